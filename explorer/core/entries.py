@@ -1,0 +1,88 @@
+"""What every manifest entry inherits, and what its status means as of a snapshot (spec: "Manifest Entry Fields",
+"Sequence Number Inheritance", "First Row ID Assignment").
+
+Stored columns are never changed: inheritance adds columns beside them, each with the words for where its value came
+from, so that all three states of an entry can be shown side by side."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.model.manifest import STATUS, ManifestFile
+
+EXISTING, ADDED, DELETED = 0, 1, 2
+INHERITED = ("snapshot_id", "sequence_number", "file_sequence_number", "first_row_id")
+STORED_ORIGIN = "stored"
+
+
+def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
+    """Add `inherited_<name>` and `<name>_origin` for each name of INHERITED. Rows and stored columns stay as they are.
+
+    A null that nothing fills stays null, and its origin says why."""
+    table = stored
+    is_added = pc.fill_null(pc.equal(stored["status"], ADDED), False)
+    listed = f"the manifest's {{}} in the manifest list ({manifest.manifest_path.rsplit('/', 1)[-1]})"
+
+    def add(name: str, filled: pa.ChunkedArray, from_words: str, null_words: str) -> None:
+        nonlocal table
+        was_null, still_null = pc.is_null(stored[name]), pc.is_null(filled)
+        origin = pc.if_else(still_null, null_words, pc.if_else(was_null, from_words, STORED_ORIGIN))
+        table = table.append_column(f"inherited_{name}", filled).append_column(f"{name}_origin", origin)
+
+    by_snapshot = pc.fill_null(stored["snapshot_id"], pa.scalar(manifest.added_snapshot_id, pa.int64()))
+    add("snapshot_id", by_snapshot, listed.format("added_snapshot_id"), "null: the manifest list has no added_snapshot_id")
+    # v1 manifests have no sequence numbers: the spec reads them as 0. Otherwise only ADDED entries inherit.
+    may_inherit = pa.chunked_array([pa.array([True] * len(stored), pa.bool_())]) if manifest.sequence_number == 0 else is_added
+    words = "0: version 1 has no sequence numbers" if manifest.sequence_number == 0 else listed.format("sequence_number")
+    for name in ("sequence_number", "file_sequence_number"):
+        number = pc.if_else(may_inherit, pa.scalar(manifest.sequence_number, pa.int64()), pa.scalar(None, pa.int64()))
+        add(name, pc.coalesce(stored[name], number), words, "null: only ADDED entries may inherit it, so this entry is invalid")
+    add("first_row_id", _first_row_ids(stored, manifest), "the manifest's first_row_id, plus the rows of earlier files without one", "null: no row lineage")
+    return table
+
+
+def _first_row_ids(stored: pa.Table, manifest: ManifestFile) -> pa.ChunkedArray:
+    """Nulls are filled even for EXISTING entries; the running sum counts only the files that were filled."""
+    if manifest.first_row_id is None or manifest.content != 0:
+        return stored["first_row_id"]
+    takes = pc.and_(pc.is_null(stored["first_row_id"]), pc.not_equal(stored["status"], DELETED))
+    rows = pc.if_else(takes, stored["record_count"], pa.scalar(0, pa.int64()))
+    before = pc.subtract(pc.cumulative_sum(rows), rows)
+    mine = pc.if_else(takes, pc.add(before, manifest.first_row_id), pa.scalar(None, pa.int64()))
+    return pc.coalesce(stored["first_row_id"], mine)
+
+
+def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int) -> pa.Table:
+    """Add `logical_status` (ADDED, EXISTING, DELETED or null when filtered out) as of a snapshot, and the `reason`."""
+    stored = table["status"]
+    if manifest.added_snapshot_id == snapshot_id:
+        mapping = {
+            code: (name, f"stored {name}; this snapshot added the manifest, so the stored status stands") for code, name in STATUS.items()
+        }
+    else:
+        by = f"an earlier snapshot ({manifest.added_snapshot_id}) added the manifest"
+        mapping = {
+            ADDED: ("EXISTING", f"stored ADDED, reads as EXISTING: {by}"),
+            EXISTING: ("EXISTING", f"stored EXISTING: {by}"),
+            DELETED: (None, f"stored DELETED, filtered out: {by}, so the file was gone before this snapshot"),
+        }
+    codes = pa.array(mapping.keys(), pa.int32())
+    index = pc.index_in(stored, codes)
+    status = pc.take(pa.array([m[0] for m in mapping.values()], pa.string()), index)
+    reason = pc.take(pa.array([m[1] for m in mapping.values()], pa.string()), index)
+    unknown = "the stored status is not 0, 1 or 2, so the entry is invalid"
+    return table.append_column("logical_status", status).append_column("reason", pc.fill_null(reason, unknown))
+
+
+def live(table: pa.Table) -> pa.Table:
+    """The entries a reader of that snapshot sees: logical status ADDED or EXISTING."""
+    return table.filter(pc.is_in(table["logical_status"], pa.array(["ADDED", "EXISTING"])))
+
+
+def status_counts(table: pa.Table) -> dict[str, int]:
+    """Entries by logical status; filtered ones under "filtered"."""
+    counts = {"ADDED": 0, "EXISTING": 0, "DELETED": 0, "filtered": 0}
+    for item in pc.value_counts(table["logical_status"]).to_pylist():
+        counts[item["values"] or "filtered"] += item["counts"]
+    return counts

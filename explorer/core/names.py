@@ -1,0 +1,45 @@
+"""Short names for things whose real names are long and random, as the seed's figures do: snapshot-3, manifest-3."""
+
+from __future__ import annotations
+
+import re
+
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import TableMetadata
+
+_MANIFEST_INDEX = re.compile(r"-m(\d+)\.avro$")
+
+
+def snapshot_ordinals(metadata: TableMetadata) -> dict[int, int]:
+    """Snapshot id to 1, 2, 3... in the order of sequence numbers (v1: of the metadata file), expired ones not counted."""
+    ordered = sorted(enumerate(metadata.snapshots), key=lambda item: (item[1].sequence_number, item[0]))
+    return {snapshot.snapshot_id: i + 1 for i, (_, snapshot) in enumerate(ordered)}
+
+
+def snapshot_name(snapshot_id: int | None, ordinals: dict[int, int]) -> str:
+    """`snapshot-3`; an expired or unknown one keeps the end of its id."""
+    if snapshot_id is None:
+        return "no snapshot"
+    return f"snapshot-{ordinals[snapshot_id]}" if snapshot_id in ordinals else f"expired …{str(snapshot_id)[-4:]}"
+
+
+def manifest_name(manifest: ManifestFile, ordinals: dict[int, int]) -> str:
+    """`manifest-3` for the manifest snapshot-3 added; `manifest-3.m1` for the second file of one commit."""
+    added = manifest.added_snapshot_id
+    owner = str(ordinals[added]) if added in ordinals else f"…{str(added)[-4:]}"
+    index = _MANIFEST_INDEX.search(manifest.manifest_path)
+    part = f".m{index.group(1)}" if index and index.group(1) != "0" else ""
+    return f"manifest-{owner}{part}"
+
+
+def base_name(path: str) -> str:
+    """The last part of a path."""
+    return path.rstrip("/").rsplit("/", 1)[-1]
+
+
+def shorten(text: str, width: int) -> str:
+    """At most `width` characters, the middle replaced by an ellipsis: the two ends of file names tell them apart."""
+    if len(text) <= width:
+        return text
+    left = (width - 1) // 2
+    return f"{text[:left]}…{text[len(text) - (width - 1 - left) :]}"

@@ -1,0 +1,36 @@
+"""Numbers, sizes and times as people read them."""
+
+from __future__ import annotations
+
+import datetime
+
+
+def human_bytes(size: int | None) -> str:
+    """1536 is `1.5 KiB`."""
+    if size is None:
+        return "?"
+    value, units = float(size), ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
+    for unit in units:
+        if abs(value) < 1024 or unit == units[-1]:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1024
+    raise AssertionError
+
+
+def count(number: int | None, noun: str = "", plural: str = "") -> str:
+    """`1,234 rows`, `1 row`; `?` when unknown."""
+    text = "?" if number is None else f"{number:,}"
+    if not noun:
+        return text
+    return f"{text} {noun if number == 1 else plural or noun + 's'}"
+
+
+def instant(timestamp_ms: int | None, zone: datetime.tzinfo = datetime.timezone.utc) -> str:
+    """Milliseconds since the epoch as `2026-11-21 05:00:00.123 UTC`."""
+    if timestamp_ms is None:
+        return "?"
+    try:
+        moment = datetime.datetime.fromtimestamp(timestamp_ms / 1000, zone)
+    except (OverflowError, ValueError, OSError):
+        return f"{timestamp_ms} ms"
+    return moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{timestamp_ms % 1000:03d} {moment.tzname()}"

@@ -1,0 +1,182 @@
+"""Decode bounds and partition values to what a person reads (spec: "Appendix D", "Partition Transforms")."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+from pyiceberg.conversions import from_bytes
+from pyiceberg.transforms import parse_transform
+from pyiceberg.types import IcebergType, PrimitiveType
+
+from explorer.model.metadata import PartitionSpec, TableMetadata
+
+EPOCH = datetime.datetime(1970, 1, 1)
+
+
+@lru_cache(maxsize=256)
+def _primitive(kind: str) -> PrimitiveType | None:
+    try:
+        found = IcebergType.model_validate(kind)
+    except Exception:  # a type of a later spec version: shown as bytes
+        return None
+    return found if isinstance(found, PrimitiveType) else None
+
+
+def decode_bound(data: bytes | None, kind: Any) -> Any:
+    """A serialized single value as Python; hex text where the type is unknown or the bytes do not fit it."""
+    if data is None:
+        return None
+    primitive = _primitive(kind) if isinstance(kind, str) else None
+    try:
+        if primitive is None:
+            raise ValueError
+        return readable(from_bytes(primitive, data), kind)
+    except Exception:  # damaged bounds must still be shown
+        return f"0x{data.hex()}"
+
+
+def readable(value: Any, kind: Any) -> Any:
+    """An Iceberg value as a person reads it: dates and times in ISO form (UTC), bytes as hex."""
+    if value is None:
+        return None
+    if kind == "date" and isinstance(value, int):
+        return (EPOCH.date() + datetime.timedelta(days=value)).isoformat() if abs(value) < 2_900_000 else f"{value} days"
+    if isinstance(kind, str) and kind.startswith("timestamp") and isinstance(value, int):
+        micros = value // 1000 if "_ns" in kind else value
+        if abs(micros) > 250_000_000_000_000_000:
+            return str(value)
+        zone = "Z" if kind.startswith("timestamptz") else ""
+        return (EPOCH + datetime.timedelta(microseconds=micros)).isoformat(sep=" ") + zone
+    if kind == "time" and isinstance(value, int):
+        return (EPOCH + datetime.timedelta(microseconds=value)).time().isoformat()
+    if isinstance(value, bytes):
+        return f"0x{value.hex()}"
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+def source_type(metadata: TableMetadata, source_ids: tuple[int, ...]) -> Any:
+    """The JSON type of a partition field's source column; None when the column was dropped from every schema."""
+    field = metadata.field(source_ids[0]) if source_ids else None
+    return field.type if field else None
+
+
+def partition_value(value: Any, transform: str, kind: Any) -> Any:
+    """One partition value for people: month 650 is 2024-03, a bucket stays a number, null is "null"."""
+    if value is None:
+        return "null"
+    number: Any = value
+    if isinstance(value, datetime.datetime):
+        number = (value.replace(tzinfo=None) - EPOCH) // datetime.timedelta(microseconds=1)
+    elif isinstance(value, datetime.date):
+        number = (value - EPOCH.date()).days
+    elif isinstance(value, datetime.time):
+        number = ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+    primitive = _primitive(kind) if isinstance(kind, str) else None
+    try:
+        if primitive is None:
+            raise ValueError
+        return parse_transform(transform).to_human_string(primitive, number)
+    except Exception:  # an unknown transform or a value that does not fit: shown as stored
+        return str(readable(value, kind))
+
+
+def partition_path(partition: Mapping[str, Any] | None, spec: PartitionSpec | None, metadata: TableMetadata) -> str:
+    """A partition struct (keys are partition field ids) as `name=value/name=value`; empty when unpartitioned."""
+    if not partition:
+        return ""
+    known = {str(f.field_id): f for f in spec.fields} if spec else {}
+    parts = []
+    for field_id, value in partition.items():
+        field = known.get(field_id)
+        if field is None:
+            parts.append(f"field {field_id}={value}")
+        else:
+            parts.append(f"{field.name}={partition_value(value, field.transform, source_type(metadata, field.source_ids))}")
+    return "/".join(parts)
+
+
+def result_type(transform: str, kind: Any) -> Any:
+    """The JSON type of a transform's result: what partition summaries in the manifest list are serialized as."""
+    primitive = _primitive(kind) if isinstance(kind, str) else None
+    try:
+        return str(parse_transform(transform).result_type(primitive)) if primitive is not None else None
+    except Exception:
+        return None
+
+
+def summary_bound(data: bytes | None, transform: str, kind: Any) -> Any:
+    """A partition summary's bound for people."""
+    if data is None:
+        return None
+    result = result_type(transform, kind)
+    primitive = _primitive(result) if result else None
+    try:
+        if primitive is None:
+            raise ValueError
+        return partition_value(from_bytes(primitive, data), transform, kind)
+    except Exception:
+        return f"0x{data.hex()}"
+
+
+def decode_metrics(row: Mapping[str, Any], metadata: TableMetadata) -> list[dict[str, Any]]:
+    """An entry's metric maps as one row a column: field_id, name, type, column_size, value_count, null_value_count,
+    nan_value_count, lower_bound, upper_bound (decoded)."""
+    maps = {n: dict(row.get(n) or ()) for n in ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")}
+    rows = []
+    for field_id in sorted(set().union(*maps.values())):
+        field = metadata.field(field_id)
+        kind = field.type if field else {2147483546: "string", 2147483545: "long"}.get(field_id)
+        name = field.name if field else {2147483546: "file_path", 2147483545: "pos"}.get(field_id, f"(field {field_id}, in no schema)")
+        rows.append(
+            {
+                "field_id": field_id,
+                "name": name,
+                "type": kind if isinstance(kind, str) or kind is None else kind.get("type"),
+                "column_size": maps["column_sizes"].get(field_id),
+                "value_count": maps["value_counts"].get(field_id),
+                "null_value_count": maps["null_value_counts"].get(field_id),
+                "nan_value_count": maps["nan_value_counts"].get(field_id),
+                "lower_bound": decode_bound(maps["lower_bounds"].get(field_id), kind),
+                "upper_bound": decode_bound(maps["upper_bounds"].get(field_id), kind),
+            }
+        )
+    return rows
+
+
+def unified_partition_type(metadata: TableMetadata, tables: list[pa.Table]) -> pa.StructType:
+    """One struct type for the partitions of all specs: each partition field id once, under its spec name (with the id
+    appended where two ids share a name), typed as the manifests at hand store it."""
+    types: dict[str, pa.DataType] = {}
+    for table in tables:
+        for field in table.schema.field("partition").type:
+            types.setdefault(field.name, field.type)
+    names: dict[str, str] = {}
+    for spec in metadata.partition_specs:
+        for part in spec.fields:
+            names[str(part.field_id)] = part.name
+    taken = list(names.values())
+    label = {i: (n if taken.count(n) == 1 else f"{n}_{i}") for i, n in names.items()}
+    return pa.struct([pa.field(label.get(i, f"field_{i}"), types[i], metadata={"partition-field-id": i}) for i in types])
+
+
+def conform_partition(table: pa.Table, target: pa.StructType) -> pa.ChunkedArray:
+    """A manifest's partition column as the unified type; fields of other specs are null."""
+    column = table["partition"].combine_chunks() if table.num_rows else pa.array([], table.schema.field("partition").type)
+    have = {f.name: i for i, f in enumerate(column.type)}
+    arrays = []
+    for field in target:
+        field_id = field.metadata[b"partition-field-id"].decode()
+        if field_id in have:
+            source = column.field(have[field_id])
+            arrays.append(source if source.type == field.type else source.cast(field.type, safe=False))
+        else:
+            arrays.append(pa.nulls(table.num_rows, field.type))
+    if not arrays:
+        return pa.array([{}] * table.num_rows, pa.struct([]))
+    return pa.StructArray.from_arrays(arrays, fields=list(target))

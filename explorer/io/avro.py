@@ -1,0 +1,262 @@
+"""Avro container files (Avro spec 1.11, "Object Container Files"), opened with care.
+
+We walk the container ourselves: header, then blocks, each unpacked with a size limit. That gives byte offsets for
+errors, keeps the good blocks of a truncated file, reads every codec, and lets bad schemas and counts be refused before
+any decoder sees them (fastavro crashes on self-referencing schemas and hangs on huge counts of empty records). The
+unpacked blocks then go to polars in bulk, or to fastavro record by record."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import json
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import fastavro
+import polars
+
+from explorer.errors import UnreadableFile
+from explorer.model.problem import Problem
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MAGIC = b"Obj\x01"
+MAX_UNPACKED = 4 << 30
+MAX_SCHEMA_DEPTH = 40
+PRIMITIVES = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block: its byte offset in the file, the number of records, and the unpacked bytes."""
+
+    offset: int
+    count: int
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Container:
+    """An opened Avro file. `problems` says what of it could not be read; `blocks` is all that could."""
+
+    path: str
+    schema: Any = field(repr=False)
+    metadata: Mapping[str, str]
+    codec: str
+    blocks: tuple[Block, ...] = field(repr=False)
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of records in the readable blocks."""
+        return sum(block.count for block in self.blocks)
+
+
+def _long(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), at
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number has more than ten bytes")
+
+
+def _write_long(value: int) -> bytes:
+    value, out = (value << 1) ^ (value >> 63), bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _sized(data: bytes, at: int) -> tuple[bytes, int]:
+    size, at = _long(data, at)
+    if size < 0 or at + size > len(data):
+        raise IndexError
+    return data[at : at + size], at + size
+
+
+def _unpack(codec: str, data: bytes, room: int) -> bytes:
+    if codec == "null":
+        return data
+    if codec == "deflate":
+        unpacker = zlib.decompressobj(-15)
+        out = unpacker.decompress(data, room)
+        if unpacker.unconsumed_tail:
+            raise ValueError(f"unpacks to more than {MAX_UNPACKED} bytes in all")
+        return out
+    if codec == "snappy":
+        size, shift = 0, 0  # raw snappy starts with its unpacked size; Avro adds a 4-byte CRC at the end
+        for byte in data[:5]:
+            size |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        if size > room:
+            raise ValueError(f"unpacks to more than {MAX_UNPACKED} bytes in all")
+        import pyarrow
+
+        out = pyarrow.decompress(data[:-4], decompressed_size=size, codec="snappy", asbytes=True)
+        if zlib.crc32(out) != int.from_bytes(data[-4:], "big"):
+            raise ValueError("snappy checksum does not match")
+        return bytes(out)
+    makers = {"zstandard": zstd.ZstdDecompressor, "bzip2": bz2.BZ2Decompressor, "xz": lzma.LZMADecompressor}
+    if codec not in makers:
+        raise ValueError(f"unknown codec {codec!r}")
+    stream = makers[codec]()
+    out = bytes(stream.decompress(data, max_length=room))
+    if not stream.eof:
+        raise ValueError(f"is cut off, or unpacks to more than {MAX_UNPACKED} bytes in all")
+    return out
+
+
+def _check_schema(schema: Any, path: str) -> None:
+    """Refuse schemas no Iceberg writer makes and no decoder survives: recursive, too deep, or arrays of nothing."""
+
+    def zero_width(node: Any) -> bool:
+        if node == "null":
+            return True
+        if isinstance(node, Mapping):
+            if node.get("type") == "record":
+                return all(zero_width(f["type"]) for f in node["fields"])
+            return node.get("type") == "null" or (node.get("type") == "fixed" and not node.get("size"))
+        return False
+
+    def walk(node: Any, depth: int, open_names: frozenset[str]) -> None:
+        if depth > MAX_SCHEMA_DEPTH:
+            raise UnreadableFile(path, f"the Avro schema nests deeper than {MAX_SCHEMA_DEPTH} levels")
+        if isinstance(node, str):
+            if node in open_names:
+                raise UnreadableFile(path, f"the Avro schema refers to itself: {node}")
+        elif isinstance(node, list):
+            for item in node:
+                walk(item, depth + 1, open_names)
+        elif isinstance(node, Mapping):
+            kind = node.get("type")
+            if kind == "record":
+                names = open_names | {str(node.get("name"))}
+                for item in node["fields"]:
+                    walk(item["type"], depth + 1, names)
+            elif kind in ("array", "map"):
+                inner = node["items" if kind == "array" else "values"]
+                if zero_width(inner):
+                    raise UnreadableFile(path, "the Avro schema has an array of empty items")
+                walk(inner, depth + 1, open_names)
+            elif not isinstance(kind, str):
+                walk(kind, depth + 1, open_names)
+            elif kind not in PRIMITIVES | {"fixed", "enum"}:
+                walk(kind, depth + 1, open_names)
+        else:
+            raise UnreadableFile(path, f"the Avro schema has an element that is no type: {node!r}")
+
+    walk(schema, 0, frozenset())
+    if not isinstance(schema, Mapping) or schema.get("type") != "record" or zero_width(schema):
+        raise UnreadableFile(path, "the Avro schema is not a record with fields")
+
+
+def open_container(data: bytes, path: str, header_only: bool = False) -> Container:
+    """Open an Avro file's bytes. Raises UnreadableFile when the header is unusable; damage after it is a Problem."""
+    if data[:4] != MAGIC:
+        start = data[:12].decode("latin-1")
+        what = "it is empty" if not data else f"it starts with {start!r}, not with Avro's 'Obj\\x01'"
+        raise UnreadableFile(path, f"not an Avro file: {what}")
+    try:
+        meta: dict[str, bytes] = {}
+        count, at = _long(data, 4)
+        while count:
+            if count < 0:  # a negative count is followed by the size in bytes
+                _, at = _long(data, at)
+            for _ in range(abs(count)):
+                key, at = _sized(data, at)
+                value, at = _sized(data, at)
+                meta[key.decode()] = value
+            count, at = _long(data, at)
+        sync, at = data[at : at + 16], at + 16
+        if at > len(data):
+            raise IndexError
+        schema = json.loads(meta["avro.schema"])
+    except (IndexError, ValueError, KeyError, RecursionError) as error:
+        why = "cut off inside the Avro header" if isinstance(error, IndexError) else f"damaged Avro header: {error!r}"
+        raise UnreadableFile(path, f"{why} ({len(data)} bytes)") from error
+    try:
+        _check_schema(schema, path)
+    except (KeyError, TypeError, RecursionError) as error:
+        raise UnreadableFile(path, f"damaged Avro schema: {error!r}") from error
+    codec = meta.get("avro.codec", b"null").decode("latin-1")
+    text = {k: v.decode("utf-8", "replace") for k, v in meta.items() if k != "avro.schema"}
+    if header_only:
+        return Container(path, schema, text, codec, ())
+    blocks, problems = _blocks(data, at, sync, codec, path)
+    return Container(path, schema, text, codec, tuple(blocks), tuple(problems))
+
+
+def _blocks(data: bytes, at: int, sync: bytes, codec: str, path: str) -> tuple[list[Block], list[Problem]]:
+    blocks: list[Block] = []
+    room = MAX_UNPACKED
+    while at < len(data):
+        offset = at
+        read = sum(block.count for block in blocks)
+        kept = f"the {read} records before it are shown" if read else "nothing before it could be read"
+        try:
+            count, at = _long(data, at)
+            packed, at = _sized(data, at)
+            if data[at : at + 16] != sync:
+                cause = "the file is cut off" if at + 16 > len(data) else "the sync marker does not match"
+                raise ValueError(cause)
+            at += 16
+            unpacked = _unpack(codec, packed, room)
+            room -= len(unpacked)
+            if not 0 <= count <= len(unpacked):
+                raise ValueError(f"claims {count} records in {len(unpacked)} bytes")
+        except IndexError:
+            return blocks, [Problem(path, f"the file is cut off at byte {len(data)}", f"byte {offset}", kept)]
+        except Exception as error:  # each codec has exceptions of its own
+            return blocks, [Problem(path, f"damaged block: {error}", f"byte {offset}", kept)]
+        blocks.append(Block(offset, count, unpacked))
+    return blocks, []
+
+
+def to_polars(container: Container, columns: list[str] | None = None) -> polars.DataFrame:
+    """Decode all readable blocks in bulk. Raises polars' own errors on what polars does not support."""
+    sync = b"iceberg-explorer"
+    schema = json.dumps(container.schema).encode()
+    out = [MAGIC, _write_long(1), _write_long(11), b"avro.schema", _write_long(len(schema)), schema, _write_long(0), sync]
+    for block in container.blocks:
+        out += [_write_long(block.count), _write_long(len(block.data)), block.data, sync]
+    return polars.read_avro(io.BytesIO(b"".join(out)), columns=columns)
+
+
+def records(container: Container, start: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """The records as stored, by fastavro, with every field the writer wrote. Raises UnreadableFile naming the record."""
+    schema = fastavro.parse_schema(container.schema)
+    position = 0
+    end = container.count if limit is None else min(container.count, start + limit)
+    for block in container.blocks:
+        if position + block.count <= start:
+            position += block.count
+            continue
+        stream = io.BytesIO(block.data)
+        for _ in range(block.count):
+            if position >= end:
+                return
+            try:
+                record = fastavro.schemaless_reader(stream, schema, None)
+            except Exception as error:  # fastavro raises whatever it trips over
+                cause = f"record {position} (block at byte {block.offset}) cannot be decoded: {error!r}"
+                raise UnreadableFile(container.path, cause) from error
+            if position >= start:
+                yield record  # type: ignore[misc]
+            position += 1

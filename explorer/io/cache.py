@@ -1,0 +1,67 @@
+"""Decoded manifests on disk, as Feather (lz4): an immutable file is decoded once. Narrow and metric columns apart.
+
+Keyed by path, length, modification time (local files) and the version of this code; a damaged or missing cache file is
+just decoded again. The oldest files go when the cache outgrows its limit."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.feather as feather
+
+from explorer.io.home import cache_home
+
+CACHE_VERSION = 1
+SMALLEST = 64 << 10
+"""Manifests below this many bytes decode faster than a second file opens."""
+LIMIT_BYTES = 4 << 30
+
+
+def _file(path: str, length: int, stamp: int, part: str) -> Path:
+    key = hashlib.blake2b(f"{CACHE_VERSION}|{path}|{length}|{stamp}|{part}".encode(), digest_size=16).hexdigest()
+    return cache_home() / "manifests" / key[:2] / f"{key}.feather"
+
+
+def get(path: str, length: int, stamp: int, part: str) -> pa.Table | None:
+    """The cached table, memory-mapped, or None."""
+    file = _file(path, length, stamp, part)
+    try:
+        return feather.read_table(file, memory_map=True)
+    except (OSError, pa.ArrowInvalid):
+        return None
+
+
+def put(path: str, length: int, stamp: int, part: str, table: pa.Table) -> None:
+    """Keep a table. A full or read-only disk is no reason to fail: the table is just not kept."""
+    file = _file(path, length, stamp, part)
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, scratch = tempfile.mkstemp(dir=file.parent)
+        os.close(handle)
+        try:
+            feather.write_feather(table, scratch, compression="lz4")
+            os.replace(scratch, file)
+        except BaseException:
+            os.unlink(scratch)
+            raise
+
+
+def trim(limit: int = LIMIT_BYTES) -> None:
+    """Delete the longest unused files until the cache is below `limit` bytes."""
+    files = []
+    for file in (cache_home() / "manifests").glob("*/*.feather"):
+        with contextlib.suppress(OSError):
+            state = file.stat()
+            files.append((max(state.st_atime, state.st_mtime), state.st_size, file))
+    total = sum(size for _, size, _ in files)
+    for _, size, file in sorted(files):
+        if total <= limit:
+            return
+        with contextlib.suppress(OSError):
+            file.unlink()
+            total -= size

@@ -1,0 +1,133 @@
+"""Catalogs: the embedded sandbox, and whatever `.pyiceberg.yaml` and `PYICEBERG_*` configure. Read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+from pyiceberg.utils.config import Config
+
+from explorer.errors import ExplorerError, TableNotFound
+from explorer.io.home import sandbox_home
+
+SANDBOX = "sandbox"
+
+
+@dataclass(frozen=True)
+class CatalogTable:
+    """A table that a catalog lists. `metadata_location` is None where listing does not tell it."""
+
+    catalog: str
+    identifier: str
+    metadata_location: str | None = None
+
+
+def configured() -> list[str]:
+    """Names of all catalogs at hand: the sandbox first, then those pyiceberg is configured with."""
+    names = Config().config.get("catalog")
+    return [SANDBOX, *sorted(n for n in (names if isinstance(names, dict) else {}) if n != SANDBOX)]
+
+
+def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Connection properties of a catalog, secrets included: for FileIO only, never to be shown."""
+    if name == SANDBOX:
+        home = sandbox_home()
+        return {"type": "sql", "uri": f"sqlite:///{home / 'catalog.db'}", "warehouse": str(home / "warehouse"), **(extra or {})}
+    found = Config().get_catalog_config(name) or {}
+    return {**{str(k): str(v) for k, v in found.items()}, **(extra or {})}
+
+
+def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog:
+    """Connect to a catalog. Raises TableNotFound when it is not configured or cannot be reached."""
+    if name not in configured() and not extra:
+        known = ", ".join(configured())
+        raise TableNotFound(f"no catalog {name!r} is configured (known: {known}); add it to .pyiceberg.yaml or pass properties")
+    if name == SANDBOX and not (sandbox_home() / "catalog.db").is_file() and not extra:
+        raise TableNotFound("the sandbox catalog does not exist yet: run `iceberg-explorer demo` to make its tables")
+    try:
+        catalog = load_catalog(name, **{**properties(name, extra), "init_catalog_tables": "false"})
+    except Exception as error:
+        raise TableNotFound(f"catalog {name!r} cannot be opened: {type(error).__name__}: {_redacted(error)}") from error
+    # Table properties may name a FileIO class to import and an endpoint to send credentials to: neither is for
+    # whoever wrote the table to choose, so only the catalog's own properties make a FileIO.
+    own = catalog._load_file_io
+    catalog._load_file_io = lambda properties=None, location=None: own({}, location)  # type: ignore[method-assign]
+    return catalog
+
+
+def split(table: str, catalog: str | None = None) -> tuple[str, str]:
+    """(catalog, identifier) of `db.t` (in the sandbox) or `catalog.db.t`."""
+    parts = table.split(".")
+    if catalog is None and len(parts) > 2 and parts[0] in configured():
+        return parts[0], ".".join(parts[1:])
+    if len(parts) < 2:
+        raise TableNotFound(f"{table!r} is no table name: use db.table, catalog.db.table, or a path with a / in it")
+    return catalog or SANDBOX, table
+
+
+def metadata_location(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> str:
+    """Where the catalog's pointer points now. Raises TableNotFound."""
+    catalog = load(name, extra)
+    try:
+        if (location := _sql_pointer(catalog, identifier)) is not None:
+            return location
+        return catalog.load_table(identifier).metadata_location
+    except (NoSuchTableError, NoSuchNamespaceError) as error:
+        near = [t.identifier for t in tables(name, extra)][:8]
+        raise TableNotFound(f"no table {identifier!r} in catalog {name!r}; it has: {', '.join(near) or 'no tables'}") from error
+    except ExplorerError:
+        raise
+    except Exception as error:
+        raise TableNotFound(f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error)}") from error
+
+
+def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Iterator[CatalogTable]:
+    """All tables of a catalog, by namespace then name, nested namespaces too."""
+    catalog = load(name, extra)
+
+    def walk(parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        for namespace in sorted(catalog.list_namespaces(parent) if parent else catalog.list_namespaces()):
+            full = namespace if namespace[: len(parent)] == parent else (*parent, *namespace)
+            yield full
+            if full != parent and len(full) < 8:
+                yield from (n for n in walk(full) if len(n) > len(full))
+
+    try:
+        for namespace in dict.fromkeys(walk(())):
+            for identifier in sorted(catalog.list_tables(namespace)):
+                yield CatalogTable(name, ".".join(identifier))
+    except Exception as error:
+        raise TableNotFound(f"catalog {name!r} cannot be listed: {type(error).__name__}: {_redacted(error)}") from error
+
+
+def _sql_pointer(catalog: Catalog, identifier: str) -> str | None:
+    """The pointer of an SQL catalog, read without its metadata, so that a damaged table can still be located."""
+    from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
+    from sqlalchemy import select
+    from sqlalchemy.orm import Session
+
+    if not isinstance(catalog, SqlCatalog):
+        return None
+    namespace, _, table = identifier.rpartition(".")
+    with Session(catalog.engine) as session:
+        row: Any = session.scalar(
+            select(IcebergTables).where(
+                IcebergTables.catalog_name == catalog.name,
+                IcebergTables.table_namespace == namespace,
+                IcebergTables.table_name == table,
+            )
+        )
+    if row is None:
+        raise NoSuchTableError(identifier)
+    return str(row.metadata_location)
+
+
+def _redacted(error: Exception) -> str:
+    """An error's first line without the user info of any URI in it."""
+    import re
+
+    lines = str(error).splitlines() or [""]
+    return re.sub(r"(\w+://)[^/@\s]*@", r"\1***@", lines[0])[:300]

@@ -1,0 +1,127 @@
+"""Find the metadata file a person means: a catalog identifier, a metadata.json, or a table folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from explorer.errors import TableNotFound, UnreadableFile
+from explorer.io import catalogs
+from explorer.io.metadata import parse_metadata
+from explorer.io.storage import Storage, canonical, local_path
+
+METADATA_NAME = re.compile(r"^(?:v(\d+)|(\d+)-[0-9a-fA-F-]+|.*?)(\.gz)?\.metadata\.json(\.gz)?$")
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a table was found. `reason` says in words why this metadata file was chosen; `catalog` and `identifier`
+    are None for a table opened by path."""
+
+    name: str
+    metadata_location: str
+    reason: str
+    catalog: str | None = None
+    identifier: str | None = None
+    properties: Mapping[str, str] | None = None
+
+
+def metadata_version(path: str) -> int | None:
+    """The version in a metadata file's name: `v3.metadata.json` and `00003-<uuid>.metadata.json` are both 3."""
+    found = METADATA_NAME.match(path.rsplit("/", 1)[-1])
+    return int(found.group(1) or found.group(2)) if found and (found.group(1) or found.group(2)) else None
+
+
+def locate(table: str, catalog: str | None = None, properties: Mapping[str, str] | None = None) -> Location:
+    """Find a table. Raises TableNotFound, saying what was looked for and what is there instead."""
+    if _is_path(table):
+        return _by_path(table, properties or {})
+    return _by_name(table, catalog, properties)
+
+
+def _is_path(table: str) -> bool:
+    return "/" in table or os.sep in table or table.startswith(".") or table.endswith(".metadata.json") or os.path.isdir(table)
+
+
+def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | None) -> Location:
+    name, identifier = catalogs.split(table, catalog)
+    pointer = catalogs.metadata_location(name, identifier, properties)
+    reason = f"the catalog {name!r} points to it"
+    return Location(f"{name}.{identifier}", pointer, reason, name, identifier, catalogs.properties(name, properties))
+
+
+def _by_path(table: str, properties: Mapping[str, str]) -> Location:
+    local = local_path(table)
+    path = os.path.abspath(local) if local is not None else table.rstrip("/")
+    if METADATA_NAME.match(path.rsplit("/", 1)[-1]):
+        if local is not None and not os.path.isfile(path):
+            raise TableNotFound(f"{table}: no such file")
+        return Location(_folder_name(path), path, "this metadata file was named", properties=properties)
+    if local is None:
+        return _remote_folder(path, properties)
+    if os.path.isfile(path):
+        raise TableNotFound(f"{table}: a file, but not a metadata file (those are named *.metadata.json)")
+    if not os.path.isdir(path):
+        raise TableNotFound(f"{table}: no such folder")
+    folder = os.path.join(path, "metadata")
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    found = [name for name in names if METADATA_NAME.match(name)]
+    if not found:
+        inside = ", ".join(sorted(os.listdir(path))[:5]) or "nothing"
+        raise TableNotFound(f"{table}: not an Iceberg table folder: no metadata/*.metadata.json in it (it holds {inside})")
+    return _choose(path, found, "version-hint.text" in names, properties)
+
+
+def _remote_folder(path: str, properties: Mapping[str, str]) -> Location:
+    from pyiceberg.io.pyarrow import PyArrowFileIO
+
+    storage = PyArrowFileIO(dict(properties))
+    scheme, netloc, folder = storage.parse_location(path + "/metadata", dict(properties))
+    try:
+        from pyarrow.fs import FileSelector
+
+        infos = storage.fs_by_scheme(scheme, netloc).get_file_info(FileSelector(folder))
+    except Exception as error:
+        raise TableNotFound(f"{path}: cannot list its metadata folder: {error}") from error
+    names = [info.base_name for info in infos]
+    found = [name for name in names if METADATA_NAME.match(name)]
+    if not found:
+        raise TableNotFound(f"{path}: not an Iceberg table folder: no metadata/*.metadata.json in it")
+    return _choose(path, found, "version-hint.text" in names, properties)
+
+
+def _choose(path: str, found: list[str], has_hint: bool, properties: Mapping[str, str]) -> Location:
+    """The version hint if it names a file that is there, else the highest version, then the latest last-updated-ms."""
+    folder = f"{path}/metadata"
+    storage = Storage([folder], properties)
+    note = ""
+    if has_hint:
+        hint = storage.read(f"{folder}/version-hint.text").decode("utf-8", "replace").strip()
+        named = [n for n in found if n.split(".")[0] in (f"v{hint}", hint) or n == hint]
+        if named:
+            return Location(_folder_name(path), f"{folder}/{named[0]}", f"version-hint.text says {hint}", properties=properties)
+        note = f"; version-hint.text says {hint!r}, but no such file is there"
+    best = max(metadata_version(name) or -1 for name in found)
+    newest = sorted(name for name in found if (metadata_version(name) or -1) == best)
+    if len(newest) == 1:
+        reason = f"it has the highest version, {best}, of {len(found)} metadata files{note}"
+        return Location(_folder_name(path), f"{folder}/{newest[0]}", reason, properties=properties)
+
+    def updated(name: str) -> int:
+        try:
+            return parse_metadata(storage.read(f"{folder}/{name}"), name)[0].last_updated_ms or -1
+        except UnreadableFile:
+            return -2
+
+    chosen = max(newest, key=updated)
+    reason = f"{len(newest)} metadata files have version {best}; this one has the latest last-updated-ms{note}"
+    return Location(_folder_name(path), f"{folder}/{chosen}", reason, properties=properties)
+
+
+def _folder_name(path: str) -> str:
+    parts = [p for p in canonical(path).split("/") if p]
+    if "metadata" in parts and METADATA_NAME.match(parts[-1]):
+        parts = parts[: len(parts) - 1 - parts[::-1].index("metadata")]
+    return parts[-1] if parts else path

@@ -1,0 +1,229 @@
+"""Decode manifest lists and manifests to the model, matching columns by field id, never by the writer's names.
+
+Two decoders give the same Arrow table: polars in bulk, and fastavro for what polars refuses. The stored view always
+comes from fastavro, which shows every field the writer wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.errors import UnreadableFile
+from explorer.io.avro import Container, records, to_polars
+from explorer.model.manifest import ENTRY_SCHEMA, FIELD_IDS, NARROW_FIELDS, FieldSummary, ManifestFile, ManifestHeader
+
+LIST_IDS = {
+    "manifest_path": 500, "manifest_length": 501, "partition_spec_id": 502, "content": 517, "sequence_number": 515,
+    "min_sequence_number": 516, "added_snapshot_id": 503, "added_files_count": 504, "existing_files_count": 505,
+    "deleted_files_count": 506, "added_rows_count": 512, "existing_rows_count": 513, "deleted_rows_count": 514,
+    "partitions": 507, "key_metadata": 519, "first_row_id": 520,
+}  # fmt: skip
+
+
+def _fields_by_id(record: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+    return {f["field-id"]: f for f in record["fields"] if "field-id" in f}
+
+
+def _record_of(avro_type: Any) -> Mapping[str, Any] | None:
+    """The record inside a possibly optional Avro type."""
+    options = avro_type if isinstance(avro_type, list) else [avro_type]
+    return next((o for o in options if isinstance(o, Mapping) and o.get("type") == "record"), None)
+
+
+def manifest_files(container: Container) -> list[ManifestFile]:
+    """The records of a manifest list. Raises UnreadableFile when it is Avro, but not a manifest list."""
+    fields = _fields_by_id(container.schema)
+    if LIST_IDS["manifest_path"] not in fields:
+        raise UnreadableFile(container.path, "Avro, but not a manifest list: no field has the id 500 (manifest_path)")
+    names = {name: fields[i]["name"] for name, i in LIST_IDS.items() if i in fields}
+    return [_manifest_file(record, names) for record in records(container)]
+
+
+def _manifest_file(record: Mapping[str, Any], names: Mapping[str, str]) -> ManifestFile:
+    def get(name: str) -> Any:
+        return record.get(names[name]) if name in names else None
+
+    summaries = get("partitions")
+    return ManifestFile(
+        manifest_path=get("manifest_path"),
+        manifest_length=get("manifest_length"),
+        partition_spec_id=get("partition_spec_id") or 0,
+        content=get("content") or 0,  # v1 has data manifests only
+        sequence_number=get("sequence_number") or 0,  # v1 has no sequence numbers: the spec reads them as 0
+        min_sequence_number=get("min_sequence_number") or 0,
+        **{name: get(name) for name in LIST_IDS if name.endswith("_count") or name in ("added_snapshot_id", "key_metadata", "first_row_id")},
+        partitions=None
+        if summaries is None
+        else tuple(
+            FieldSummary(bool(s["contains_null"]), s.get("contains_nan"), s.get("lower_bound"), s.get("upper_bound"))
+            for s in summaries
+        ),
+        raw=record,
+    )
+
+
+def header(container: Container) -> ManifestHeader:
+    """The Avro header of a manifest, as it is."""
+    return ManifestHeader(container.codec, container.schema, container.metadata)
+
+
+def inline_manifest(path: str, length: int, container: Container, snapshot_id: int) -> ManifestFile:
+    """The list record a v1 snapshot with inline `manifests` lacks; Iceberg takes the snapshot as the adding one."""
+    spec_id = int(container.metadata.get("partition-spec-id", "0"))
+    return ManifestFile(path, length, spec_id, 0, 0, 0, snapshot_id, *[None] * 6, None, None, None, {})
+
+
+def _arrow_type(avro: Any) -> pa.DataType:
+    """Arrow type of an Avro type as Iceberg writes partition values (spec: "Appendix A: Avro")."""
+    if isinstance(avro, list):
+        real = [option for option in avro if option != "null"]
+        return _arrow_type(real[0]) if real else pa.null()
+    kind, logical = (avro.get("type"), avro.get("logicalType")) if isinstance(avro, Mapping) else (avro, None)
+    if isinstance(kind, (Mapping, list)):
+        return _arrow_type(kind)
+    if logical == "date":
+        return pa.date32()
+    if logical in ("timestamp-micros", "timestamp-nanos"):
+        return pa.timestamp("us" if logical.endswith("micros") else "ns", "UTC" if avro.get("adjust-to-utc") else None)
+    if logical == "time-micros":
+        return pa.time64("us")
+    if logical == "decimal":
+        return pa.decimal128(avro["precision"], avro.get("scale", 0))
+    simple = {"boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(), "double": pa.float64()}
+    if kind in simple:
+        return simple[kind]
+    return pa.string() if kind == "string" else pa.binary()
+
+
+class _Layout:
+    """Where a manifest's writer schema keeps each of our columns, found by field id."""
+
+    def __init__(self, container: Container) -> None:
+        top = _fields_by_id(container.schema)
+        file = _record_of(top[2]["type"]) if 2 in top else None  # data_file has field id 2
+        if file is None:
+            raise UnreadableFile(container.path, "Avro, but not a manifest: no record field has the id 2 (data_file)")
+        inner = _fields_by_id(file)
+        self.data_file = top[2]["name"]
+        self.top = {n: top[FIELD_IDS[n]]["name"] for n in ("status", "snapshot_id", "sequence_number", "file_sequence_number") if FIELD_IDS[n] in top}
+        self.file = {n: inner[i]["name"] for n, i in FIELD_IDS.items() if i >= 100 and i in inner and n != "partition"}
+        missing = [n for n in ("status",) if n not in self.top] + [n for n in ("file_path",) if n not in self.file]
+        if missing:
+            raise UnreadableFile(container.path, f"not a manifest: {', '.join(missing)} missing from the Avro schema")
+        partition = _record_of(inner[FIELD_IDS["partition"]]["type"]) if FIELD_IDS["partition"] in inner else None
+        self.partition_name = inner[FIELD_IDS["partition"]]["name"] if partition else None
+        self.partition = [(f["name"], str(f.get("field-id", 1000 + i)), _arrow_type(f["type"])) for i, f in enumerate((partition or {"fields": []})["fields"])]
+        self.maps = {n: self._entry(inner[i]["type"]) for n, i in FIELD_IDS.items() if i in inner and n.endswith(("counts", "bounds", "sizes"))}
+
+    @staticmethod
+    def _entry(avro: Any) -> tuple[str, str] | None:
+        """Names of the key and value fields of a map written as an array of records; None for a real Avro map."""
+        options = avro if isinstance(avro, list) else [avro]
+        for option in options:
+            if isinstance(option, Mapping) and option.get("type") == "array" and _record_of(option["items"]):
+                key, value = option["items"]["fields"]
+                return key["name"], value["name"]
+        return None
+
+
+def entries(container: Container, metrics: bool = True) -> pa.Table:
+    """All readable entries as stored: ENTRY_SCHEMA (without the metric columns if not `metrics`) and `partition`, a
+    struct whose field names are partition field ids. Raises UnreadableFile when it is no manifest."""
+    layout = _Layout(container)
+    try:
+        return entries_polars(container, layout, metrics)
+    except UnreadableFile:
+        raise
+    except Exception:  # polars refuses some valid Avro (v1 schemas, odd logical types) with errors of many kinds
+        return entries_fastavro(container, layout, metrics)
+
+
+def entries_polars(container: Container, layout: _Layout | None = None, metrics: bool = True) -> pa.Table:
+    """`entries` by polars; raises what polars raises."""
+    layout = layout or _Layout(container)
+    frame = to_polars(container) if container.blocks else None
+    if frame is None:
+        return entries_fastavro(container, layout, metrics)
+    columns = {name: frame.get_column(source) for name, source in layout.top.items()}
+    inner = frame.get_column(layout.data_file).struct
+    columns.update({name: inner.field(source) for name, source in layout.file.items()})
+    fields = list(ENTRY_SCHEMA if metrics else NARROW_FIELDS)
+    arrays = [_cast(_series(columns[f.name], layout.maps.get(f.name)), f.type) if f.name in columns else pa.nulls(len(frame), f.type) for f in fields]
+    parts: list[pa.Array] = []
+    if layout.partition:
+        struct = inner.field(layout.partition_name).struct
+        parts = [_cast(struct.field(name).to_arrow(compat_level=polars.CompatLevel.oldest()), kind) for name, _, kind in layout.partition]
+    return _with_partition(fields, arrays, layout, parts, len(frame))
+
+
+def _series(series: polars.Series, entry: tuple[str, str] | None) -> pa.Array:
+    array = series.to_arrow(compat_level=polars.CompatLevel.oldest())
+    if not pa.types.is_large_list(array.type) or not pa.types.is_struct(array.type.value_type):
+        return array
+    key, value = entry or ("key", "value")
+    items = array.flatten()
+    keys, values = pc.struct_field(items, key), pc.struct_field(items, value)
+    lengths = pc.fill_null(pc.list_value_length(array), 0)
+    offsets = pa.concat_arrays([pa.array([0], pa.int64()), pc.cumulative_sum(lengths).cast(pa.int64())]).cast(pa.int32())
+    if pa.types.is_large_binary(values.type):
+        values = values.cast(pa.binary())
+    return pa.MapArray.from_arrays(offsets, keys, values, mask=array.is_null() if array.null_count else None)
+
+
+def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    if array.type == kind:
+        return array
+    if pa.types.is_map(kind) and not pa.types.is_map(array.type):
+        return pa.array(array.to_pylist(), kind)
+    return array.cast(kind)
+
+
+def entries_fastavro(container: Container, layout: _Layout | None = None, metrics: bool = True) -> pa.Table:
+    """`entries` by fastavro: slower, and reads everything Avro allows."""
+    layout = layout or _Layout(container)
+    rows = list(records(container))
+    files = [row[layout.data_file] for row in rows]
+    fields = list(ENTRY_SCHEMA if metrics else NARROW_FIELDS)
+    arrays = []
+    for field in fields:
+        if field.name in layout.top:
+            values = [row[layout.top[field.name]] for row in rows]
+        elif field.name in layout.file:
+            source, entry = layout.file[field.name], layout.maps.get(field.name)
+            values = [_map_items(file[source], entry) if pa.types.is_map(field.type) else file[source] for file in files]
+        else:
+            values = [None] * len(rows)
+        arrays.append(pa.array(values, field.type))
+    parts = [pa.array([file[layout.partition_name][name] for file in files], kind) for name, _, kind in layout.partition]
+    return _with_partition(fields, arrays, layout, parts, len(rows))
+
+
+def _map_items(value: Any, entry: tuple[str, str] | None) -> list[tuple[Any, Any]] | None:
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return [(int(k), v) for k, v in value.items()]
+    key, item = entry or ("key", "value")
+    return [(pair[key], pair[item]) for pair in value]
+
+
+def _with_partition(fields: Sequence[pa.Field], arrays: list[pa.Array], layout: _Layout, parts: list[pa.Array], rows: int) -> pa.Table:
+    struct_fields = [pa.field(field_id, kind) for _, field_id, kind in layout.partition]
+    if struct_fields:
+        partition = pa.StructArray.from_arrays([p.combine_chunks() if isinstance(p, pa.ChunkedArray) else p for p in parts], fields=struct_fields)
+    else:
+        partition = pa.array([{}] * rows, pa.struct([]))
+    return pa.table([*arrays, partition], schema=pa.schema([*fields, pa.field("partition", partition.type)]))
+
+
+def header_specs(container: Container) -> Any:
+    """The `partition-spec` of a manifest's header as JSON, or None where it is absent or not JSON."""
+    try:
+        return json.loads(container.metadata.get("partition-spec", "null"))
+    except ValueError:
+        return None

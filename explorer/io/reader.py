@@ -1,0 +1,184 @@
+"""One opened table: its metadata now, everything below it when asked for. Safe to use from several threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from cachetools import LRUCache
+
+from explorer.errors import NotFoundInTable, UnreadableFile
+from explorer.io import avro, cache, manifests, parquet, puffin
+from explorer.io.locate import Location
+from explorer.io.metadata import parse_metadata
+from explorer.io.storage import Storage, below, canonical, local_path
+from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.problem import Problem
+
+METRIC_NAMES = [f.name for f in METRIC_FIELDS]
+
+
+class Read(NamedTuple):
+    """Something read, and what of it could not be."""
+
+    value: Any
+    problems: tuple[Problem, ...]
+
+
+class TableReader:
+    """Reads the files of one table, lazily: creating it reads metadata.json and nothing else."""
+
+    def __init__(self, location: Location, roots: Sequence[str] = ()) -> None:
+        self.location = location
+        folder = location.metadata_location.rsplit("/", 1)[0]
+        data = Storage([folder, *roots], location.properties).read(location.metadata_location)
+        self.metadata, problems = parse_metadata(data, location.metadata_location)
+        self.metadata_size = len(data)
+        here = folder.rsplit("/", 1)[0] if folder.rsplit("/", 1)[-1] == "metadata" else folder
+        moved = None
+        if self.metadata.location and canonical(self.metadata.location) != canonical(here) and location.catalog is None:
+            moved = (self.metadata.location, here)
+            cause = f"opened from {here}, but the table says it lives at {self.metadata.location}: copied or edited"
+            problems.append(Problem(location.metadata_location, cause, "/location", "paths below it are read from the copy", "info"))
+        self.problems = tuple(problems)
+        own = [here, self.metadata.location] if self.metadata.location else [here]
+        extra = [self.metadata.properties[k] for k in ("write.data.path", "write.metadata.path") if k in self.metadata.properties]
+        own += [path for path in extra if self.metadata.location and below(canonical(path), canonical(self.metadata.location))]
+        self.storage = Storage([*own, *roots], location.properties, moved)
+        self._lock = threading.Lock()
+        self._lists: LRUCache[int, Read] = LRUCache(512)
+        self._entries: LRUCache[tuple[str, bool], Read] = LRUCache(2048)
+        self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
+
+    def manifests(self, snapshot: Snapshot) -> Read:
+        """The snapshot's manifest list as list[ManifestFile], in the order it is stored. Never raises for a bad file:
+        what is wrong is a Problem, and what could be read is there."""
+        with self._lock:
+            if snapshot.snapshot_id in self._lists:
+                return self._lists[snapshot.snapshot_id]
+        try:
+            result = self._read_list(snapshot)
+        except UnreadableFile as error:
+            result = Read([], (Problem(error.path, error.cause, unaffected="other snapshots are not affected"),))
+        with self._lock:
+            self._lists[snapshot.snapshot_id] = result
+        return result
+
+    def _read_list(self, snapshot: Snapshot) -> Read:
+        if snapshot.manifest_list is not None:
+            container = avro.open_container(self.storage.read(snapshot.manifest_list), snapshot.manifest_list)
+            return Read(manifests.manifest_files(container), container.problems)
+        found, problems = [], []
+        for path in snapshot.manifests:
+            try:
+                data = self.storage.read(path)
+                header = avro.open_container(data, path, header_only=True)
+                found.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
+            except UnreadableFile as error:
+                problems.append(Problem(error.path, error.cause, unaffected="other manifests are not affected"))
+        if not snapshot.manifests:
+            cause = f"snapshot {snapshot.snapshot_id} has neither `manifest-list` nor `manifests`"
+            problems.append(Problem(self.metadata.metadata_location, cause, "/snapshots"))
+        return Read(found, tuple(problems))
+
+    def _container(self, path: str) -> avro.Container:
+        with self._lock:
+            if path in self._bytes:
+                return self._bytes[path]
+        container = avro.open_container(self.storage.read(path), path)
+        if sum(len(block.data) for block in container.blocks) < 4 << 20:
+            with self._lock:
+                self._bytes[path] = container
+        return container
+
+    def header(self, manifest_path: str) -> ManifestHeader:
+        """A manifest's Avro header. Raises UnreadableFile."""
+        return manifests.header(self._container(manifest_path))
+
+    def entries(self, manifest: ManifestFile, metrics: bool = False) -> Read:
+        """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric
+        columns unless asked. Never raises for a bad file: an unreadable manifest is None with its Problem."""
+        key = (manifest.manifest_path, metrics)
+        with self._lock:
+            if key in self._entries:
+                return self._entries[key]
+        try:
+            result = self._read_entries(manifest, metrics)
+        except UnreadableFile as error:
+            result = Read(None, (Problem(error.path, error.cause, unaffected="other manifests are not affected"),))
+        if result.value is None or result.value.num_rows <= 20_000:  # larger ones come from the disk cache
+            with self._lock:
+                self._entries[key] = result
+        return result
+
+    def _read_entries(self, manifest: ManifestFile, metrics: bool) -> Read:
+        path = manifest.manifest_path
+        stamp, length = self._stamp(path, manifest.manifest_length)
+        cached = length is not None and length >= cache.SMALLEST
+        if cached and (narrow := cache.get(path, length or 0, stamp, "narrow")) is not None:
+            if not metrics:
+                return Read(narrow, ())
+            wide = cache.get(path, length or 0, stamp, "metrics")
+            if wide is not None and wide.num_rows == narrow.num_rows:
+                for name in METRIC_NAMES:
+                    narrow = narrow.append_column(wide.schema.field(name), wide.column(name))
+                return Read(narrow, ())
+        container = avro.open_container(self.storage.read(path), path)
+        table = manifests.entries(container, metrics)
+        if cached and not container.problems:
+            if metrics:
+                cache.put(path, length or 0, stamp, "metrics", table.select(METRIC_NAMES))
+            cache.put(path, length or 0, stamp, "narrow", table.drop_columns(METRIC_NAMES) if metrics else table)
+        return Read(table, container.problems)
+
+    def _stamp(self, path: str, length: int | None) -> tuple[int, int | None]:
+        """(modification time, size) of a local file; (0, the length the list states) of a remote, immutable one."""
+        local = local_path(self.storage.resolve(path))
+        if local is None:
+            return 0, length
+        try:
+            state = os.stat(local)
+        except OSError:
+            return 0, None
+        return state.st_mtime_ns, state.st_size
+
+    def many_entries(self, wanted: Iterable[ManifestFile], metrics: bool = False) -> Iterator[tuple[ManifestFile, Read]]:
+        """`entries` of several manifests, decoded a few at a time on threads, in the order given."""
+        wanted = list(wanted)
+        if len(wanted) < 2:
+            yield from ((m, self.entries(m, metrics)) for m in wanted)
+            return
+        workers = max(2, os.cpu_count() or 2)
+        with ThreadPoolExecutor(workers) as pool:
+            for start in range(0, len(wanted), workers * 8):  # bounded, so that a stream of any length fits in memory
+                chunk = wanted[start : start + workers * 8]
+                yield from zip(chunk, pool.map(lambda m: self.entries(m, metrics), chunk), strict=True)
+
+    def stored_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
+        """Raw Avro records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""
+        return list(avro.records(self._container(manifest_path), start, limit))
+
+    def metadata_file(self, path: str) -> tuple[TableMetadata, list[Problem]]:
+        """An older metadata file of this table. Raises UnreadableFile."""
+        return parse_metadata(self.storage.read(path), path)
+
+    def parquet_footer(self, path: str) -> dict[str, Any]:
+        """See io.parquet.read_footer."""
+        return parquet.read_footer(self.storage, path)
+
+    def puffin_footer(self, path: str) -> dict[str, Any]:
+        """See io.puffin.read_footer."""
+        return puffin.read_footer(self.storage, path)
+
+    def require_snapshot(self, snapshot_id: int) -> Snapshot:
+        """The snapshot, or NotFoundInTable."""
+        found = self.metadata.snapshot(snapshot_id)
+        if found is None:
+            raise NotFoundInTable(f"snapshot {snapshot_id} not found; it may have expired (see 'iceberg-explorer snapshots')")
+        return found
+

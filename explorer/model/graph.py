@@ -1,0 +1,97 @@
+"""A table's metadata tree as a graph: data that every renderer draws from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+KINDS: Mapping[str, str] = {
+    "catalog": "catalog pointer",
+    "metadata": "metadata file",
+    "ref": "branch or tag",
+    "snapshot": "snapshot",
+    "manifest_list": "manifest list",
+    "data_manifest": "data manifest",
+    "delete_manifest": "delete manifest",
+    "data_file": "data file",
+    "position_deletes": "position delete file",
+    "equality_deletes": "equality delete file",
+    "deletion_vector": "deletion vector",
+    "statistics": "statistics file",
+    "row_group": "row group",
+    "problem": "unreadable",
+    "more": "hidden nodes",
+}
+"""Every kind of node, and what it is called."""
+
+COLUMNS = ("metadata", "snapshots", "manifest lists", "manifests", "files", "row groups")
+KIND_COLUMN: Mapping[str, int] = {
+    "catalog": 0, "metadata": 0, "ref": 1, "snapshot": 1, "manifest_list": 2, "data_manifest": 3, "delete_manifest": 3,
+    "statistics": 3, "data_file": 4, "position_deletes": 4, "equality_deletes": 4, "deletion_vector": 4, "row_group": 5,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node. `id` is opaque and stays the same for the same thing from step to step. `label` and `lines` are plain
+    text. `status` is a logical status, "filtered", or "" where it has none. `fold` is "" (a leaf), "folded" or "open".
+    `facts` identify the thing (snapshot_id, path, ...), and are JSON."""
+
+    id: str
+    kind: str
+    label: str
+    lines: tuple[str, ...] = ()
+    status: str = ""
+    fold: str = ""
+    current: bool = False
+    problem: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def column(self) -> int:
+        """Index into COLUMNS. Problem nodes say theirs in `facts`."""
+        return KIND_COLUMN.get(self.kind, self.facts.get("column", 0))
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A directed edge. `kind` is points to, contains, parent, previous, reads or deletes from; `status` is the logical status
+    of the entry that makes a manifest-to-file edge."""
+
+    source: str
+    target: str
+    kind: str = "contains"
+    status: str = ""
+
+
+@dataclass(frozen=True)
+class Elided:
+    """Nodes that are there but not drawn: `hidden` of `total` children of `parent`, of the kind `what`. Showing page
+    `start` brings them up. Nothing is ever dropped without one of these saying so."""
+
+    id: str
+    parent: str
+    what: str
+    hidden: int
+    total: int
+    start: int
+    column: int
+    label: str
+    before: bool = False
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes and edges in drawing order, and what was left out. `title` names the table, `snapshot_id` the snapshot that
+    statuses are read as of."""
+
+    title: str
+    snapshot_id: int | None
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    elided: tuple[Elided, ...]
+
+    def node(self, node_id: str) -> Node | None:
+        """The node with that id, or None."""
+        return next((n for n in self.nodes if n.id == node_id), None)
