@@ -1,0 +1,68 @@
+"""Which snapshot a person means: by id, branch or tag, short name, or point in time (spec: "Point in Time Reads")."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+from explorer.core.names import snapshot_ordinals
+from explorer.core.units import instant
+from explorer.errors import NotFoundInTable
+from explorer.model.metadata import Snapshot, TableMetadata
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A snapshot and, in words, why it is the one that was meant."""
+
+    snapshot: Snapshot
+    reason: str
+
+
+def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -> Resolved:
+    """Find a snapshot by id, branch or tag, `snapshot-3` (as shown), or timestamp (ISO 8601, or milliseconds).
+
+    A time without a zone is UTC. Time travel goes by the snapshot log, not by parents: the answer is what was current
+    then. None means the current snapshot. Raises NotFoundInTable saying what there is instead."""
+    if wanted is None:
+        if metadata.current_snapshot is None:
+            raise NotFoundInTable("the table has no current snapshot: nothing was committed yet" if not metadata.snapshots else "the table has no current snapshot")
+        return Resolved(metadata.current_snapshot, "the current snapshot")
+    text = str(wanted).strip()
+    for ref in metadata.refs:
+        if ref.name == text:
+            return Resolved(_require(metadata, ref.snapshot_id, f"{ref.type} {text}"), f"{ref.type} {text}")
+    by_name = {f"snapshot-{n}": i for i, n in snapshot_ordinals(metadata).items()}
+    if text in by_name:
+        return Resolved(_require(metadata, by_name[text], text), f"number {text[9:]} of this table's snapshots")
+    if text.lstrip("-").isdigit():
+        if found := metadata.snapshot(int(text)):
+            return Resolved(found, "that snapshot id")
+        if 12 <= len(text) <= 13:
+            return _at(metadata, int(text))
+        raise NotFoundInTable(f"snapshot {text} not found; it may have expired (see 'iceberg-explorer snapshots')")
+    try:
+        moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00").replace(" UTC", "+00:00"))
+    except ValueError:
+        names = ", ".join(r.name for r in metadata.refs) or "none"
+        raise NotFoundInTable(f"{text!r} is no snapshot id, branch, tag or ISO 8601 timestamp (branches and tags: {names})") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=datetime.timezone.utc)
+    return _at(metadata, int(moment.timestamp() * 1000))
+
+
+def _require(metadata: TableMetadata, snapshot_id: int, name: str) -> Snapshot:
+    found = metadata.snapshot(snapshot_id)
+    if found is None:
+        raise NotFoundInTable(f"{name} points to snapshot {snapshot_id}, which is not in the metadata: it has expired, or the ref dangles")
+    return found
+
+
+def _at(metadata: TableMetadata, timestamp_ms: int) -> Resolved:
+    entries = [e for e in metadata.snapshot_log if e.timestamp_ms <= timestamp_ms]
+    if not entries:
+        first = min((e.timestamp_ms for e in metadata.snapshot_log), default=None)
+        raise NotFoundInTable(f"no snapshot was current at {instant(timestamp_ms)}; the snapshot log begins {instant(first)}")
+    entry = max(entries, key=lambda e: e.timestamp_ms)
+    reason = f"it became current at {instant(entry.timestamp_ms)}, the last change of the snapshot log not after {instant(timestamp_ms)}"
+    return Resolved(_require(metadata, entry.snapshot_id, f"the snapshot log at {instant(timestamp_ms)}"), reason)

@@ -1,0 +1,56 @@
+"""Build scenarios into the sandbox, skipping what is there. A table appears under its name only when it is complete."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+
+from explorer.engines.spark import SANDBOX, SparkEngine
+from explorer.errors import TableNotFound
+from explorer.io import catalogs
+from explorer.scenarios.registry import NAMESPACE, SCENARIOS, Scenario
+from explorer.scenarios.workshop import BUILDING, Workshop
+
+
+def built() -> set[str]:
+    """Names of the scenarios whose tables are in the sandbox."""
+    try:
+        listed = {table.identifier for table in catalogs.tables(catalogs.SANDBOX)}
+    except TableNotFound:
+        return set()
+    return {s.name for s in SCENARIOS if f"{NAMESPACE}.{s.name}" in listed}
+
+
+def missing() -> list[Scenario]:
+    """Scenarios that are not built yet, in teaching order."""
+    done = built()
+    return [s for s in SCENARIOS if s.name not in done]
+
+
+def build_all(engine: SparkEngine, scenarios: Sequence[Scenario], progress: Callable[[str, int, int], None] = lambda *_: None) -> None:
+    """Build these scenarios in order; `progress(name, done, total)` is called before each and at the end.
+
+    What an earlier, broken-off run left under construction is removed first. A failure removes the table it was
+    building, leaves the finished ones, and is raised."""
+    spark = engine.session()
+    for namespace in (NAMESPACE, BUILDING):
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{namespace}")
+    for row in spark.sql(f"SHOW TABLES IN {SANDBOX}.{BUILDING}").collect():
+        _discard(engine, row.tableName)
+    for i, scenario in enumerate(scenarios):
+        progress(scenario.name, i, len(scenarios))
+        location = engine.sandbox / "warehouse" / NAMESPACE / scenario.name
+        shutil.rmtree(location, ignore_errors=True)
+        workshop = Workshop(engine, scenario.name, str(location))
+        try:
+            scenario.build(workshop)
+            spark.sql(f"ALTER TABLE {SANDBOX}.{BUILDING}.{scenario.name} RENAME TO {NAMESPACE}.{scenario.name}")
+        except BaseException:
+            _discard(engine, scenario.name)
+            raise
+    progress("", len(scenarios), len(scenarios))
+
+
+def _discard(engine: SparkEngine, name: str) -> None:
+    engine.session().sql(f"DROP TABLE IF EXISTS {SANDBOX}.{BUILDING}.{name}")
+    shutil.rmtree(engine.sandbox / "warehouse" / NAMESPACE / name, ignore_errors=True)

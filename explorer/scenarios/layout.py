@@ -1,0 +1,80 @@
+"""Where rows lie: compaction and sorting, figures 15 and 16 of the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from explorer.scenarios.claims import Scenario, SnapshotClaim
+from explorer.scenarios.workshop import Workshop
+
+_NAMES = ("jack", "anna", "zoe", "tom", "sarah", "ben", "mia", "leo", "eve", "paul", "uma", "carl")
+_COLORS = ("red", "blue", "green", "yellow", "purple", "orange")
+
+
+def _compaction(arguments: str) -> Callable[[Workshop], None]:
+    def build(w: Workshop) -> None:
+        w.create("id INT, name STRING, favorite_color STRING", delete_mode="merge-on-read")
+        for start in range(0, 12, 4):
+            w.insert(*(f"{i}, '{_NAMES[i]}', '{_COLORS[i % 6]}'" for i in range(start, start + 4)))
+        w.sql("DELETE FROM {t} WHERE name IN ('zoe', 'leo')")
+        w.sql(f"CALL sandbox.system.rewrite_data_files(table => '{{name}}', {arguments}, options => map('rewrite-all', 'true'))")
+
+    return build
+
+
+def _files(sort: bool) -> Callable[[Workshop], None]:
+    def build(w: Workshop) -> None:
+        w.create("name STRING, favorite_color STRING", distribution="none")
+        ordered = sorted(_NAMES) if sort else _NAMES
+        table = w.java()
+        append = table.newAppend()
+        for i in range(4):
+            names = ordered[i * 3 : i * 3 + 3] if sort else ordered[i::4]
+            rows = [{"name": n, "favorite_color": _COLORS[_NAMES.index(n) % 6]} for n in names]
+            append.appendFile(w.data_file(table, f"data-{i + 1}.parquet", rows))
+        append.commit()
+        w.sql("CALL sandbox.system.compute_table_stats(table => '{name}')")
+
+    return build
+
+
+_before = (
+    SnapshotClaim("append", rows=4),
+    SnapshotClaim("append", rows=8),
+    SnapshotClaim("append", rows=12),
+    SnapshotClaim("delete", rows=10),
+    SnapshotClaim("replace", rows=10),
+)
+_kept = tuple((i, n, _COLORS[i % 6]) for i, n in enumerate(_NAMES) if n not in ("zoe", "leo"))
+
+
+def _compacted(name: str, teaches: str, arguments: str) -> Scenario:
+    counts = {"data_files": 1, "snapshots": 5}
+    return Scenario(name, teaches, "15", _compaction(arguments), snapshots=_before, rows=_kept, counts=counts)
+
+
+SCENARIOS = (
+    _compacted("compaction_bin_pack", "Compaction rewrites small files and their deletes as one file", "strategy => 'binpack'"),
+    _compacted(
+        "compaction_sort", "Compaction that sorts rows, so that bounds can prune", "strategy => 'sort', sort_order => 'name ASC NULLS LAST'"
+    ),
+    _compacted(
+        "compaction_z_order", "Compaction by z-order, for predicates on several columns", "strategy => 'sort', sort_order => 'zorder(name, favorite_color)'"
+    ),
+    Scenario(
+        "unsorted_files",
+        "Unsorted files: every file's bounds hold 'jack', so none can be pruned",
+        "16, left",
+        _files(sort=False),
+        snapshots=(SnapshotClaim("append", rows=12),),
+        counts={"data_files": 4},
+    ),
+    Scenario(
+        "sorted_files",
+        "Sorted files: bounds do not overlap, so one file answers name = 'jack'",
+        "16, right",
+        _files(sort=True),
+        snapshots=(SnapshotClaim("append", rows=12),),
+        counts={"data_files": 4},
+    ),
+)

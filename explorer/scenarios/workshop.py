@@ -1,0 +1,109 @@
+"""The tools a scenario builds with: SQL, and the staged operations of Iceberg's Java API with files of chosen names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from explorer.engines.spark import SANDBOX, SparkEngine
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+BUILDING = "building"
+
+
+class Workshop:
+    """One table being built, under a temporary name, at its final location."""
+
+    def __init__(self, engine: SparkEngine, name: str, location: str) -> None:
+        self.spark = engine.session()
+        self.name, self.location = name, location
+        self.identifier = f"{SANDBOX}.{BUILDING}.{name}"
+        self._jvm: Any = self.spark._jvm
+
+    def sql(self, statement: str) -> DataFrame:
+        """Run SQL; `{t}` is the table, `{name}` its identifier without the catalog (for procedures)."""
+        return self.spark.sql(statement.replace("{t}", self.identifier).replace("{name}", f"{BUILDING}.{self.name}"))
+
+    def create(self, columns: str, version: int = 2, partitioned: str = "", **properties: str) -> None:
+        """CREATE TABLE; property names use _ for both . and -, as in `write_update_mode`."""
+        known = {
+            "update_mode": "write.update.mode", "delete_mode": "write.delete.mode", "merge_mode": "write.merge.mode",
+            "distribution": "write.distribution-mode", "codec": "write.metadata.compression-codec",
+        }  # fmt: skip
+        options = {"format-version": str(version)} | {known[k]: v for k, v in properties.items()}
+        listed = ", ".join(f"'{k}'='{v}'" for k, v in options.items())
+        by = f"PARTITIONED BY ({partitioned})" if partitioned else ""
+        self.sql(f"CREATE TABLE {{t}} ({columns}) USING iceberg {by} LOCATION '{self.location}' TBLPROPERTIES ({listed})")
+
+    def insert(self, *rows: str, files: int = 1, target: str = "{t}") -> None:
+        """INSERT rows, each the text inside a VALUES tuple, as that many files per partition at most."""
+        values = ", ".join(f"({row})" for row in rows)
+        self.sql(f"INSERT INTO {target} SELECT /*+ COALESCE({files}) */ * FROM VALUES {values}")
+
+    def snapshot_ids(self) -> list[int]:
+        """Ids of all snapshots, in the order they were committed."""
+        return [int(s.snapshotId()) for s in sorted(self.java().snapshots(), key=lambda s: (s.sequenceNumber(), s.timestampMillis()))]
+
+    # -- Java API -----------------------------------------------------------------------------------------------------
+    def java(self) -> Any:
+        """The table as an org.apache.iceberg.Table, freshly loaded."""
+        return self._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(self.spark._jsparkSession, self.identifier)
+
+    def file_factory(self, table: Any, equality_ids: Sequence[int] = ()) -> Any:
+        """A writer factory for a table; with `equality_ids`, for equality deletes on those field ids."""
+        builder = getattr(self._jvm.org.apache.iceberg.data, "GenericFileWriterFactory$Builder")(table)
+        parquet = self._jvm.org.apache.iceberg.FileFormat.PARQUET
+        builder = builder.dataFileFormat(parquet).deleteFileFormat(parquet)
+        if equality_ids:
+            ids = self.spark.sparkContext._gateway.new_array(self._jvm.int, len(equality_ids))
+            for i, field_id in enumerate(equality_ids):
+                ids[i] = field_id
+            fields = self.spark.sparkContext._gateway.jvm.java.util.HashSet()
+            for field_id in equality_ids:
+                fields.add(field_id)
+            schema = self._jvm.org.apache.iceberg.types.TypeUtil.select(table.schema(), fields)
+            builder = builder.equalityFieldIds(ids).equalityDeleteRowSchema(schema)
+        return builder.build()
+
+    def _output(self, table: Any, path: str) -> Any:
+        plain = table.io().newOutputFile(f"{table.location()}/data/{path}")
+        return self._jvm.org.apache.iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(plain)
+
+    def _partition(self, table: Any, path: str) -> Any:
+        if table.spec().isUnpartitioned():
+            return None
+        key = self._jvm.org.apache.iceberg.DataFiles.data(table.spec(), path)
+        return key
+
+    def data_file(self, table: Any, name: str, rows: Sequence[Mapping[str, Any]], partition: str = "", factory: Any = None) -> Any:
+        """Write a Parquet data file called `name`; `partition` is a path such as `region=eu`."""
+        path = f"{partition}/{name}" if partition else name
+        where = self._partition(table, partition)
+        writer = (factory or self.file_factory(table)).newDataWriter(self._output(table, path), table.spec(), where)
+        template = self._jvm.org.apache.iceberg.data.GenericRecord.create(table.schema())
+        for row in rows:
+            record = template.copy()
+            for column, value in row.items():
+                record.setField(column, value)
+            writer.write(record)
+        writer.close()
+        return writer.toDataFile()
+
+    def equality_delete_file(self, table: Any, name: str, rows: Sequence[Mapping[str, Any]]) -> Any:
+        """Write an equality delete file on the columns that `rows` name."""
+        schema = table.schema()
+        ids = [int(schema.findField(column).fieldId()) for column in rows[0]]
+        writer = self.file_factory(table, ids).newEqualityDeleteWriter(self._output(table, name), table.spec(), None)
+        fields = self._jvm.java.util.HashSet()
+        for field_id in ids:
+            fields.add(field_id)
+        template = self._jvm.org.apache.iceberg.data.GenericRecord.create(self._jvm.org.apache.iceberg.types.TypeUtil.select(schema, fields))
+        for row in rows:
+            record = template.copy()
+            for column, value in row.items():
+                record.setField(column, value)
+            writer.write(record)
+        writer.close()
+        return writer.toDeleteFile()

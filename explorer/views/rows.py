@@ -1,0 +1,145 @@
+"""The objects of a table as rows under the spec's field names, ready for JSON, Arrow or a text table."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from explorer.core.values import source_type, summary_bound
+from explorer.model.graph import Graph
+from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
+from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
+from explorer.model.problem import Problem
+
+SECRET_WORDS = ("secret", "password", "token", "credential", "access-key", "session-token", "sas", "private-key", "auth")
+HIDDEN = "(hidden)"
+
+
+def plain(value: Any) -> Any:
+    """Any value as JSON data: bytes as hex text, times in ISO form, NaN and infinities as text."""
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, (bytes, bytearray)):
+        return f"0x{bytes(value).hex()}"
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta | decimal.Decimal):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+def without_secrets(properties: Mapping[str, str]) -> dict[str, str]:
+    """Properties with the values of secret-looking keys replaced."""
+    return {k: HIDDEN if any(w in k.lower() for w in SECRET_WORDS) else v for k, v in properties.items()}
+
+
+def metadata_object(metadata: TableMetadata) -> dict[str, Any]:
+    """The metadata file's own JSON, every field, secrets in its properties hidden."""
+    raw = dict(metadata.raw)
+    if isinstance(raw.get("properties"), Mapping):
+        raw["properties"] = without_secrets(raw["properties"])
+    return plain(raw) | {"metadata-location": metadata.metadata_location}
+
+
+def snapshot_row(snapshot: Snapshot) -> dict[str, Any]:
+    """One snapshot as the spec names its fields."""
+    return {
+        "snapshot-id": snapshot.snapshot_id,
+        "parent-snapshot-id": snapshot.parent_snapshot_id,
+        "sequence-number": snapshot.sequence_number,
+        "timestamp-ms": snapshot.timestamp_ms,
+        "operation": snapshot.operation,
+        "manifest-list": snapshot.manifest_list,
+        "schema-id": snapshot.schema_id,
+        "first-row-id": snapshot.first_row_id,
+        "added-rows": snapshot.added_rows,
+        "summary": dict(snapshot.summary),
+    }
+
+
+def ref_row(ref: SnapshotRef) -> dict[str, Any]:
+    """One branch or tag."""
+    return {
+        "name": ref.name,
+        "type": ref.type,
+        "snapshot-id": ref.snapshot_id,
+        "min-snapshots-to-keep": ref.min_snapshots_to_keep,
+        "max-snapshot-age-ms": ref.max_snapshot_age_ms,
+        "max-ref-age-ms": ref.max_ref_age_ms,
+    }
+
+
+def metadata_log_rows(metadata: TableMetadata) -> list[dict[str, Any]]:
+    """Previous metadata files, oldest first, and the current one last."""
+    rows = [{"timestamp-ms": e.timestamp_ms, "metadata-file": e.metadata_file, "current": False} for e in metadata.metadata_log]
+    return [*rows, {"timestamp-ms": metadata.last_updated_ms, "metadata-file": metadata.metadata_location, "current": True}]
+
+
+def manifest_row(manifest: ManifestFile, metadata: TableMetadata) -> dict[str, Any]:
+    """One manifest list record, partition summaries decoded through the manifest's own spec."""
+    spec = metadata.spec(manifest.partition_spec_id)
+    fields = spec.fields if spec else ()
+    summaries = []
+    for i, summary in enumerate(manifest.partitions or ()):
+        part = fields[i] if i < len(fields) else None
+        kind = source_type(metadata, part.source_ids) if part else None
+        transform = part.transform if part else "identity"
+        summaries.append(
+            {
+                "name": part.name if part else f"(field {i})",
+                "contains_null": summary.contains_null,
+                "contains_nan": summary.contains_nan,
+                "lower_bound": summary_bound(summary.lower_bound, transform, kind),
+                "upper_bound": summary_bound(summary.upper_bound, transform, kind),
+            }
+        )
+    names = ("manifest_path", "manifest_length", "partition_spec_id", "content", "sequence_number", "min_sequence_number", "added_snapshot_id")
+    counts = [f"{a}_{b}_count" for b in ("files", "rows") for a in ("added", "existing", "deleted")]
+    row = {name: getattr(manifest, name) for name in (*names, *counts)}
+    row["content"] = MANIFEST_CONTENT.get(manifest.content, manifest.content)
+    return row | {"first_row_id": manifest.first_row_id, "partitions": plain(summaries)}
+
+
+def problem_row(problem: Problem) -> dict[str, str]:
+    """One problem."""
+    return {
+        "severity": problem.severity,
+        "file": problem.file,
+        "location": problem.location,
+        "cause": problem.cause,
+        "unaffected": problem.unaffected,
+    }
+
+
+def graph_object(graph: Graph) -> dict[str, Any]:
+    """A graph as JSON: nodes, edges, elided."""
+    return {
+        "title": graph.title,
+        "snapshot-id": graph.snapshot_id,
+        "nodes": [
+            {
+                "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status, "fold": n.fold,
+                "current": n.current, "problem": n.problem, "facts": plain(n.facts),
+            }
+            for n in graph.nodes
+        ],
+        "edges": [{"source": e.source, "target": e.target, "kind": e.kind, "status": e.status} for e in graph.edges],
+        "elided": [
+            {"id": e.id, "parent": e.parent, "what": e.what, "hidden": e.hidden, "total": e.total, "start": e.start, "label": e.label}
+            for e in graph.elided
+        ],
+    }  # fmt: skip
+
+
+def columns_of(rows: Iterable[Mapping[str, Any]]) -> Sequence[str]:
+    """All keys of the rows, in first-seen order."""
+    return list(dict.fromkeys(key for row in rows for key in row))

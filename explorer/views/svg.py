@@ -1,0 +1,110 @@
+"""The graph as a stand-alone SVG in the widget's own layout: the fallback where no kernel runs, and `graph --format svg`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from explorer.core.layout import HEADER, WIDTH, Box, layout
+from explorer.core.names import shorten
+from explorer.model.graph import COLUMNS, Graph
+from explorer.views.palette import KIND_STYLE, STATUS_STYLE
+from explorer.views.rows import plain
+from explorer.views.text import clean
+
+
+def picture(graph: Graph) -> dict[str, Any]:
+    """What the widget draws: nodes, edges and hidden groups with their boxes, as JSON."""
+    boxes = layout(graph)
+
+    def at(item: str) -> dict[str, float]:
+        box = boxes[item]
+        return {"x": round(box.x, 1), "y": round(box.y, 1), "w": box.width, "h": box.height}
+
+    return {
+        "title": graph.title,
+        "snapshot": str(graph.snapshot_id),
+        "columns": [{"name": name, "x": 254 * i} for i, name in enumerate(COLUMNS) if any(n.column == i for n in graph.nodes)],
+        "nodes": [
+            {
+                "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status, "fold": n.fold,
+                "current": n.current, "problem": n.problem, "title": str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label),
+                "focus": bool(n.facts.get("focus")), **at(n.id),
+            }
+            for n in graph.nodes
+        ],
+        "edges": [{"s": e.source, "t": e.target, "kind": e.kind, "status": e.status} for e in graph.edges],
+        "more": [{"id": e.id, "parent": e.parent, "label": e.label, "start": e.start, "what": e.what, **at(e.id)} for e in graph.elided],
+    }  # fmt: skip
+
+
+def extent(boxes: Mapping[str, Box]) -> tuple[float, float]:
+    """Width and height that hold all boxes."""
+    return (max((b.x + b.width for b in boxes.values()), default=0) + 1, max((b.y + b.height for b in boxes.values()), default=0) + 1)
+
+
+def edge_path(source: Box, target: Box) -> str:
+    """A curve from one box to another: sideways between columns, along the left side within one."""
+    y1, y2 = source.y + source.height / 2, target.y + target.height / 2
+    if abs(source.x - target.x) < 1:
+        x = source.x
+        return f"M{x:g},{y1:g} C{x - 18:g},{y1:g} {x - 18:g},{y2:g} {x:g},{y2:g}"
+    x1, x2 = (source.x + source.width, target.x) if target.x > source.x else (source.x, target.x + target.width)
+    middle = (x1 + x2) / 2
+    return f"M{x1:g},{y1:g} C{middle:g},{y1:g} {middle:g},{y2:g} {x2:g},{y2:g}"
+
+
+def render_svg(graph: Graph) -> str:
+    """The graph as SVG text; everything a table's author wrote is escaped text."""
+    boxes = layout(graph)
+    width, height = extent(boxes)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-24 -4 {width + 28:g} {height + 8:g}" width="{width + 28:g}" height="{height + 8:g}" '
+        'font-family="system-ui, sans-serif" font-size="11" style="max-width:100%;height:auto;background:#fff">'
+    ]
+    used = {round(box.x) for box in boxes.values()}
+    for i, name in enumerate(COLUMNS):
+        x = i * (WIDTH + 46)
+        if x in used:
+            out.append(f'<text x="{x}" y="{HEADER - 14}" fill="#555" font-weight="600">{escape(name)}</text>')
+    for edge in graph.edges:
+        color = STATUS_STYLE[edge.status][0] if edge.status else "#b5b5b5"
+        dash = ' stroke-dasharray="4 3"' if edge.kind in ("parent", "previous", "deletes from") else ""
+        out.append(f'<path d="{edge_path(boxes[edge.source], boxes[edge.target])}" fill="none" stroke="{color}"{dash}/>')
+    for node in graph.nodes:
+        box, (color, _) = boxes[node.id], KIND_STYLE[node.kind]
+        gone = node.status in ("DELETED", "filtered")
+        dash = ' stroke-dasharray="5 3"' if gone else ""
+        thick = 2.5 if node.current else 1.2
+        out.append(f'<g><title>{escape(clean(str(node.facts.get("path", node.label))))}</title>')
+        out.append(f'<rect x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" height="{box.height:g}" rx="5" fill="#fff" stroke="{color}" stroke-width="{thick}"{dash}/>')
+        out.append(f'<rect x="{box.x:g}" y="{box.y:g}" width="5" height="{box.height:g}" rx="2" fill="{color}"/>')
+        mark = f"{STATUS_STYLE[node.status][1]} " if node.status else ""
+        strike = ' text-decoration="line-through"' if node.status == "filtered" else ""
+        out.append(f'<text x="{box.x + 12:g}" y="{box.y + 17:g}" font-size="12" font-weight="600"{strike}>{escape(clean(mark + node.label))}</text>')
+        for i, line in enumerate(node.lines):
+            out.append(f'<text x="{box.x + 12:g}" y="{box.y + 33 + 15 * i:g}" fill="#444">{escape(clean(shorten(line, 38)))}</text>')
+        out.append("</g>")
+    for elided in graph.elided:
+        box = boxes[elided.id]
+        out.append(f'<text x="{box.x + 12:g}" y="{box.y + 17:g}" fill="#666" font-style="italic">… {escape(elided.label)}</text>')
+    out.append("</svg>")
+    return "\n".join(out)
+
+
+def render_html(graph: Graph, script: str, style: str) -> str:
+    """A page that opens from disk, with the widget's own script for pan, zoom and search. `script` and `style` are ours."""
+    import json
+
+    data = json.dumps(plain(picture(graph)), ensure_ascii=True).replace("<", "\\u003c")
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{escape(clean(graph.title))}</title>
+<style>html, body {{ margin: 0; height: 100% }} #graph {{ height: 100vh }}
+{style}</style></head>
+<body><div id="graph"></div>
+<script type="module">
+{script}
+mount(document.getElementById("graph"), {data});
+</script></body></html>
+"""

@@ -1,0 +1,113 @@
+"""Plain text: tables and trees for terminals and golden files."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from explorer.core.names import shorten
+from explorer.model.graph import Edge, Elided, Graph, Node
+from explorer.views.rows import columns_of
+
+MARKS = {"ADDED": "+", "EXISTING": "=", "DELETED": "-", "filtered": "x"}
+
+
+def clean(text: str) -> str:
+    """Text from a table without control characters, which could command a terminal."""
+    return "".join(c if c.isprintable() else "�" for c in text)
+
+
+def cell(value: Any) -> str:
+    """One value in a text table."""
+    if value is None:
+        return "null"
+    if isinstance(value, (dict, list)):
+        return clean(json.dumps(value, default=str, ensure_ascii=False))
+    return clean(str(value))
+
+
+def render_table(rows: Sequence[Mapping[str, Any]], width: int | None = None, columns: Sequence[str] | None = None) -> str:
+    """Rows as a text table; cells are shortened in the middle so that both ends of paths stay readable."""
+    if not rows:
+        return "(none)\n"
+    names = columns or columns_of(rows)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    widest = max(16, ((width or 160) - 2 * len(names)) // max(1, min(len(names), 4)))
+    for name in names:
+        numeric = all(isinstance(r.get(name), (int, float)) or r.get(name) is None for r in rows)
+        table.add_column(Text(name), justify="right" if numeric else "left", no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        table.add_row(*(Text(shorten(cell(row.get(name)), widest)) for name in names))
+    return _print(table, width)
+
+
+def render_fields(fields: Mapping[str, Any], width: int | None = None) -> str:
+    """One object as a list of its fields."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for key, value in fields.items():
+        table.add_row(Text(key), Text(cell(value)))
+    return _print(table, width)
+
+
+def _print(renderable: Any, width: int | None) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=width or 160, highlight=False, markup=False, emoji=False, color_system=None)
+    console.print(renderable)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def render_tree(graph: Graph) -> str:
+    """The graph as an indented tree. A node with several parents is written out once, and named after that."""
+    children: dict[str, list[Edge]] = {}
+    for edge in graph.edges:
+        if edge.kind in ("contains", "points to"):
+            children.setdefault(edge.source, []).append(edge)
+    more: dict[str, list[Elided]] = {}
+    for elided in graph.elided:
+        more.setdefault(elided.parent, []).append(elided)
+    by_id = {n.id: n for n in graph.nodes}
+    seen: set[str] = set()
+    lines: list[str] = []
+
+    def write(node: Node, prefix: str, branch: str, status: str) -> None:
+        first = node.id not in seen
+        seen.add(node.id)
+        lines.append(clean(prefix + branch + _node_line(node, first, status)))
+        if not first:
+            return
+        inner = prefix + {"": "", "├─ ": "│  ", "└─ ": "   "}[branch]
+        below = [(by_id[e.target], e.status) for e in children.get(node.id, [])]
+        hidden = more.get(node.id, [])
+        last = len(below) + len(hidden)
+        for i, (child, child_status) in enumerate(below, 1):
+            write(child, inner, "└─ " if i == last else "├─ ", child_status)
+        for i, group in enumerate(hidden, len(below) + 1):
+            lines.append(clean(f"{inner}{'└─ ' if i == last else '├─ '}… {group.label}"))
+
+    targets = {e.target for e in graph.edges if e.kind in ("contains", "points to")}
+    refs = [n for n in graph.nodes if n.kind == "ref"]
+    for node in graph.nodes:
+        if node.id not in targets and node.kind not in ("ref", "metadata"):
+            write(node, "", "", "")
+    if refs:
+        lines.append("refs: " + clean(", ".join(f"{r.label} -> {by_id[e.target].label}" for r in refs for e in children.get(r.id, []))))
+    return "\n".join(lines) + "\n"
+
+
+def _node_line(node: Node, first: bool, status: str) -> str:
+    words = f"{MARKS[status]} {node.label}" if status else node.label
+    words += " (current)" if node.current and node.kind != "ref" else ""
+    if not first:
+        return f"{words} (shown above)"
+    detail = " · ".join(node.lines)
+    problem = f"  !! {node.problem}" if node.problem and node.kind != "problem" else ""
+    fold = " [+]" if node.fold == "folded" and node.kind != "metadata" else ""
+    return f"{words}{': ' if detail else ''}{detail}{fold}{problem}"
