@@ -1,0 +1,75 @@
+"""Explore and debug the metadata of Apache Iceberg tables.
+
+>>> import explorer
+>>> table = explorer.open_table("demo.manifest_lifecycle")   # the embedded sandbox catalog
+>>> table = explorer.open_table("/data/warehouse/db/orders") # a table folder, a metadata.json or a URI
+>>> table.snapshots.to_pandas()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer.collection import Collection
+from explorer.errors import (
+    AccessRefused,
+    EngineError,
+    ExplorerError,
+    NotFoundInTable,
+    TableNotFound,
+    UnreadableFile,
+)
+from explorer.table import Table
+
+__version__ = "0.1.0"
+__all__ = [
+    "AccessRefused",
+    "Collection",
+    "EngineError",
+    "ExplorerError",
+    "NotFoundInTable",
+    "Table",
+    "TableNotFound",
+    "UnreadableFile",
+    "catalog",
+    "open_table",
+    "spark",
+]
+
+
+def open_table(
+    table: str, catalog: str | None = None, properties: Mapping[str, str] | None = None, roots: Sequence[str] = ()
+) -> Table:
+    """Open a table: `db.t` in the sandbox, `catalog.db.t` from .pyiceberg.yaml, or a path or URI of a table folder or
+    metadata.json.
+
+    `catalog` names the catalog explicitly, `properties` adds connection properties (never shown), and `roots` allows
+    reading below more folders than the table's own. In a notebook the table shows as the live widget.
+    Raises TableNotFound, UnreadableFile or AccessRefused, each naming the file and what is wrong."""
+    from explorer.io.locate import locate
+    from explorer.io.reader import TableReader
+
+    return Table(TableReader(locate(table, catalog, properties), roots), _show)
+
+
+def _show(table: Table) -> Mapping[str, Any]:
+    from explorer.ui.notebook import mimebundle
+
+    return mimebundle(table)
+
+
+def catalog(name: str = "sandbox", properties: Mapping[str, str] | None = None) -> Collection:
+    """The tables of a catalog, as rows of `catalog` and `identifier`. Raises TableNotFound when it cannot be reached."""
+    from explorer.io import catalogs
+
+    return Collection.of_rows([{"catalog": t.catalog, "identifier": t.identifier} for t in catalogs.tables(name, properties)], f"tables of {name}")
+
+
+def spark(conf: Mapping[str, str] | None = None, master: str | None = None) -> Any:
+    """A SparkSession with Iceberg and the sandbox catalog (`sandbox.db.t`). Waits until it is ready.
+
+    `conf` and `master` win over $ICEBERG_EXPLORER_SPARK_CONF and spark.json. Raises EngineError with the fix."""
+    from explorer.engines.spark import SparkEngine
+
+    return SparkEngine(conf, master).session()

@@ -23,7 +23,7 @@ from explorer.model.problem import Problem
 
 PAGE = 30
 """Siblings drawn at once on one level."""
-LABEL = 26
+LABEL = 23
 """Characters of a label that fit a card."""
 
 
@@ -156,19 +156,21 @@ class _Builder:
         chain = [(meta.metadata_location, meta.last_updated_ms), *previous]
         pointer = node_id("catalog", self.source.title)
         what = self.source.catalog or "opened by path, no catalog"
-        self.add(Node(pointer, "catalog", self.source.title, (what, "points to the current metadata file"), facts={"path": meta.metadata_location}))
+        label = shorten(self.source.title.partition(".")[2] if self.source.catalog else self.source.title, LABEL)
+        lines = (what, "points to the current metadata")
+        self.add(Node(pointer, "catalog", label, lines, facts={"path": meta.metadata_location}))
         first = node_id("metadata", chain[0][0])
         size = 6 if not self.is_open(pointer) else self.view.page_size
         for i in self.page(pointer, len(chain), "metadata files", 0, size=size):
             path, written = chain[i]
             node = node_id("metadata", path)
             known = meta if i == 0 else self.source.metadata_files.get(path)
-            lines = [instant(written)]
+            lines_of = [instant(written)]
             if known:
-                lines.insert(0, f"v{known.format_version} · {count(len(known.snapshots), 'snapshot')}")
+                lines_of.insert(0, f"v{known.format_version} · {count(len(known.snapshots), 'snapshot')}")
             fold = "" if i == 0 else "open" if self.is_open(node) else "folded"
             label = self.metadata_label(path)
-            self.add(Node(node, "metadata", label, tuple(lines), "", fold, i == 0, self.problem_of.get(path, ""), {"path": path, "position": i}))
+            self.add(Node(node, "metadata", label, tuple(lines_of), "", fold, i == 0, self.problem_of.get(path, ""), {"path": path, "position": i}))
             ids.append(node)
         self.edge(pointer, first, "points to")
         for newer, older in zip(ids, ids[1:], strict=False):
@@ -282,7 +284,7 @@ class _Builder:
         node = manifest_node(manifest.manifest_path)
         kind = "delete_manifest" if manifest.content == 1 else "data_manifest"
         counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-        origin = "added by this snapshot" if manifest.added_snapshot_id == self.view.snapshot_id else f"added by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
+        origin = "added here" if manifest.added_snapshot_id == self.view.snapshot_id else f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
         words = [f"{count(n)} {name}" for n, name in zip(counts, ("added", "existing", "deleted"), strict=True) if n != 0]
         lines = (" · ".join(words) or "no entries", f"{origin} · sequence {manifest.sequence_number}")
         opened = self.is_open(node)

@@ -1,0 +1,242 @@
+"""The command line: thin commands over explorer.Table. Data goes to stdout, messages to stderr.
+
+Exit codes: 0 all is well; 1 what was asked for cannot be had (the message names the file and the cause); 2 wrong usage;
+3 the output is incomplete, since some of the table's files cannot be read (each is named on stderr); 4 Spark or Java is
+not to be had."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+import explorer
+from explorer.errors import EngineError, ExplorerError
+
+F = TypeVar("F", bound=Callable[..., Any])
+INCOMPLETE, FAILED, NO_ENGINE = 3, 1, 4
+
+
+class Group(click.Group):
+    """Commands in the order they are written; our errors as messages, not tracebacks."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except EngineError as error:
+            fail(error, NO_ENGINE)
+        except ExplorerError as error:
+            fail(error, FAILED)
+        except BrokenPipeError:  # `| head` closed the pipe: nothing more to say
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+
+
+def fail(error: Exception, code: int) -> None:
+    """Say what is wrong on stderr and leave."""
+    click.echo(f"iceberg-explorer: {error}", err=True)
+    sys.exit(code)
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=__doc__.partition("\n\n")[2] if __doc__ else None)
+@click.version_option(explorer.__version__)
+def main() -> None:
+    """Explore the metadata of Apache Iceberg tables.
+
+    TABLE is db.table in the embedded sandbox, catalog.db.table from .pyiceberg.yaml, or a path or URI of a table folder
+    or metadata.json. A snapshot is an id, a branch or tag, a name as shown (snapshot-3), or a timestamp."""
+
+
+def output_option(command: F) -> F:
+    """--output text|json."""
+    return click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print.")(command)
+
+
+def table_options(command: F) -> F:
+    """TABLE, --catalog, --property, --root, --output."""
+    for option in (
+        output_option,
+        click.option("--root", "roots", multiple=True, help="Also allow reading below this folder or URI."),
+        click.option("--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A catalog or storage property."),
+        click.option("--catalog", help="The catalog that TABLE is in."),
+        click.argument("table"),
+    ):
+        command = option(command)  # type: ignore[operator]
+    return command
+
+
+snapshot_option = click.option("--snapshot", "-s", help="Id, branch, tag, snapshot-N or timestamp; the current one if left out.")
+
+
+def opened(table: str, catalog: str | None, properties: Iterable[str], roots: Iterable[str]) -> explorer.Table:
+    """Open TABLE with the common options."""
+    pairs = {}
+    for item in properties:
+        key, separator, value = item.partition("=")
+        if not separator:
+            raise click.BadParameter(f"{item!r} is not KEY=VALUE", param_hint="--property")
+        pairs[key] = value
+    return explorer.open_table(table, catalog, pairs or None, list(roots))
+
+
+def emit(data: Any, output: str, text: Callable[[], str]) -> None:
+    """Print JSON data, or the text made of it."""
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False) if output == "json" else text().rstrip("\n"))
+
+
+def emit_rows(rows: explorer.Collection, output: str, columns: list[str] | None = None) -> None:
+    """Print a collection."""
+    from explorer.views.text import render_table
+
+    data = rows.to_json()
+    width = None if sys.stdout.isatty() else 220
+    shown = [c for c in columns or rows.columns if c in rows.columns]
+    emit(data, output, lambda: render_table(data, width, shown))
+
+
+def finish(table: explorer.Table) -> None:
+    """Name every problem on stderr; exit with 3 when something could not be read."""
+    for problem in table.problems:
+        click.echo(f"{problem.severity}: {problem}", err=True)
+    if any(problem.severity == "error" for problem in table.problems):
+        sys.exit(INCOMPLETE)
+
+
+@main.command()
+@click.argument("names", nargs=-1)
+@click.option("--list", "listing", is_flag=True, help="List the teaching tables and what each shows, and build nothing.")
+@output_option
+def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
+    """Build the teaching tables into the sandbox by real Spark commits, skipping those that are there."""
+    from explorer import scenarios
+    from explorer.engines.spark import SparkEngine
+
+    done = scenarios.built()
+    unknown = set(names) - {s.name for s in scenarios.SCENARIOS}
+    if unknown:
+        raise click.BadParameter(f"no such teaching table: {', '.join(sorted(unknown))} (see --list)")
+    chosen = [s for s in scenarios.SCENARIOS if not names or s.name in names]
+    rows = [{"table": f"{scenarios.NAMESPACE}.{s.name}", "figures": s.figures, "teaches": s.teaches, "built": s.name in done} for s in chosen]
+    if listing:
+        emit_rows(explorer.Collection.of_rows(rows, "scenarios"), output)
+        return
+    todo = [s for s in chosen if s.name not in done]
+    if todo:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True)) as bar:
+            task = bar.add_task("Spark", total=len(todo))
+            engine = SparkEngine()
+            engine.on_change(lambda state: bar.update(task, description=f"Spark: {state.phase}"))
+            scenarios.build_all(engine, todo, lambda name, n, _: bar.update(task, completed=n, description=name or "done"))
+    emit_rows(explorer.Collection.of_rows([row | {"built": True} for row in rows], "scenarios"), output)
+
+
+@main.command()
+@click.argument("table", required=False)
+@click.option("--port", type=int, default=5006, show_default=True, help="0 for any free one.")
+@click.option("--address", default="127.0.0.1", show_default=True, help="Only loopback addresses are served without authentication.")
+@click.option("--show", is_flag=True, help="Open a browser.")
+def serve(table: str | None, port: int, address: str, show: bool) -> None:
+    """Serve the dashboard on loopback, and print its URL."""
+    from explorer.ui.serve import serve as run
+
+    run(table, port, address, show)
+
+
+@main.command()
+@click.option("--catalog", default="sandbox", show_default=True)
+@output_option
+def tables(catalog: str, output: str) -> None:
+    """List the tables of a catalog."""
+    emit_rows(explorer.catalog(catalog), output)
+
+
+@main.command()
+@table_options
+@snapshot_option
+def show(table: str, catalog: str | None, properties: tuple[str, ...], roots: tuple[str, ...], output: str, snapshot: str | None) -> None:
+    """Show the metadata tree of a table as text."""
+    from explorer.views.rows import graph_object
+    from explorer.views.text import render_tree
+
+    found = opened(table, catalog, properties, roots)
+    graph = found.graph(snapshot)
+    emit(graph_object(graph), output, lambda: f"{found.why}\n{render_tree(graph)}")
+    finish(found)
+
+
+@main.command()
+@table_options
+def metadata(table: str, catalog: str | None, properties: tuple[str, ...], roots: tuple[str, ...], output: str) -> None:
+    """Show the metadata file: every field, unknown ones too."""
+    from explorer.views.rows import metadata_object
+    from explorer.views.text import render_fields
+
+    found = opened(table, catalog, properties, roots)
+    data = metadata_object(found.metadata)
+    emit(data, output, lambda: render_fields(data))
+    finish(found)
+
+
+def _collection_command(name: str, about: str, rows: Callable[..., explorer.Collection], columns: list[str] | None = None, snapshot: bool = True) -> None:
+    def command(table: str, catalog: str | None, properties: tuple[str, ...], roots: tuple[str, ...], output: str, **options: Any) -> None:
+        found = opened(table, catalog, properties, roots)
+        emit_rows(rows(found, **options), output, columns)
+        finish(found)
+
+    decorated = table_options(snapshot_option(command) if snapshot else command)
+    if name in ("entries", "files"):
+        decorated = click.option("--metrics", is_flag=True, help="Also column sizes, counts and bounds.")(decorated)
+    if name == "entries":
+        decorated = click.option("--view", type=click.Choice(["stored", "inherited", "logical", "all"]), default="logical", show_default=True)(decorated)
+    main.command(name, help=about)(decorated)
+
+
+_collection_command("snapshots", "List all snapshots.", lambda t: t.snapshots, snapshot=False)
+_collection_command("refs", "List branches and tags.", lambda t: t.refs, snapshot=False)
+_collection_command("manifests", "List the manifests of a snapshot.", lambda t, snapshot: t.manifests(snapshot))
+_collection_command("entries", "List manifest entries: as stored, inherited, or with their logical status.", lambda t, snapshot, view, metrics: t.entries(snapshot, view, metrics))
+_collection_command("files", "List the files a reader of a snapshot sees.", lambda t, snapshot, metrics: t.files(snapshot, metrics))
+
+
+@main.command()
+@table_options
+@snapshot_option
+@click.option("--format", "picture", type=click.Choice(["dot", "svg", "png", "html", "json"]), default="svg", show_default=True)
+@click.option("--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to stdout.")
+@click.option("--search", default="", help="Only files, manifests and snapshots that contain this text.")
+def graph(
+    table: str, catalog: str | None, properties: tuple[str, ...], roots: tuple[str, ...], output: str,
+    snapshot: str | None, picture: str, target: Path | None, search: str,
+) -> None:  # fmt: skip
+    """Draw the metadata tree as DOT, SVG, PNG, HTML (opens from disk, with pan and zoom) or JSON."""
+    from dataclasses import replace
+
+    from explorer.ui.export import export
+
+    found = opened(table, catalog, properties, roots)
+    view = replace(found.default_view(snapshot), search=search)
+    data = export(found.graph(view=view), "json" if output == "json" else picture)
+    if target:
+        target.write_bytes(data)
+        click.echo(f"wrote {target} ({len(data):,} bytes)", err=True)
+    elif picture == "png" and output != "json" and sys.stdout.isatty():
+        raise click.UsageError("a PNG is no text for a terminal: use --file")
+    else:
+        click.get_binary_stream("stdout").write(data)
+    finish(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,299 @@
+"""The Python face of one table: what the CLI, the notebook and the dashboard all ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from explorer.collection import Collection
+from explorer.core import entries as core
+from explorer.core.graph import GraphSource, GraphView, build, file_node, list_node, manifest_node, node_id
+from explorer.core.history import Resolved, resolve_snapshot
+from explorer.core.values import conform_partition, unified_partition_type
+from explorer.errors import NotFoundInTable, UnreadableFile
+from explorer.io import avro, manifests
+from explorer.io.locate import locate
+from explorer.io.reader import TableReader
+from explorer.model.graph import Graph
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.problem import Problem
+from explorer.views import rows
+from explorer.views.text import render_tree
+
+OPEN_ENTRIES, OPEN_MANIFESTS = 60, 12
+"""A snapshot with at most this many entries and manifests is drawn with its manifests open."""
+VIEWS = ("stored", "inherited", "logical", "all")
+
+Display = Callable[["Table"], Mapping[str, Any]]
+
+
+class Table:
+    """One Iceberg table, read-only. Opening reads metadata.json; all else is read when asked for.
+
+    What cannot be read is listed in `problems` and shown on its node, while the rest of the table still opens."""
+
+    def __init__(self, reader: TableReader, display: Display | None = None) -> None:
+        self.reader = reader
+        self._display = display
+        self._found: dict[str, Problem] = {}
+
+    # -- what it is ---------------------------------------------------------------------------------------------------
+    @property
+    def name(self) -> str:
+        """`catalog.db.table`, or the table folder's name."""
+        return self.reader.location.name
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """The metadata file the table was opened with."""
+        return self.reader.metadata
+
+    @property
+    def why(self) -> str:
+        """Which metadata file was chosen, and why."""
+        return f"{self.metadata.metadata_location}: {self.reader.location.reason}"
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Everything found wrong so far: in the metadata file, and in what was read since."""
+        return [*self.reader.problems, *self._found.values()]
+
+    def _note(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            self._found.setdefault(str(problem), problem)
+
+    def refresh(self) -> Table:
+        """The table as its catalog or folder has it now, as a new Table."""
+        old = self.reader.location
+        located = locate(old.identifier or old.metadata_location, old.catalog, old.properties) if old.catalog else old
+        return Table(TableReader(located), self._display)
+
+    # -- collections --------------------------------------------------------------------------------------------------
+    def resolve(self, snapshot: str | int | None = None) -> Resolved:
+        """The snapshot meant by an id, branch, tag, `snapshot-3` or timestamp; None is the current one. See
+        core.history.resolve_snapshot. Raises NotFoundInTable."""
+        return resolve_snapshot(self.metadata, snapshot)
+
+    @property
+    def snapshots(self) -> Collection:
+        """All snapshots, oldest first: snapshot-id, parent-snapshot-id, sequence-number, timestamp-ms, operation,
+        manifest-list, schema-id, first-row-id, added-rows, summary (spec: "Snapshots")."""
+        ordered = sorted(enumerate(self.metadata.snapshots), key=lambda item: (item[1].sequence_number, item[0]))
+        return Collection.of_rows([rows.snapshot_row(s) for _, s in ordered], "snapshots")
+
+    @property
+    def refs(self) -> Collection:
+        """Branches and tags: name, type, snapshot-id and retention (spec: "Snapshot References")."""
+        return Collection.of_rows([rows.ref_row(r) for r in self.metadata.refs], "refs")
+
+    @property
+    def metadata_log(self) -> Collection:
+        """Metadata files, oldest first, the current one last: timestamp-ms, metadata-file, current."""
+        return Collection.of_rows(rows.metadata_log_rows(self.metadata), "metadata log")
+
+    def manifests(self, snapshot: str | int | None = None) -> Collection:
+        """The snapshot's manifest list, in its order: manifest_path, content, counts, sequence numbers, partition
+        summaries decoded (spec: "Manifest Lists"). An unreadable list gives no rows, and a problem."""
+        listed = self.manifest_files(self._maybe(snapshot))
+        found = [rows.manifest_row(m, self.metadata) for m in listed]
+        schema = {"lower_bound": pa.string(), "upper_bound": pa.string()}
+        for row in found:
+            row["partitions"] = [{**p, **{k: None if p[k] is None else str(p[k]) for k in schema}} for p in row["partitions"]]
+        summaries = pa.list_(pa.struct([("name", pa.string()), ("contains_null", pa.bool_()), ("contains_nan", pa.bool_()), *schema.items()]))
+        if not found:
+            return Collection(pa.table({}), "manifests")
+        arrays = {k: pa.array([r[k] for r in found], summaries if k == "partitions" else None) for k in found[0]}
+        return Collection(pa.table(arrays), "manifests")
+
+    def entries(self, snapshot: str | int | None = None, view: str = "logical", metrics: bool = False) -> Collection:
+        """Every entry of every manifest of a snapshot, DELETED and filtered ones too (spec: "Manifest Entry Fields").
+
+        view: "stored", null where the Avro has null; "inherited", after inheritance, with `<name>_origin` in words;
+        "logical", inherited values with `logical_status` as of the snapshot and the `reason` (null when filtered
+        out); "all", structs `stored` and `inherited` beside `logical_status` and `reason`. `metrics` adds
+        column_sizes, counts and bounds (bytes). Unreadable manifests give no rows, and a problem each."""
+        if view not in VIEWS:
+            raise ValueError(f"view {view!r}: use one of {', '.join(VIEWS)}")
+        found = self._maybe(snapshot)
+        tables = [t for t in self._logical_tables(found, metrics) if t is not None]
+        if not tables:
+            return Collection(pa.table({}), "entries")
+        return Collection(pa.concat_tables([_project(t, view) for t in tables], promote_options="default"), "entries")
+
+    def files(self, snapshot: str | int | None = None, metrics: bool = False) -> Collection:
+        """Files a reader of the snapshot sees, data and delete files: the live entries, after inheritance."""
+        everything = self.entries(snapshot, "logical", metrics).to_arrow()
+        if not everything.num_columns:
+            return Collection(everything, "files")
+        return Collection(core.live(everything).drop_columns(["status", "reason"]), "files")
+
+    # -- building blocks shared by the views --------------------------------------------------------------------------
+    def _maybe(self, snapshot: str | int | None) -> Snapshot | None:
+        """The snapshot; None for the current one of a table without any."""
+        if snapshot is None and self.metadata.current_snapshot_id is None:
+            return None
+        return self.resolve(snapshot).snapshot
+
+    def manifest_files(self, snapshot: Snapshot | None) -> list[ManifestFile]:
+        """A snapshot's manifest list as model objects."""
+        if snapshot is None:
+            return []
+        read = self.reader.manifests(snapshot)
+        self._note(read.problems)
+        return list(read.value)
+
+    def logical_entries(self, manifest: ManifestFile, snapshot_id: int, metrics: bool = False) -> pa.Table | None:
+        """One manifest's entries with all columns of core.entries, as of a snapshot; None when unreadable."""
+        read = self.reader.entries(manifest, metrics)
+        self._note(read.problems)
+        return None if read.value is None else core.as_of(core.inherit(read.value, manifest), manifest, snapshot_id)
+
+    def _logical_tables(self, snapshot: Snapshot | None, metrics: bool) -> list[pa.Table | None]:
+        listed = self.manifest_files(snapshot)
+        stored = []
+        for manifest, read in self.reader.many_entries(listed, metrics):
+            self._note(read.problems)
+            if read.value is not None:
+                stored.append((manifest, read.value))
+        unified = unified_partition_type(self.metadata, [t for _, t in stored])
+        done: list[pa.Table | None] = []
+        for manifest, table in stored:
+            wide = core.as_of(core.inherit(table, manifest), manifest, snapshot.snapshot_id if snapshot else -1)
+            partition = conform_partition(table, unified)
+            wide = wide.set_column(wide.schema.get_field_index("partition"), pa.field("partition", unified), partition)
+            count = table.num_rows
+            wide = wide.append_column("spec_id", pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), count))
+            path = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), count), pa.array([manifest.manifest_path]))
+            done.append(wide.append_column("manifest_path", path).append_column("ordinal", pa.array(range(count), pa.int64())))
+        return done
+
+    # -- the graph ----------------------------------------------------------------------------------------------------
+    def default_view(self, snapshot: str | int | None = None) -> GraphView:
+        """The view a person starts with: one snapshot, its manifests open if that stays readable."""
+        found = self._maybe(snapshot)
+        if found is None:
+            return GraphView(None)
+        listed = self.manifest_files(found)
+        known = [(m.added_files_count, m.existing_files_count, m.deleted_files_count) for m in listed]
+        total = sum(sum(n for n in counts if n is not None) if any(n is not None for n in counts) else 5 for counts in known)
+        small = total <= OPEN_ENTRIES and len(listed) <= OPEN_MANIFESTS
+        opened = frozenset(manifest_node(m.manifest_path) for m in listed) if small else frozenset()
+        return GraphView(found.snapshot_id, opened)
+
+    def graph(self, snapshot: str | int | None = None, view: GraphView | None = None) -> Graph:
+        """The metadata tree as a graph, for a snapshot's default view or for a given view. Reads what that needs."""
+        view = view or self.default_view(snapshot)
+        opened = view.open_nodes
+        lists: dict[int, list[ManifestFile]] = {}
+        for found in self.metadata.snapshots:
+            if found.snapshot_id == view.snapshot_id or list_node(found.snapshot_id) in opened:
+                lists[found.snapshot_id] = self.manifest_files(found)
+        ordered = sorted(lists, key=lambda s: s != view.snapshot_id)  # the snapshot in view speaks first
+        entries: dict[str, pa.Table | None] = {}
+        matching: set[str] = set()
+        for snapshot_id in ordered:
+            wanted = [m for m in lists[snapshot_id] if m.manifest_path not in entries and (view.search or manifest_node(m.manifest_path) in opened)]
+            for manifest, _ in self.reader.many_entries(wanted):
+                table = entries[manifest.manifest_path] = self.logical_entries(manifest, snapshot_id)
+                if view.search and table is not None and len(matching) < 12 and _mentions(table, view.search):
+                    matching.add(manifest_node(manifest.manifest_path))
+        footers = self._footers(entries.values(), opened)
+        metadata_files = self._metadata_files(opened)
+        location = self.reader.location
+        source = GraphSource(
+            title=self.name,
+            metadata=self.metadata,
+            catalog=f"catalog {location.catalog}" if location.catalog else None,
+            manifests=lists,
+            entries=entries,
+            metadata_files=metadata_files,
+            footers=footers,
+            problems=self.problems,
+        )
+        return build(source, replace(view, open_nodes=opened | matching))
+
+    def _footers(self, tables: Iterable[pa.Table | None], opened: frozenset[str]) -> dict[str, Mapping[str, Any]]:
+        if not any(node.startswith("f") for node in opened):
+            return {}
+        found: dict[str, Mapping[str, Any]] = {}
+        for table in tables:
+            for path in table["file_path"].to_pylist() if table is not None else ():
+                if path not in found and file_node(path) in opened:
+                    try:
+                        found[path] = self.reader.parquet_footer(path)
+                    except UnreadableFile as error:
+                        self._note([Problem(error.path, error.cause, unaffected="other files are not affected")])
+        return found
+
+    def _metadata_files(self, opened: frozenset[str]) -> dict[str, TableMetadata]:
+        found = {}
+        for entry in self.metadata.metadata_log:
+            if node_id("metadata", entry.metadata_file) in opened:
+                try:
+                    found[entry.metadata_file] = self.reader.metadata_file(entry.metadata_file)[0]
+                except UnreadableFile as error:
+                    self._note([Problem(error.path, error.cause, unaffected="the current metadata is not affected")])
+        return found
+
+    def find_manifest(self, path: str, snapshot_id: int | None = None) -> tuple[ManifestFile, Snapshot]:
+        """A manifest by its path, in that snapshot's list or else the first list that has it. Raises NotFoundInTable."""
+        candidates: Sequence[Snapshot] = self.metadata.snapshots
+        if snapshot_id is not None:
+            candidates = [*(s for s in candidates if s.snapshot_id == snapshot_id), *(s for s in candidates if s.snapshot_id != snapshot_id)]
+        for snapshot in candidates:
+            for manifest in self.manifest_files(snapshot):
+                if manifest.manifest_path == path:
+                    return manifest, snapshot
+        raise NotFoundInTable(f"no manifest list of this table names {path}")
+
+    def manifest_header(self, path: str) -> dict[str, Any]:
+        """A manifest's own Avro header: codec and key-value metadata (schema, partition-spec, content, ...) as text.
+        Raises UnreadableFile."""
+        container = avro.open_container(self.reader.storage.read(path), path, header_only=True)
+        header = manifests.header(container)
+        return {"avro.codec": header.codec, **header.metadata}
+
+    # -- display ------------------------------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        return f"{self.why}\n{render_tree(self.graph())}"
+
+    def _repr_mimebundle_(self, **_: Any) -> Mapping[str, Any]:
+        return self._display(self) if self._display else {"text/plain": repr(self)}
+
+
+def _mentions(table: pa.Table, text: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring(table["file_path"], text, ignore_case=True)).as_py())
+
+
+def _project(table: pa.Table, view: str) -> pa.Table:
+    """The columns of one view; see Table.entries."""
+    extra = {f"inherited_{n}" for n in core.INHERITED} | {f"{n}_origin" for n in core.INHERITED} | {"logical_status", "reason"}
+    place = ["manifest_path", "ordinal", "spec_id"]
+    stored = [n for n in table.column_names if n not in extra and n not in place]
+    if view == "stored":
+        return table.select([*place, *stored])
+    if view == "all":
+        structs = {}
+        for name, columns in (("stored", stored), ("inherited", [n for n in table.column_names if n.startswith("inherited_") or n.endswith("_origin")])):
+            arrays = [_plain_array(table[n]) for n in columns]
+            names = [n.removeprefix("inherited_") for n in columns]
+            fields = [pa.field(n, a.type) for n, a in zip(names, arrays, strict=True)]
+            structs[name] = pa.StructArray.from_arrays(arrays, fields=fields)
+        return pa.table({n: table[n] for n in place} | structs | {n: table[n] for n in ("logical_status", "reason")})
+    result = table
+    for name in core.INHERITED:
+        result = result.set_column(result.schema.get_field_index(name), name, table[f"inherited_{name}"])
+    kept = [n for n in stored if n != "status"]
+    if view == "inherited":
+        return result.select([*place, "status", *kept, *(f"{n}_origin" for n in core.INHERITED)])
+    return result.select(["logical_status", *kept, "status", "reason", *place])
+
+
+def _plain_array(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)

@@ -1,0 +1,1 @@
+"""The widget and the dashboard. One view.js draws the graph in both; state.py is what they share."""

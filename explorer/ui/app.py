@@ -1,0 +1,253 @@
+"""The dashboard: catalogs and tables at the left, one table's graph and lists in the middle. One `Dashboard` a session.
+
+`iceberg-explorer serve` runs it; `panel serve explorer/ui/app.py` works too."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from panel.custom import AnyWidgetComponent
+
+import explorer
+from explorer.engines.spark import SparkEngine, SparkState
+from explorer.errors import ExplorerError
+from explorer.io import catalogs
+from explorer.table import Table
+from explorer.ui.export import asset, export
+from explorer.ui.state import ViewState
+from explorer.ui.tables import table_view
+
+pn.extension("tabulator", notifications=True)
+TABS = ("graph", "snapshots", "manifests", "files", "entries", "problems", "export")
+FIRST = "demo.manifest_lifecycle"
+TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
+
+COMPACT = {
+    "& .MuiToolbar-root": {"minHeight": "46px !important", "height": "46px"},
+    "& .header .title": {"fontSize": "17px"},
+    "& .main": {"padding": "2px"},
+}
+TREE = {"& .MuiTreeItem-label, & .MuiTypography-root": {"fontSize": "13px !important"}, "& .MuiTreeItem-content": {"padding": "1px 2px", "gap": "4px"}}
+EXPORTS = {
+    "svg": "a picture that scales",
+    "png": "a picture, laid out by Graphviz",
+    "html": "a page that opens from disk, with pan, zoom and search",
+    "dot": "Graphviz source",
+    "json": "nodes, edges and what was left out",
+}
+
+_engine: SparkEngine | None = None
+
+
+def engine() -> SparkEngine:
+    """The Spark of this server, started in the background by the first session; sessions share the JVM, no state."""
+    global _engine
+    if _engine is None:
+        _engine = SparkEngine()
+    _engine.start()
+    return _engine
+
+
+class GraphPane(AnyWidgetComponent):
+    """view.js on the dashboard; the same traits as ui.notebook.TableWidget."""
+
+    _esm = asset("view.js")
+    _stylesheets = [asset("view.css")]
+    state = param.Dict(default={})
+    details = param.Dict(default=None, allow_None=True)
+    request = param.Dict(default={})
+
+
+class Dashboard:
+    """One viewer's dashboard."""
+
+    def __init__(self, query: Mapping[str, str] | None = None) -> None:
+        self.query = dict(query or {})
+        self.view: ViewState | None = None
+        self.opened = ""
+        self.pane = GraphPane(sizing_mode="stretch_both", min_height=420)
+        self.pane.param.watch(self._on_request, "request")
+        self.picker = pmui.Tree(items=[], active=[], level_indent=8, sizing_mode="stretch_width", margin=0, sx=TREE)
+        self.picker.param.watch(self._on_pick, "active")
+        self.path = pmui.TextInput(label="Table, folder or metadata.json", placeholder="db.table, catalog.db.table or a path", size="small", sizing_mode="stretch_width", margin=(10, 10))
+        self.path.param.watch(lambda event: event.new and self.open(event.new), "value")
+        self.spark = pmui.Typography("", variant="caption", margin=(8, 12), sx={"color": "#fff"})
+        self.where = pmui.Typography("", variant="caption", sizing_mode="stretch_width", margin=(4, 12))
+        self.lists = {name: pn.Column(sizing_mode="stretch_both") for name in TABS[1:]}
+        self.tabs = pn.Tabs(
+            ("Graph", self.pane),
+            *((name.capitalize(), self.lists[name]) for name in TABS[1:]),
+            dynamic=True,
+            sizing_mode="stretch_both",
+            active=TABS.index(self.query.get("view", "graph")) if self.query.get("view") in TABS else 0,
+        )
+        self.tabs.param.watch(self._on_tab, "active")
+        self._filled: set[str] = set()
+
+    # -- page ---------------------------------------------------------------------------------------------------------
+    def page(self) -> pmui.Page:
+        """The whole page; the table in the URL, or else the first one, is opened once it is loaded."""
+        self.fill_picker()
+        wanted = self.query.get("table") or os.environ.get(TABLE_VARIABLE) or self._first
+        if wanted:
+            self.open(wanted, self.query.get("snapshot"), self.query.get("node"))
+        header = [pn.Row(pn.layout.HSpacer(), self.spark, sizing_mode="stretch_width")]
+        page = pmui.Page(
+            title="Iceberg metadata explorer",
+            sidebar=[self.path, self.picker, self.where],
+            header=header,
+            main=[self.tabs],
+            sidebar_width=250,
+            sidebar_open=True,
+            sx=COMPACT,
+        )
+        self._watch_spark()
+        return page
+
+    def _exports(self) -> pn.viewable.Viewable:
+        """Downloads of the graph as it is drawn now."""
+
+        def download(kind: str) -> pn.viewable.Viewable:
+            return pn.widgets.FileDownload(
+                callback=lambda: io.BytesIO(export(self.view.graph, kind) if self.view else b""),
+                filename=f"graph.{kind}", label=f"graph.{kind}", embed=False, button_type="default", width=140,
+            )  # fmt: skip
+
+        lines = [pn.Row(download(kind), pmui.Typography(about, margin=(14, 6))) for kind, about in EXPORTS.items()]
+        return pn.Column(pmui.Typography("The graph as it is drawn now", variant="subtitle1"), *lines, margin=12)
+
+    def _watch_spark(self) -> None:
+        spark = engine()
+
+        def show(state: SparkState | None = None) -> None:
+            self.spark.object = str(state or spark.state)
+
+        show()
+        if pn.state.curdoc:
+            callback = pn.state.add_periodic_callback(lambda: (show(), spark.state.phase in ("ready", "failed") and callback.stop()), period=1000)
+
+    def fill_picker(self) -> None:
+        """List every configured catalog; one that cannot be reached says so and leaves the others."""
+        items: list[dict[str, Any]] = []
+        self._names: dict[tuple[int, ...], str] = {}
+        self._first = ""
+        for i, name in enumerate(catalogs.configured()):
+            spaces: dict[str, list[dict[str, Any]]] = {}
+            try:
+                for table in catalogs.tables(name):
+                    namespace, _, label = table.identifier.rpartition(".")
+                    spaces.setdefault(namespace, []).append({"label": label, "icon": "table_chart"})
+                    full = f"{name}.{table.identifier}"
+                    self._names[(i, list(spaces).index(namespace), len(spaces[namespace]) - 1)] = full
+                    self._first = full if not self._first or table.identifier == FIRST else self._first
+                children = [{"label": space, "icon": "folder", "items": found} for space, found in spaces.items()]
+            except ExplorerError as error:
+                children = [{"label": str(error)[:200], "icon": "error_outline"}]
+            items.append({"label": name, "icon": "storage", "items": children})
+        self.picker.items = items
+        self.picker.expanded = [(i,) for i in range(len(items))] + [(i, j) for i, item in enumerate(items) for j in range(len(item["items"]))]
+
+    # -- what the person does -----------------------------------------------------------------------------------------
+    def open(self, name: str, snapshot: str | None = None, node: str | None = None) -> None:
+        """Open a table; what is wrong becomes a toast, and what was open stays."""
+        try:
+            table = explorer.open_table(name)
+            view = ViewState(table, snapshot)
+        except ExplorerError as error:
+            if self.view is None:
+                self.where.object = str(error)
+            if pn.state.notifications:
+                pn.state.notifications.error(str(error), duration=12_000)
+            return
+        self.view, self.opened = view, name
+        if node and view.graph.node(node):
+            view.selected = [node]
+        self.where.object = f"{table.why}"
+        self._show(timeline=True)
+        errors = [p for p in table.problems if p.severity != "info"]
+        if errors and pn.state.notifications:
+            pn.state.notifications.warning(f"{len(errors)} problems in {name}; see the Problems tab. First: {errors[0]}", duration=10_000)
+
+    def _show(self, timeline: bool = False) -> None:
+        if self.view is None:
+            return
+        self.pane.state = self.view.state(timeline=timeline)
+        self._filled.clear()
+        self._fill(TABS[self.tabs.active])
+        self._to_url()
+
+    def _on_request(self, event: Any) -> None:
+        if self.view is None or not event.new:
+            return
+        if self.view.handle(event.new):
+            self._show()
+        else:
+            self.pane.details = self.view.details()
+            self._to_url()
+
+    def _on_pick(self, event: Any) -> None:
+        for index in event.new or ():
+            if tuple(index) in self._names:
+                self.open(self._names[tuple(index)])
+
+    def _on_tab(self, event: Any) -> None:
+        self._fill(TABS[event.new])
+        self._to_url()
+
+    def _fill(self, name: str) -> None:
+        """Make a list when its tab is looked at, for the snapshot in view."""
+        if name == "graph" or name in self._filled or self.view is None:
+            return
+        self._filled.add(name)
+        box, table, snapshot = self.lists[name], self.view.table, self.view.snapshot_id
+        if name == "problems":
+            box[:] = [_problems(table)]
+            return
+        if name == "export":
+            box[:] = [self._exports()]
+            return
+        rows = table.snapshots if name == "snapshots" else getattr(table, name)(snapshot)
+        box[:] = [table_view(rows, name) if len(rows) else pmui.Typography(f"This snapshot has no {name}.", margin=20)]
+
+    def _to_url(self) -> None:
+        if self.view is None or not pn.state.location:
+            return
+        state = {"table": self.opened, "view": TABS[self.tabs.active]}
+        if self.view.snapshot_id is not None:
+            state["snapshot"] = str(self.view.snapshot_id)
+        if self.view.selected:
+            state["node"] = self.view.selected[-1]
+        old = {k: v for k, v in pn.state.location.query_params.items() if k not in ("table", "view", "snapshot", "node")}
+        from urllib.parse import urlencode
+
+        pn.state.location.search = "?" + urlencode({**old, **state})
+
+
+def _problems(table: Table) -> pn.viewable.Viewable:
+    import pandas as pd
+
+    from explorer.views.rows import problem_row
+
+    if not table.problems:
+        return pmui.Typography("Nothing wrong was found in what has been read so far.", margin=20)
+    data = pd.DataFrame([problem_row(p) for p in table.problems])
+    widths = {"severity": 90, "file": 420, "location": 160, "cause": 460, "unaffected": 300}
+    return pn.widgets.Tabulator(data, show_index=False, disabled=True, widths=widths, layout="fit_data", theme="simple", sizing_mode="stretch_both")
+
+
+def create() -> pmui.Page:
+    """The page of a new session."""
+    location = pn.state.location
+    query = {k: str(v) for k, v in location.query_params.items()} if location else {}
+    raw = {k: v[0].decode() for k, v in (pn.state.session_args or {}).items()}
+    return Dashboard({**query, **raw}).page()
+
+
+if __name__.startswith("bokeh_app"):  # panel serve explorer/ui/app.py
+    create().servable()

@@ -1,0 +1,28 @@
+"""A graph in any of the export formats, as bytes."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+from explorer.model.graph import Graph
+from explorer.views.dot import render_dot, render_image
+from explorer.views.rows import graph_object
+from explorer.views.svg import render_html, render_svg
+
+FORMATS = ("svg", "png", "html", "dot", "json")
+
+
+def asset(name: str) -> str:
+    """The text of a file in explorer/ui/static."""
+    return files("explorer.ui").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def export(graph: Graph, picture: str) -> bytes:
+    """The graph as svg, png, html, dot or json."""
+    if picture == "png":
+        return render_image(graph, "png")
+    if picture == "html":
+        return render_html(graph, asset("view.js"), asset("view.css")).encode()
+    text = {"svg": render_svg, "dot": render_dot, "json": lambda g: json.dumps(graph_object(g), indent=2, ensure_ascii=False)}[picture](graph)
+    return text.encode()

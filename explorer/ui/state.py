@@ -1,0 +1,128 @@
+"""What one viewer looks at: a table, a snapshot, what is open and selected. Both hosts drive it with the same requests.
+
+State belongs to one session; nothing here is shared between sessions. Requests come from the browser, so everything in
+them is checked: an unknown id or a wrong type is a message to the person, never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from explorer.core.graph import GraphView, list_node
+from explorer.core.names import snapshot_ordinals
+from explorer.core.units import instant
+from explorer.errors import ExplorerError
+from explorer.inspection import inspect
+from explorer.model.graph import Graph, Node
+from explorer.table import Table
+from explorer.views.svg import picture
+
+
+class ViewState:
+    """The state behind one widget. `handle` takes a request and returns what changed of `state` and `details`."""
+
+    def __init__(self, table: Table, snapshot: str | int | None = None) -> None:
+        self.table = table
+        self.message = ""
+        self.selected: list[str] = []
+        self.view: GraphView
+        self.graph: Graph
+        self._n = 0
+        self._look(snapshot)
+
+    def _look(self, snapshot: str | int | None) -> None:
+        """Start over at a snapshot, with its default view."""
+        old = getattr(self, "view", None)
+        self.view = self.table.default_view(snapshot)
+        if old is not None:
+            keep = frozenset(n for n in old.open_nodes if not n.startswith(("closed:", "l")))
+            self.view = replace(self.view, open_nodes=self.view.open_nodes | keep, show_filtered=old.show_filtered, search=old.search)
+        self._draw()
+
+    def _draw(self) -> None:
+        self.graph = self.table.graph(view=self.view)
+
+    def timeline(self) -> dict[str, Any]:
+        """All snapshots, oldest first, as parallel lists: ids (text: they do not fit a JavaScript number), operations,
+        times and refs."""
+        meta = self.table.metadata
+        ordinals = snapshot_ordinals(meta)
+        ordered = sorted(meta.snapshots, key=lambda s: ordinals[s.snapshot_id])
+        refs: dict[int, list[str]] = {}
+        for ref in meta.refs:
+            refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
+        return {
+            "ids": [str(s.snapshot_id) for s in ordered],
+            "operations": [s.operation or "unknown" for s in ordered],
+            "times": [instant(s.timestamp_ms)[:19] + " UTC" for s in ordered],
+            "refs": [refs.get(s.snapshot_id, []) for s in ordered],
+        }
+
+    def state(self, timeline: bool = False) -> dict[str, Any]:
+        """What the widget draws; `n` tells one redraw from the next. The timeline is sent once."""
+        self._n += 1
+        data = {"n": self._n, "picture": picture(self.graph), "selected": self.selected, "message": self.message, "details": self.details()}
+        return data | {"timeline": self.timeline()} if timeline else data
+
+    def details(self) -> dict[str, Any] | None:
+        """The inspection of the node selected last."""
+        node = self.graph.node(self.selected[-1]) if self.selected else None
+        return inspect(self.table, node).to_json() if node else None
+
+    @property
+    def snapshot_id(self) -> int | None:
+        """The snapshot in view."""
+        return self.view.snapshot_id
+
+    def handle(self, request: Mapping[str, Any]) -> bool:
+        """Carry out a request of the widget. Returns whether the graph must be drawn again (else only the details)."""
+        self.message = ""
+        kind = request.get("type")
+        if kind == "select":
+            wanted = request.get("ids")
+            self.selected = [i for i in wanted if isinstance(i, str) and self.graph.node(i)] if isinstance(wanted, list) else []
+            return False
+        try:
+            if kind == "snapshot":
+                self._look(str(request.get("id")))
+            elif kind == "search":
+                self.view = replace(self.view, search=str(request.get("text", ""))[:200].strip(), pages={})
+            elif kind == "filtered":
+                self.view = replace(self.view, show_filtered=bool(request.get("value")))
+            elif kind in ("toggle", "focus", "page"):
+                self._on_node(kind, str(request.get("id")))
+            self._draw()
+        except ExplorerError as error:
+            self.message = str(error)
+        return True
+
+    def _on_node(self, kind: str, node_id: str) -> None:
+        if kind == "page":
+            group = next((e for e in self.graph.elided if e.id == node_id), None)
+            if group and "without a match" in group.label:
+                self.view = replace(self.view, search="")
+            elif group:
+                key = "snapshots" if group.what == "snapshots" else group.parent
+                opened = self.view.open_nodes | ({group.parent} if group.what == "metadata files" else set())
+                self.view = replace(self.view, pages={**self.view.pages, key: group.start}, open_nodes=opened)
+            return
+        node = self.graph.node(node_id)
+        if node is None:
+            return
+        if kind == "focus" and node.kind == "snapshot":
+            self._look(node.facts["snapshot_id"])
+        else:
+            self._toggle(node)
+
+    def _toggle(self, node: Node) -> None:
+        opened = set(self.view.open_nodes)
+        target = node.id
+        if node.kind == "snapshot":
+            target = list_node(node.facts["snapshot_id"])
+            if node.facts.get("focus"):
+                target = f"closed:{target}"
+        elif node.kind == "manifest_list":
+            target = f"closed:{node.id}"
+        opened.symmetric_difference_update({target})
+        self.view = replace(self.view, open_nodes=frozenset(opened))

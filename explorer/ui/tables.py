@@ -1,0 +1,122 @@
+"""Paged tables of snapshots, manifests, files and entries, with filter, sort and download."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from explorer.collection import Collection
+from explorer.core.units import human_bytes, instant
+from explorer.views.text import cell
+
+COLUMNS = {
+    "snapshots": ["snapshot-id", "parent-snapshot-id", "operation", "timestamp-ms", "sequence-number", "schema-id", "manifest-list", "summary"],
+    "manifests": [
+        "manifest_path", "content", "partition_spec_id", "sequence_number", "min_sequence_number", "added_snapshot_id",
+        "added_files_count", "existing_files_count", "deleted_files_count", "added_rows_count", "existing_rows_count",
+        "deleted_rows_count", "manifest_length", "partitions",
+    ],
+    "files": ["file_path", "content", "file_format", "partition", "record_count", "file_size_in_bytes", "sequence_number", "snapshot_id", "spec_id", "sort_order_id"],
+    "entries": ["logical_status", "file_path", "content", "partition", "record_count", "file_size_in_bytes", "sequence_number", "file_sequence_number", "snapshot_id", "reason", "manifest_path"],
+}  # fmt: skip
+WIDTHS = {"file_path": 380, "manifest_path": 380, "manifest-list": 320, "summary": 420, "reason": 460, "partition": 220, "partitions": 340, "timestamp-ms": 230}
+PATHS = ("file_path", "manifest_path", "manifest-list")
+
+
+def frame(rows: Collection, what: str) -> pd.DataFrame:
+    """The columns worth a table, as pandas; ids as text (JavaScript rounds them), nested values as JSON."""
+    table = rows.to_arrow()
+    data: dict[str, Any] = {}
+    for name in [c for c in COLUMNS[what] if c in table.column_names]:
+        column = table.column(name)
+        if pa.types.is_nested(column.type):
+            data[name] = [cell(_plain(v)) for v in column.to_pylist(maps_as_pydicts="lossy")]
+        elif name == "timestamp-ms":
+            data[name] = [instant(v) for v in column.to_pylist()]
+        elif name.endswith(("snapshot-id", "snapshot_id")):
+            data[name] = column.cast(pa.string()).to_pandas()
+        elif name.endswith(("_in_bytes", "_length")):
+            data[name] = column.to_pandas()
+            data[name.replace("_in_bytes", "").replace("_length", " size")] = [human_bytes(v) for v in column.to_pylist()]
+        elif name == "content" and pa.types.is_integer(column.type):
+            data[name] = [{0: "data", 1: "position deletes", 2: "equality deletes"}.get(v, v) for v in column.to_pylist()]
+        elif pa.types.is_dictionary(column.type):
+            data[name] = column.cast(pa.string()).to_pandas()
+        else:
+            data[name] = column.to_pandas()
+    return pd.DataFrame(data)
+
+
+def _plain(value: Any) -> Any:
+    from explorer.views.rows import plain
+
+    return plain(value)
+
+
+def table_view(rows: Collection, what: str) -> pn.viewable.Viewable:
+    """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows."""
+    data = frame(rows, what)
+    wide = {c: WIDTHS.get(c, max(110, 9 * len(c) + 30)) for c in data.columns}
+    widget = pn.widgets.Tabulator(
+        data,
+        pagination="remote",
+        page_size=50,
+        show_index=False,
+        disabled=True,
+        selectable=False,
+        header_filters={c: {"type": "input", "func": "like", "placeholder": "filter"} for c in data.columns if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str"},
+        widths=wide,
+        layout="fit_data",
+        theme="simple",
+        sizing_mode="stretch_both",
+        min_height=300,
+    )
+    downloads = [_download(rows, what, kind, make) for kind, make in (("csv", _csv), ("parquet", _parquet), ("json", _json))]
+    bar = pn.Row(pmui.Typography(f"{len(rows):,} {what}", variant="subtitle1"), *downloads, align="center")
+    return pn.Column(bar, widget, sizing_mode="stretch_both")
+
+
+def _download(rows: Collection, what: str, kind: str, make: Callable[[Collection], bytes]) -> pn.viewable.Viewable:
+    return pn.widgets.FileDownload(
+        callback=lambda: io.BytesIO(make(rows)), filename=f"{what}.{kind}", label=kind.upper(), button_type="default", width=110, height=34, embed=False
+    )
+
+
+def _flat(rows: Collection) -> pa.Table:
+    """Arrow with nested columns as JSON text, for CSV."""
+    table = rows.to_arrow()
+    for i, field in enumerate(table.schema):
+        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
+            values = [None if v is None else cell(_plain(v)) for v in table.column(i).to_pylist(maps_as_pydicts="lossy")]
+            table = table.set_column(i, field.name, pa.array(values, pa.string()))
+        elif pa.types.is_dictionary(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
+    return table
+
+
+def _csv(rows: Collection) -> bytes:
+    import pyarrow.csv as csv
+
+    out = io.BytesIO()
+    csv.write_csv(_flat(rows), out)
+    return out.getvalue()
+
+
+def _parquet(rows: Collection) -> bytes:
+    out = io.BytesIO()
+    table = rows.to_arrow()
+    empty = [f.name for f in table.schema if pa.types.is_struct(f.type) and f.type.num_fields == 0]
+    pq.write_table(table.drop_columns(empty), out, compression="zstd")  # Parquet has no empty structs
+    return out.getvalue()
+
+
+def _json(rows: Collection) -> bytes:
+    return json.dumps(rows.to_json(), indent=1, ensure_ascii=False).encode()
