@@ -57,7 +57,9 @@ def main() -> None:
 
 def output_option(command: F) -> F:
     """--output text|json."""
-    return click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print.")(command)
+    return click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print.")(
+        command
+    )
 
 
 def table_options(command: F) -> F:
@@ -69,7 +71,7 @@ def table_options(command: F) -> F:
         click.option("--catalog", help="The catalog that TABLE is in."),
         click.argument("table"),
     ):
-        command = option(command)  # type: ignore[operator]
+        command = option(command)
     return command
 
 
@@ -124,7 +126,9 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
     if unknown:
         raise click.BadParameter(f"no such teaching table: {', '.join(sorted(unknown))} (see --list)")
     chosen = [s for s in scenarios.SCENARIOS if not names or s.name in names]
-    rows = [{"table": f"{scenarios.NAMESPACE}.{s.name}", "figures": s.figures, "teaches": s.teaches, "built": s.name in done} for s in chosen]
+    rows = [
+        {"table": f"{scenarios.NAMESPACE}.{s.name}", "figures": s.figures, "teaches": s.teaches, "built": s.name in done} for s in chosen
+    ]
     if listing:
         emit_rows(explorer.Collection.of_rows(rows, "scenarios"), output)
         return
@@ -189,24 +193,32 @@ def metadata(table: str, catalog: str | None, properties: tuple[str, ...], roots
     finish(found)
 
 
-def _collection_command(name: str, about: str, rows: Callable[..., explorer.Collection], columns: list[str] | None = None, snapshot: bool = True) -> None:
+def _collection_command(
+    name: str, about: str, rows: Callable[..., explorer.Collection], columns: list[str] | None = None, snapshot: bool = True
+) -> None:
     def command(table: str, catalog: str | None, properties: tuple[str, ...], roots: tuple[str, ...], output: str, **options: Any) -> None:
         found = opened(table, catalog, properties, roots)
         emit_rows(rows(found, **options), output, columns)
         finish(found)
 
-    decorated = table_options(snapshot_option(command) if snapshot else command)
+    decorated: Any = table_options(snapshot_option(command) if snapshot else command)
     if name in ("entries", "files"):
         decorated = click.option("--metrics", is_flag=True, help="Also column sizes, counts and bounds.")(decorated)
     if name == "entries":
-        decorated = click.option("--view", type=click.Choice(["stored", "inherited", "logical", "all"]), default="logical", show_default=True)(decorated)
+        decorated = click.option(
+            "--view", type=click.Choice(["stored", "inherited", "logical", "all"]), default="logical", show_default=True
+        )(decorated)
     main.command(name, help=about)(decorated)
 
 
 _collection_command("snapshots", "List all snapshots.", lambda t: t.snapshots, snapshot=False)
 _collection_command("refs", "List branches and tags.", lambda t: t.refs, snapshot=False)
 _collection_command("manifests", "List the manifests of a snapshot.", lambda t, snapshot: t.manifests(snapshot))
-_collection_command("entries", "List manifest entries: as stored, inherited, or with their logical status.", lambda t, snapshot, view, metrics: t.entries(snapshot, view, metrics))
+_collection_command(
+    "entries",
+    "List manifest entries: as stored, inherited, or with their logical status.",
+    lambda t, snapshot, view, metrics: t.entries(snapshot, view, metrics),
+)
 _collection_command("files", "List the files a reader of a snapshot sees.", lambda t, snapshot, metrics: t.files(snapshot, metrics))
 
 

@@ -87,7 +87,8 @@ class Collection(Sequence[Mapping[str, Any]]):
         body = []
         for row in self[:SHOWN]:
             cells = "".join(
-                f"<td title='{escape(cell(plain(v)), quote=True)}' style='text-align:left;white-space:nowrap'>{escape(shorten(cell(plain(v)), 48))}</td>"
+                f"<td title='{escape(cell(plain(v)), quote=True)}' style='text-align:left;white-space:nowrap'>"
+                f"{escape(shorten(cell(plain(v)), 48))}</td>"
                 for v in row.values()
             )
             body.append(f"<tr>{cells}</tr>")

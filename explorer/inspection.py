@@ -77,7 +77,9 @@ def inspect(table: Table, node: Node) -> Inspection:
     }  # fmt: skip
     problems = [node.problem] if node.problem else []
     try:
-        sections = makers[node.kind](table, node.facts) if node.kind in makers else [Section("file", [("path", node.facts.get("path"), "")])]
+        sections = (
+            makers[node.kind](table, node.facts) if node.kind in makers else [Section("file", [("path", node.facts.get("path"), "")])]
+        )
     except ExplorerError as error:
         sections = []
         problems.append(str(error))
@@ -122,7 +124,14 @@ def _metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     for spec in meta.partition_specs:
         listed = [(f.field_id, f.name, f.transform, ", ".join(_source(meta, i) for i in f.source_ids)) for f in spec.fields]
         default = " (default)" if spec.spec_id == meta.default_spec_id else ""
-        sections.append(Section(f"partition spec {spec.spec_id}{default}", columns=("field-id", "name", "transform", "source"), rows=listed, note="" if listed else "unpartitioned"))
+        sections.append(
+            Section(
+                f"partition spec {spec.spec_id}{default}",
+                columns=("field-id", "name", "transform", "source"),
+                rows=listed,
+                note="" if listed else "unpartitioned",
+            )
+        )
     properties = rows.without_secrets(meta.properties)
     sections.append(Section("properties", [(k, v, "") for k, v in sorted(properties.items())], open=False))
     return [*sections, _raw("raw JSON", rows.metadata_object(meta))]
@@ -158,7 +167,9 @@ def _snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     when = [instant(e.timestamp_ms) for e in table.metadata.snapshot_log if e.snapshot_id == snapshot.snapshot_id]
     fields.append(("became current", ", ".join(when) or "never: staged, or on a branch only", "from the snapshot log"))
     sections = [Section("snapshot", fields)]
-    sections.append(Section("summary", [(k, v, human_bytes(int(v)) if k.endswith("-size") and v.isdigit() else "") for k, v in summary.items()]))
+    sections.append(
+        Section("summary", [(k, v, human_bytes(int(v)) if k.endswith("-size") and v.isdigit() else "") for k, v in summary.items()])
+    )
     schema = table.metadata.schema(snapshot.schema_id)
     if schema:
         sections.append(_schema_section(f"schema {schema.schema_id} at this snapshot", schema.by_id.values()))
@@ -178,7 +189,11 @@ def _manifest_list(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         for m in listed[:200]
     ]  # fmt: skip
     more = f"the first 200 of {len(listed):,}" if len(listed) > 200 else ""
-    return [Section("manifest list", fields), Section("manifests", columns=columns, rows=shown, note=more), _raw("raw Avro records", [m.raw for m in listed[:50]])]
+    return [
+        Section("manifest list", fields),
+        Section("manifests", columns=columns, rows=shown, note=more),
+        _raw("raw Avro records", [m.raw for m in listed[:50]]),
+    ]
 
 
 def _manifest(table: Table, facts: Mapping[str, Any]) -> list[Section]:
@@ -186,14 +201,17 @@ def _manifest(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     row = rows.manifest_row(manifest, table.metadata)
     summaries = row.pop("partitions")
     ordinals = snapshot_ordinals(table.metadata)
-    hints = {"added_snapshot_id": snapshot_name(manifest.added_snapshot_id, ordinals), "manifest_length": human_bytes(manifest.manifest_length)}
+    hints = {
+        "added_snapshot_id": snapshot_name(manifest.added_snapshot_id, ordinals),
+        "manifest_length": human_bytes(manifest.manifest_length),
+    }
     sections = [Section("in the manifest list", [(k, v, hints.get(k, "")) for k, v in row.items()])]
     if summaries:
         columns = ("name", "contains_null", "contains_nan", "lower_bound", "upper_bound")
         sections.append(Section("partition summaries", columns=columns, rows=[[s[c] for c in columns] for s in summaries]))
     entries = table.logical_entries(manifest, snapshot.snapshot_id)
     if entries is not None:
-        sections.append(_entries_section(entries, manifest, snapshot_name(snapshot.snapshot_id, ordinals)))
+        sections.append(_entries_section(entries, snapshot_name(snapshot.snapshot_id, ordinals)))
     header = table.manifest_header(manifest.manifest_path)
     schema = header.pop("schema", None)
     sections.append(Section("its own Avro header", [(k, v, "") for k, v in header.items()], open=False))
@@ -209,7 +227,7 @@ def _pretty(text: str) -> str:
         return text
 
 
-def _entries_section(entries: Any, manifest: ManifestFile, seen_from: str) -> Section:
+def _entries_section(entries: Any, seen_from: str) -> Section:
     counts = core.status_counts(entries)
     note = f"seen from {seen_from}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items() if n)
     first = entries.slice(0, 100).to_pylist()
@@ -221,7 +239,9 @@ def _entries_section(entries: Any, manifest: ManifestFile, seen_from: str) -> Se
         for r in first
     ]  # fmt: skip
     columns = ("file", "stored status", f"as of {seen_from}", "stored sequence", "inherited")
-    return Section("entries", columns=columns, rows=listed, note=note + (f"; the first 100 of {entries.num_rows:,}" if entries.num_rows > 100 else ""))
+    return Section(
+        "entries", columns=columns, rows=listed, note=note + (f"; the first 100 of {entries.num_rows:,}" if entries.num_rows > 100 else "")
+    )
 
 
 def _entry(table: Table, facts: Mapping[str, Any]) -> tuple[dict[str, Any], ManifestFile, str, int]:
@@ -230,7 +250,12 @@ def _entry(table: Table, facts: Mapping[str, Any]) -> tuple[dict[str, Any], Mani
     if entries is not None:
         for ordinal, row in enumerate(entries.select(["file_path", "content_offset"]).to_pylist()):
             if row["file_path"] == facts["path"] and row["content_offset"] == facts.get("content_offset"):
-                return entries.slice(ordinal, 1).to_pylist()[0], manifest, snapshot_name(snapshot.snapshot_id, snapshot_ordinals(table.metadata)), ordinal
+                return (
+                    entries.slice(ordinal, 1).to_pylist()[0],
+                    manifest,
+                    snapshot_name(snapshot.snapshot_id, snapshot_ordinals(table.metadata)),
+                    ordinal,
+                )
     raise NotFoundInTable(f"{facts['path']} is not in {facts['manifest_path']}")
 
 
@@ -255,7 +280,17 @@ def _file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     sections.append(Section("file", fields))
     metrics = decode_metrics(row, table.metadata)
     if metrics:
-        columns = ("name", "lower_bound", "upper_bound", "null_value_count", "value_count", "nan_value_count", "column_size", "field_id", "type")
+        columns = (
+            "name",
+            "lower_bound",
+            "upper_bound",
+            "null_value_count",
+            "value_count",
+            "nan_value_count",
+            "column_size",
+            "field_id",
+            "type",
+        )
         note = "Bounds may be truncated: they promise only <= and >=."
         sections.append(Section("column metrics", columns=columns, rows=[[m[c] for c in columns] for m in metrics], note=note))
     sections.append(_raw("raw Avro record", table.reader.stored_records(manifest.manifest_path, ordinal, 1)[0]))
@@ -276,7 +311,12 @@ def _footer(table: Table, row: Mapping[str, Any]) -> Section:
 
 def _statistics(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     found = next(s for s in table.metadata.statistics if s.path == facts["path"])
-    fields: Fields = [("path", found.path, ""), ("kind", found.kind, ""), ("snapshot-id", found.snapshot_id, ""), ("size", found.file_size_in_bytes, human_bytes(found.file_size_in_bytes))]
+    fields: Fields = [
+        ("path", found.path, ""),
+        ("kind", found.kind, ""),
+        ("snapshot-id", found.snapshot_id, ""),
+        ("size", found.file_size_in_bytes, human_bytes(found.file_size_in_bytes)),
+    ]
     sections = [Section("statistics file", fields)]
     if found.blob_metadata:
         listed = [

@@ -103,7 +103,9 @@ class Table:
         schema = {"lower_bound": pa.string(), "upper_bound": pa.string()}
         for row in found:
             row["partitions"] = [{**p, **{k: None if p[k] is None else str(p[k]) for k in schema}} for p in row["partitions"]]
-        summaries = pa.list_(pa.struct([("name", pa.string()), ("contains_null", pa.bool_()), ("contains_nan", pa.bool_()), *schema.items()]))
+        summaries = pa.list_(
+            pa.struct([("name", pa.string()), ("contains_null", pa.bool_()), ("contains_nan", pa.bool_()), *schema.items()])
+        )
         if not found:
             return Collection(pa.table({}), "manifests")
         arrays = {k: pa.array([r[k] for r in found], summaries if k == "partitions" else None) for k in found[0]}
@@ -196,7 +198,11 @@ class Table:
         entries: dict[str, pa.Table | None] = {}
         matching: set[str] = set()
         for snapshot_id in ordered:
-            wanted = [m for m in lists[snapshot_id] if m.manifest_path not in entries and (view.search or manifest_node(m.manifest_path) in opened)]
+            wanted = [
+                m
+                for m in lists[snapshot_id]
+                if m.manifest_path not in entries and (view.search or manifest_node(m.manifest_path) in opened)
+            ]
             for manifest, _ in self.reader.many_entries(wanted):
                 table = entries[manifest.manifest_path] = self.logical_entries(manifest, snapshot_id)
                 if view.search and table is not None and len(matching) < 12 and _mentions(table, view.search):
@@ -243,7 +249,10 @@ class Table:
         """A manifest by its path, in that snapshot's list or else the first list that has it. Raises NotFoundInTable."""
         candidates: Sequence[Snapshot] = self.metadata.snapshots
         if snapshot_id is not None:
-            candidates = [*(s for s in candidates if s.snapshot_id == snapshot_id), *(s for s in candidates if s.snapshot_id != snapshot_id)]
+            candidates = [
+                *(s for s in candidates if s.snapshot_id == snapshot_id),
+                *(s for s in candidates if s.snapshot_id != snapshot_id),
+            ]
         for snapshot in candidates:
             for manifest in self.manifest_files(snapshot):
                 if manifest.manifest_path == path:
@@ -280,7 +289,10 @@ def _project(table: pa.Table, view: str) -> pa.Table:
         return table.select([*place, *stored])
     if view == "all":
         structs = {}
-        for name, columns in (("stored", stored), ("inherited", [n for n in table.column_names if n.startswith("inherited_") or n.endswith("_origin")])):
+        for name, columns in (
+            ("stored", stored),
+            ("inherited", [n for n in table.column_names if n.startswith("inherited_") or n.endswith("_origin")]),
+        ):
             arrays = [_plain_array(table[n]) for n in columns]
             names = [n.removeprefix("inherited_") for n in columns]
             fields = [pa.field(n, a.type) for n, a in zip(names, arrays, strict=True)]

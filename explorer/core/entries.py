@@ -22,7 +22,7 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
     A null that nothing fills stays null, and its origin says why."""
     table = stored
     is_added = pc.fill_null(pc.equal(stored["status"], ADDED), False)
-    listed = f"the manifest's {{}} in the manifest list ({manifest.manifest_path.rsplit('/', 1)[-1]})"
+    listed = "inherited: the manifest list's {} for this manifest"
 
     def add(name: str, filled: pa.ChunkedArray, from_words: str, null_words: str) -> None:
         nonlocal table
@@ -34,11 +34,16 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
     add("snapshot_id", by_snapshot, listed.format("added_snapshot_id"), "null: the manifest list has no added_snapshot_id")
     # v1 manifests have no sequence numbers: the spec reads them as 0. Otherwise only ADDED entries inherit.
     may_inherit = pa.chunked_array([pa.array([True] * len(stored), pa.bool_())]) if manifest.sequence_number == 0 else is_added
-    words = "0: version 1 has no sequence numbers" if manifest.sequence_number == 0 else listed.format("sequence_number")
+    words = "inherited: 0, since version 1 has no sequence numbers" if manifest.sequence_number == 0 else listed.format("sequence_number")
     for name in ("sequence_number", "file_sequence_number"):
         number = pc.if_else(may_inherit, pa.scalar(manifest.sequence_number, pa.int64()), pa.scalar(None, pa.int64()))
         add(name, pc.coalesce(stored[name], number), words, "null: only ADDED entries may inherit it, so this entry is invalid")
-    add("first_row_id", _first_row_ids(stored, manifest), "the manifest's first_row_id, plus the rows of earlier files without one", "null: no row lineage")
+    add(
+        "first_row_id",
+        _first_row_ids(stored, manifest),
+        "inherited: the manifest's first_row_id, plus the rows of earlier files without one",
+        "null: no row lineage",
+    )
     return table
 
 
@@ -57,7 +62,7 @@ def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int) -> pa.Table
     """Add `logical_status` (ADDED, EXISTING, DELETED or null when filtered out) as of a snapshot, and the `reason`."""
     stored = table["status"]
     if manifest.added_snapshot_id == snapshot_id:
-        mapping = {
+        mapping: dict[int, tuple[str | None, str]] = {
             code: (name, f"stored {name}; this snapshot added the manifest, so the stored status stands") for code, name in STATUS.items()
         }
     else:

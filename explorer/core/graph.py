@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -141,9 +142,10 @@ class _Builder:
             start = 0 if around is None else around - size // 2
         start = max(0, min(start, total - size))
         stop = start + size
-        for hidden, at, where in ((start, start - size, "before"), (total - stop, stop, "after")):
+        words = ("newer", "older") if column < 2 else ("previous", "more")
+        for hidden, at, where, word in ((start, start - size, "before", words[0]), (total - stop, stop, "after", words[1])):
             if hidden > 0:
-                label = f"{hidden:,} more {what} {where}"
+                label = f"{hidden:,} {word} {what}"
                 identity = node_id("more", f"{key or parent}|{where}")
                 self.elided.append(Elided(identity, parent, what, hidden, total, max(0, at), column, label, where == "before"))
         return range(start, stop)
@@ -170,10 +172,14 @@ class _Builder:
                 lines_of.insert(0, f"v{known.format_version} · {count(len(known.snapshots), 'snapshot')}")
             fold = "" if i == 0 else "open" if self.is_open(node) else "folded"
             label = self.metadata_label(path)
-            self.add(Node(node, "metadata", label, tuple(lines_of), "", fold, i == 0, self.problem_of.get(path, ""), {"path": path, "position": i}))
+            self.add(
+                Node(
+                    node, "metadata", label, tuple(lines_of), "", fold, i == 0, self.problem_of.get(path, ""), {"path": path, "position": i}
+                )
+            )
             ids.append(node)
         self.edge(pointer, first, "points to")
-        for newer, older in zip(ids, ids[1:], strict=False):
+        for newer, older in pairwise(ids):
             self.edge(newer, older, "previous")
         return [first, *ids]
 
@@ -187,7 +193,12 @@ class _Builder:
         """Snapshots newest first, a window of them around the one in view, each under its refs."""
         ordered = sorted(self.meta.snapshots, key=lambda s: self.ordinals[s.snapshot_id], reverse=True)
         if self.view.search:
-            ordered = [s for s in ordered if self.found(str(s.snapshot_id), snapshot_name(s.snapshot_id, self.ordinals), s.operation or "") or s.snapshot_id == self.view.snapshot_id]
+            ordered = [
+                s
+                for s in ordered
+                if self.found(str(s.snapshot_id), snapshot_name(s.snapshot_id, self.ordinals), s.operation or "")
+                or s.snapshot_id == self.view.snapshot_id
+            ]
         at = next((i for i, s in enumerate(ordered) if s.snapshot_id == self.view.snapshot_id), 0)
         parent = node_id("catalog", self.source.title)
         shown = [ordered[i] for i in self.page(parent, len(ordered), "snapshots", 1, around=at, size=12, key="snapshots")]
@@ -228,7 +239,9 @@ class _Builder:
         shown = snapshot.snapshot_id == self.view.snapshot_id or self.is_open(list_node(snapshot.snapshot_id))
         facts = {"snapshot_id": snapshot.snapshot_id, "focus": snapshot.snapshot_id == self.view.snapshot_id}
         name = snapshot_name(snapshot.snapshot_id, self.ordinals)
-        return Node(snapshot_node(snapshot.snapshot_id), "snapshot", name, tuple(lines), "", "open" if shown else "folded", current, "", facts)
+        return Node(
+            snapshot_node(snapshot.snapshot_id), "snapshot", name, tuple(lines), "", "open" if shown else "folded", current, "", facts
+        )
 
     # -- columns 2 to 5 -----------------------------------------------------------------------------------------------
     def found(self, *texts: str) -> bool:
@@ -263,7 +276,18 @@ class _Builder:
         if self.view.search:
             kept = [m for m in listed if self.found(m.manifest_path, manifest_name(m, self.ordinals)) or self.files_found(m)]
             if len(kept) < len(listed):
-                self.elided.append(Elided(node_id("more", f"{node}|search"), node, "manifests", len(listed) - len(kept), len(listed), 0, 3, f"{len(listed) - len(kept)} manifests without a match"))
+                self.elided.append(
+                    Elided(
+                        node_id("more", f"{node}|search"),
+                        node,
+                        "manifests",
+                        len(listed) - len(kept),
+                        len(listed),
+                        0,
+                        3,
+                        f"{len(listed) - len(kept)} manifests without a match",
+                    )
+                )
             listed = kept
         for i in self.page(node, len(listed), "manifests", 3):
             self.manifest(node, listed[i], snapshot)
@@ -272,28 +296,54 @@ class _Builder:
         node = node_id("statistics", statistics.path)
         kinds = ", ".join(str(b.get("type", "?")) for b in statistics.blob_metadata) or statistics.kind
         lines = (shorten(kinds, 30), human_bytes(statistics.file_size_in_bytes))
-        self.add(Node(node, "statistics", shorten(base_name(statistics.path), LABEL), lines, facts={"path": statistics.path, "snapshot_id": statistics.snapshot_id}))
+        self.add(
+            Node(
+                node,
+                "statistics",
+                shorten(base_name(statistics.path), LABEL),
+                lines,
+                facts={"path": statistics.path, "snapshot_id": statistics.snapshot_id},
+            )
+        )
         self.edge(parent, node)
 
     def trouble(self, parent: str, path: str, cause: str, column: int) -> None:
         node = node_id("problem", path)
-        self.add(Node(node, "problem", "cannot be read", (shorten(base_name(path), 34), shorten(cause, 68)), "", "", False, cause, {"path": path, "column": column}))
+        self.add(
+            Node(
+                node,
+                "problem",
+                "cannot be read",
+                (shorten(base_name(path), 34), shorten(cause, 68)),
+                "",
+                "",
+                False,
+                cause,
+                {"path": path, "column": column},
+            )
+        )
         self.edge(parent, node)
 
     def manifest(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
         node = manifest_node(manifest.manifest_path)
         kind = "delete_manifest" if manifest.content == 1 else "data_manifest"
         counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-        origin = "added here" if manifest.added_snapshot_id == self.view.snapshot_id else f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
+        origin = (
+            "added here"
+            if manifest.added_snapshot_id == self.view.snapshot_id
+            else f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
+        )
         words = [f"{count(n)} {name}" for n, name in zip(counts, ("added", "existing", "deleted"), strict=True) if n != 0]
         lines = (" · ".join(words) or "no entries", f"{origin} · sequence {manifest.sequence_number}")
         opened = self.is_open(node)
         facts = {"path": manifest.manifest_path, "snapshot_id": snapshot.snapshot_id}
         wrong = self.problem_of.get(manifest.manifest_path, "")
         if node not in self.nodes:
-            self.add(Node(node, kind, manifest_name(manifest, self.ordinals), lines, "", "open" if opened else "folded", False, wrong, facts))
+            self.add(
+                Node(node, kind, manifest_name(manifest, self.ordinals), lines, "", "open" if opened else "folded", False, wrong, facts)
+            )
             if opened:
-                self.files(node, manifest)
+                self.files(node, manifest, snapshot)
             if wrong:
                 self.trouble(node, manifest.manifest_path, wrong, 4)
         self.edge(parent, node)
@@ -312,7 +362,9 @@ class _Builder:
         kind = "delete files" if manifest.content == 1 else "data files"
         if total > table.num_rows:
             hidden = total - table.num_rows
-            self.elided.append(Elided(node_id("more", f"{node}|search"), node, kind, hidden, total, 0, 4, f"{hidden:,} {kind} without a match"))
+            self.elided.append(
+                Elided(node_id("more", f"{node}|search"), node, kind, hidden, total, 0, 4, f"{hidden:,} {kind} without a match")
+            )
         rows = self.page(node, table.num_rows, kind, 4)
         return table.slice(rows.start, len(rows)).to_pylist(), total
 
@@ -322,7 +374,7 @@ class _Builder:
             return False
         return bool(pc.any(pc.match_substring(table["file_path"], self.view.search, ignore_case=True)).as_py())
 
-    def files(self, parent: str, manifest: ManifestFile) -> None:
+    def files(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
         spec = self.meta.spec(manifest.partition_spec_id)
         rows, _ = self.matching(manifest)
         for row in rows:
@@ -340,7 +392,13 @@ class _Builder:
             footer = self.source.footers.get(path)
             parquet = (row["file_format"] or "").lower() == "parquet"
             fold = ("open" if footer and self.is_open(node) else "folded") if parquet else ""
-            facts = {"path": path, "manifest_path": manifest.manifest_path, "content_offset": row["content_offset"], "status": status}
+            facts = {
+                "path": path,
+                "manifest_path": manifest.manifest_path,
+                "snapshot_id": snapshot.snapshot_id,
+                "content_offset": row["content_offset"],
+                "status": status,
+            }
             already = self.nodes.get(node)
             label = shorten(base_name(path), LABEL)
             made = Node(node, kind, label, tuple(lines), status, fold, False, self.problem_of.get(path, ""), facts)
@@ -359,8 +417,9 @@ class _Builder:
         groups = footer["row_groups"]
         for i in self.page(parent, len(groups), "row groups", 5):
             group = groups[i]
-            bounds = [f"{c['path']}: {shorten(str(c['min']), 9)}…{shorten(str(c['max']), 9)}" for c in group["columns"] if c["min"] is not None]
+            bounds = [
+                f"{c['path']}: {shorten(str(c['min']), 9)}…{shorten(str(c['max']), 9)}" for c in group["columns"] if c["min"] is not None
+            ]
             lines = (f"{count(group['num_rows'], 'row')} · {human_bytes(group['total_byte_size'])}", *(shorten(b, 34) for b in bounds[:2]))
             self.add(Node(node_id("row_group", f"{path}|{i}"), "row_group", f"row group {i}", lines, facts={"path": path, "ordinal": i}))
             self.edge(parent, node_id("row_group", f"{path}|{i}"))
-

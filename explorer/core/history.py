@@ -26,7 +26,11 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
     then. None means the current snapshot. Raises NotFoundInTable saying what there is instead."""
     if wanted is None:
         if metadata.current_snapshot is None:
-            raise NotFoundInTable("the table has no current snapshot: nothing was committed yet" if not metadata.snapshots else "the table has no current snapshot")
+            raise NotFoundInTable(
+                "the table has no current snapshot: nothing was committed yet"
+                if not metadata.snapshots
+                else "the table has no current snapshot"
+            )
         return Resolved(metadata.current_snapshot, "the current snapshot")
     text = str(wanted).strip()
     for ref in metadata.refs:

@@ -101,6 +101,14 @@ def partition_path(partition: Mapping[str, Any] | None, spec: PartitionSpec | No
     return "/".join(parts)
 
 
+def named_partition_path(partition: Mapping[str, Any] | None, spec: PartitionSpec | None, metadata: TableMetadata) -> str:
+    """`partition_path` for a unified partition struct (keys are names): only the fields of that spec."""
+    if not partition or spec is None:
+        return ""
+    found = {str(f.field_id): partition.get(f.name, partition.get(f"{f.name}_{f.field_id}")) for f in spec.fields}
+    return partition_path(found, spec, metadata)
+
+
 def result_type(transform: str, kind: Any) -> Any:
     """The JSON type of a transform's result: what partition summaries in the manifest list are serialized as."""
     primitive = _primitive(kind) if isinstance(kind, str) else None
@@ -127,7 +135,10 @@ def summary_bound(data: bytes | None, transform: str, kind: Any) -> Any:
 def decode_metrics(row: Mapping[str, Any], metadata: TableMetadata) -> list[dict[str, Any]]:
     """An entry's metric maps as one row a column: field_id, name, type, column_size, value_count, null_value_count,
     nan_value_count, lower_bound, upper_bound (decoded)."""
-    maps = {n: dict(row.get(n) or ()) for n in ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")}
+    maps = {
+        n: dict(row.get(n) or ())
+        for n in ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+    }
     rows = []
     for field_id in sorted(set().union(*maps.values())):
         field = metadata.field(field_id)

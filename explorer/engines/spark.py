@@ -113,9 +113,7 @@ def _json_settings(origin: str, text: str) -> dict[str, str]:
 class SparkEngine:
     """A SparkSession that starts on a thread of its own. All public methods are safe to call from any thread."""
 
-    def __init__(
-        self, conf: Mapping[str, str] | None = None, master: str | None = None, sandbox: Path | None = None
-    ) -> None:
+    def __init__(self, conf: Mapping[str, str] | None = None, master: str | None = None, sandbox: Path | None = None) -> None:
         self.sandbox = sandbox or sandbox_home()
         self._settings = settings(conf, master, sandbox)
         self._session: SparkSession | None = None
@@ -200,8 +198,7 @@ def _launch_gateway(java: Java, jars: list[Path], options: Mapping[str, str]) ->
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     class_path = os.pathsep.join([*map(str, jars), str(spark_home() / "jars" / "*")])
-    log = tempfile.TemporaryFile()
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as log:
         info = Path(scratch, "connection")
         command = [java.command, f"-Xmx{options.get('spark.driver.memory', '2g')}", *_JAVA_OPTIONS, "-cp", class_path]
         _gateway = subprocess.Popen(

@@ -155,9 +155,7 @@ def _check_schema(schema: Any, path: str) -> None:
                 if zero_width(inner):
                     raise UnreadableFile(path, "the Avro schema has an array of empty items")
                 walk(inner, depth + 1, open_names)
-            elif not isinstance(kind, str):
-                walk(kind, depth + 1, open_names)
-            elif kind not in PRIMITIVES | {"fixed", "enum"}:
+            elif not isinstance(kind, str) or kind not in PRIMITIVES | {"fixed", "enum"}:
                 walk(kind, depth + 1, open_names)
         else:
             raise UnreadableFile(path, f"the Avro schema has an element that is no type: {node!r}")

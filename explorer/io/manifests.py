@@ -56,12 +56,13 @@ def _manifest_file(record: Mapping[str, Any], names: Mapping[str, str]) -> Manif
         content=get("content") or 0,  # v1 has data manifests only
         sequence_number=get("sequence_number") or 0,  # v1 has no sequence numbers: the spec reads them as 0
         min_sequence_number=get("min_sequence_number") or 0,
-        **{name: get(name) for name in LIST_IDS if name.endswith("_count") or name in ("added_snapshot_id", "key_metadata", "first_row_id")},
+        **{
+            name: get(name) for name in LIST_IDS if name.endswith("_count") or name in ("added_snapshot_id", "key_metadata", "first_row_id")
+        },
         partitions=None
         if summaries is None
         else tuple(
-            FieldSummary(bool(s["contains_null"]), s.get("contains_nan"), s.get("lower_bound"), s.get("upper_bound"))
-            for s in summaries
+            FieldSummary(bool(s["contains_null"]), s.get("contains_nan"), s.get("lower_bound"), s.get("upper_bound")) for s in summaries
         ),
         raw=record,
     )
@@ -75,7 +76,11 @@ def header(container: Container) -> ManifestHeader:
 def inline_manifest(path: str, length: int, container: Container, snapshot_id: int) -> ManifestFile:
     """The list record a v1 snapshot with inline `manifests` lacks; Iceberg takes the snapshot as the adding one."""
     spec_id = int(container.metadata.get("partition-spec-id", "0"))
-    return ManifestFile(path, length, spec_id, 0, 0, 0, snapshot_id, *[None] * 6, None, None, None, {})
+    unknown: dict[str, Any] = dict.fromkeys(name for name in LIST_IDS if name.endswith("_count"))
+    return ManifestFile(
+        manifest_path=path, manifest_length=length, partition_spec_id=spec_id, content=0, sequence_number=0, min_sequence_number=0,
+        added_snapshot_id=snapshot_id, partitions=None, key_metadata=None, first_row_id=None, raw={}, **unknown,
+    )  # fmt: skip
 
 
 def _arrow_type(avro: Any) -> pa.DataType:
@@ -110,15 +115,24 @@ class _Layout:
             raise UnreadableFile(container.path, "Avro, but not a manifest: no record field has the id 2 (data_file)")
         inner = _fields_by_id(file)
         self.data_file = top[2]["name"]
-        self.top = {n: top[FIELD_IDS[n]]["name"] for n in ("status", "snapshot_id", "sequence_number", "file_sequence_number") if FIELD_IDS[n] in top}
+        self.top = {
+            n: top[FIELD_IDS[n]]["name"]
+            for n in ("status", "snapshot_id", "sequence_number", "file_sequence_number")
+            if FIELD_IDS[n] in top
+        }
         self.file = {n: inner[i]["name"] for n, i in FIELD_IDS.items() if i >= 100 and i in inner and n != "partition"}
         missing = [n for n in ("status",) if n not in self.top] + [n for n in ("file_path",) if n not in self.file]
         if missing:
             raise UnreadableFile(container.path, f"not a manifest: {', '.join(missing)} missing from the Avro schema")
         partition = _record_of(inner[FIELD_IDS["partition"]]["type"]) if FIELD_IDS["partition"] in inner else None
         self.partition_name = inner[FIELD_IDS["partition"]]["name"] if partition else None
-        self.partition = [(f["name"], str(f.get("field-id", 1000 + i)), _arrow_type(f["type"])) for i, f in enumerate((partition or {"fields": []})["fields"])]
-        self.maps = {n: self._entry(inner[i]["type"]) for n, i in FIELD_IDS.items() if i in inner and n.endswith(("counts", "bounds", "sizes"))}
+        self.partition = [
+            (f["name"], str(f.get("field-id", 1000 + i)), _arrow_type(f["type"]))
+            for i, f in enumerate((partition or {"fields": []})["fields"])
+        ]
+        self.maps = {
+            n: self._entry(inner[i]["type"]) for n, i in FIELD_IDS.items() if i in inner and n.endswith(("counts", "bounds", "sizes"))
+        }
 
     @staticmethod
     def _entry(avro: Any) -> tuple[str, str] | None:
@@ -153,10 +167,13 @@ def entries_polars(container: Container, layout: _Layout | None = None, metrics:
     inner = frame.get_column(layout.data_file).struct
     columns.update({name: inner.field(source) for name, source in layout.file.items()})
     fields = list(ENTRY_SCHEMA if metrics else NARROW_FIELDS)
-    arrays = [_cast(_series(columns[f.name], layout.maps.get(f.name)), f.type) if f.name in columns else pa.nulls(len(frame), f.type) for f in fields]
+    arrays = [
+        _cast(_series(columns[f.name], layout.maps.get(f.name)), f.type) if f.name in columns else pa.nulls(len(frame), f.type)
+        for f in fields
+    ]
     parts: list[pa.Array] = []
     if layout.partition:
-        struct = inner.field(layout.partition_name).struct
+        struct = inner.field(str(layout.partition_name)).struct
         parts = [_cast(struct.field(name).to_arrow(compat_level=polars.CompatLevel.oldest()), kind) for name, _, kind in layout.partition]
     return _with_partition(fields, arrays, layout, parts, len(frame))
 
@@ -215,7 +232,9 @@ def _map_items(value: Any, entry: tuple[str, str] | None) -> list[tuple[Any, Any
 def _with_partition(fields: Sequence[pa.Field], arrays: list[pa.Array], layout: _Layout, parts: list[pa.Array], rows: int) -> pa.Table:
     struct_fields = [pa.field(field_id, kind) for _, field_id, kind in layout.partition]
     if struct_fields:
-        partition = pa.StructArray.from_arrays([p.combine_chunks() if isinstance(p, pa.ChunkedArray) else p for p in parts], fields=struct_fields)
+        partition = pa.StructArray.from_arrays(
+            [p.combine_chunks() if isinstance(p, pa.ChunkedArray) else p for p in parts], fields=struct_fields
+        )
     else:
         partition = pa.array([{}] * rows, pa.struct([]))
     return pa.table([*arrays, partition], schema=pa.schema([*fields, pa.field("partition", partition.type)]))

@@ -96,18 +96,16 @@ class _Reader:
         version = self.get(raw, "format-version", int, "") or 0
         if version not in KNOWN_VERSIONS:
             self.problem("/format-version", f"format version {version} is not known here; what is known of it is shown")
-        schemas = tuple(self.each("schemas", self.schema))
+        schemas = tuple(self.each("schemas", lambda x, _: self.schema(x)))
         if not schemas and "schema" in raw:  # v1 wrote only `schema`
-            schemas = (self.schema(raw["schema"], "/schema"),)
-        specs = tuple(self.each("partition-specs", self.spec))
+            schemas = (self.schema(raw["schema"]),)
+        specs = tuple(self.each("partition-specs", lambda x, _: self.spec(x)))
         if not specs and isinstance(raw.get("partition-spec"), list):  # v1, as a bare list of fields
-            specs = (self.spec({"spec-id": 0, "fields": raw["partition-spec"]}, "/partition-spec"),)
+            specs = (self.spec({"spec-id": 0, "fields": raw["partition-spec"]}),)
         current = self.get(raw, "current-snapshot-id", int, "")
         current = None if current == -1 else current
         snapshots = tuple(self.each("snapshots", self.snapshot))
-        refs = tuple(
-            self.ref(name, item) for name, item in (self.get(raw, "refs", dict, "") or {}).items() if self.is_ref(name, item)
-        )
+        refs = tuple(self.ref(name, item) for name, item in (self.get(raw, "refs", dict, "") or {}).items() if self.is_ref(name, item))
         if not refs and current is not None:  # written before refs existed: main is the current snapshot
             refs = (SnapshotRef("main", current, "branch", None, None, None, {}),)
         table = TableMetadata(
@@ -125,17 +123,13 @@ class _Reader:
             default_spec_id=self.get(raw, "default-spec-id", int, "") if "partition-specs" in raw else 0,
             partition_specs=specs,
             default_sort_order_id=self.get(raw, "default-sort-order-id", int, ""),
-            sort_orders=tuple(self.each("sort-orders", self.sort_order)),
+            sort_orders=tuple(self.each("sort-orders", lambda x, _: self.sort_order(x))),
             properties={str(k): str(v) for k, v in (self.get(raw, "properties", dict, "") or {}).items()},
             current_snapshot_id=current,
             snapshots=snapshots,
             refs=refs,
-            snapshot_log=tuple(
-                self.each("snapshot-log", lambda x, _: SnapshotLogEntry(int(x["timestamp-ms"]), int(x["snapshot-id"])))
-            ),
-            metadata_log=tuple(
-                self.each("metadata-log", lambda x, _: MetadataLogEntry(int(x["timestamp-ms"]), str(x["metadata-file"])))
-            ),
+            snapshot_log=tuple(self.each("snapshot-log", lambda x, _: SnapshotLogEntry(int(x["timestamp-ms"]), int(x["snapshot-id"])))),
+            metadata_log=tuple(self.each("metadata-log", lambda x, _: MetadataLogEntry(int(x["timestamp-ms"]), str(x["metadata-file"])))),
             statistics=(
                 *self.each("statistics", lambda x, p: self.statistics(x, p, "statistics")),
                 *self.each("partition-statistics", lambda x, p: self.statistics(x, p, "partition statistics")),
@@ -169,7 +163,7 @@ class _Reader:
                 self.problem("/snapshots", f"the parents of snapshot {start} run in a circle: {chain}")
             settled.update(walk)
 
-    def schema(self, raw: Any, pointer: str) -> Schema:
+    def schema(self, raw: Any) -> Schema:
         by_id: dict[int, Field] = {}
 
         def walk(fields: list[Any], prefix: str) -> list[Field]:
@@ -195,7 +189,7 @@ class _Reader:
         fields = tuple(walk(raw["fields"], ""))
         return Schema(int(raw.get("schema-id", 0)), fields, by_id, tuple(raw.get("identifier-field-ids") or ()), raw)
 
-    def spec(self, raw: Any, pointer: str) -> PartitionSpec:
+    def spec(self, raw: Any) -> PartitionSpec:
         fields = []
         for i, item in enumerate(raw["fields"]):
             sources = item["source-ids"] if "source-ids" in item else [item["source-id"]]
@@ -203,7 +197,7 @@ class _Reader:
             fields.append(PartitionField(int(item.get("field-id", 1000 + i)), item["name"], item["transform"], tuple(sources)))
         return PartitionSpec(int(raw["spec-id"]), tuple(fields), raw)
 
-    def sort_order(self, raw: Any, pointer: str) -> SortOrder:
+    def sort_order(self, raw: Any) -> SortOrder:
         fields = tuple(
             SortField(f["transform"], tuple(f.get("source-ids") or [f["source-id"]]), f["direction"], f["null-order"])
             for f in raw["fields"]

@@ -62,7 +62,17 @@ def _plain(metadata: pq.FileMetaData) -> dict[str, Any]:
     return {
         "num_rows": metadata.num_rows,
         "created_by": metadata.created_by,
-        "key_value_metadata": {k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in (metadata.metadata or {}).items() if k != b"ARROW:schema"},
-        "columns": [{"path": c.path, "field_id": field_ids.get(c.path.split(".")[0]) if "." not in c.path else None, "type": c.physical_type, "logical_type": str(c.logical_type)} for c in columns],
+        "key_value_metadata": {
+            k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in (metadata.metadata or {}).items() if k != b"ARROW:schema"
+        },
+        "columns": [
+            {
+                "path": c.path,
+                "field_id": field_ids.get(c.path.split(".")[0]) if "." not in c.path else None,
+                "type": c.physical_type,
+                "logical_type": str(c.logical_type),
+            }
+            for c in columns
+        ],
         "row_groups": groups,
     }

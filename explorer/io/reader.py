@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-import pyarrow as pa
 from cachetools import LRUCache
 
 from explorer.errors import NotFoundInTable, UnreadableFile
@@ -181,4 +180,3 @@ class TableReader:
         if found is None:
             raise NotFoundInTable(f"snapshot {snapshot_id} not found; it may have expired (see 'iceberg-explorer snapshots')")
         return found
-

@@ -46,9 +46,7 @@ def below(path: str, root: str) -> bool:
 class Storage:
     """Reads files below `roots`. `moved` is (location in the metadata, folder it was copied to), when they differ."""
 
-    def __init__(
-        self, roots: Sequence[str], properties: Mapping[str, str] | None = None, moved: tuple[str, str] | None = None
-    ) -> None:
+    def __init__(self, roots: Sequence[str], properties: Mapping[str, str] | None = None, moved: tuple[str, str] | None = None) -> None:
         self.roots = [canonical(root) for root in roots]
         self.moved = moved
         self._properties = dict(properties or {})

@@ -13,7 +13,9 @@ def _hidden_partitioning(w: Workshop) -> None:
         version=1,
         partitioned="category, bucket(4, id), truncate(3, name), years(born), months(joined), days(paid), hours(seen), note",
     )
-    times = "TIMESTAMP '1990-05-17 08:00:00', TIMESTAMP '2024-03-05 09:30:00', TIMESTAMP '2024-03-06 10:45:00', TIMESTAMP '2024-03-06 {}:15:00'"
+    times = (
+        "TIMESTAMP '1990-05-17 08:00:00', TIMESTAMP '2024-03-05 09:30:00', TIMESTAMP '2024-03-06 10:45:00', TIMESTAMP '2024-03-06 {}:15:00'"
+    )
     for i, (category, name) in enumerate((("toy", "teddy"), ("toy", "terrier"), ("animal", "koala"))):
         w.insert(f"{i}, '{category}', '{name}', {times.format(11 + i)}, 'n{i}'")
     w.sql("ALTER TABLE {t} DROP PARTITION FIELD note")

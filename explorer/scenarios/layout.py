@@ -59,7 +59,9 @@ SCENARIOS = (
         "compaction_sort", "Compaction that sorts rows, so that bounds can prune", "strategy => 'sort', sort_order => 'name ASC NULLS LAST'"
     ),
     _compacted(
-        "compaction_z_order", "Compaction by z-order, for predicates on several columns", "strategy => 'sort', sort_order => 'zorder(name, favorite_color)'"
+        "compaction_z_order",
+        "Compaction by z-order, for predicates on several columns",
+        "strategy => 'sort', sort_order => 'zorder(name, favorite_color)'",
     ),
     Scenario(
         "unsorted_files",

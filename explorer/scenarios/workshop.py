@@ -21,6 +21,7 @@ class Workshop:
         self.name, self.location = name, location
         self.identifier = f"{SANDBOX}.{BUILDING}.{name}"
         self._jvm: Any = self.spark._jvm
+        self._gateway: Any = self.spark.sparkContext._gateway
 
     def sql(self, statement: str) -> DataFrame:
         """Run SQL; `{t}` is the table, `{name}` its identifier without the catalog (for procedures)."""
@@ -57,10 +58,10 @@ class Workshop:
         parquet = self._jvm.org.apache.iceberg.FileFormat.PARQUET
         builder = builder.dataFileFormat(parquet).deleteFileFormat(parquet)
         if equality_ids:
-            ids = self.spark.sparkContext._gateway.new_array(self._jvm.int, len(equality_ids))
+            ids = self._gateway.new_array(self._jvm.int, len(equality_ids))
             for i, field_id in enumerate(equality_ids):
                 ids[i] = field_id
-            fields = self.spark.sparkContext._gateway.jvm.java.util.HashSet()
+            fields = self._jvm.java.util.HashSet()
             for field_id in equality_ids:
                 fields.add(field_id)
             schema = self._jvm.org.apache.iceberg.types.TypeUtil.select(table.schema(), fields)
@@ -74,8 +75,7 @@ class Workshop:
     def _partition(self, table: Any, path: str) -> Any:
         if table.spec().isUnpartitioned():
             return None
-        key = self._jvm.org.apache.iceberg.DataFiles.data(table.spec(), path)
-        return key
+        return self._jvm.org.apache.iceberg.DataFiles.data(table.spec(), path)
 
     def data_file(self, table: Any, name: str, rows: Sequence[Mapping[str, Any]], partition: str = "", factory: Any = None) -> Any:
         """Write a Parquet data file called `name`; `partition` is a path such as `region=eu`."""
@@ -99,7 +99,9 @@ class Workshop:
         fields = self._jvm.java.util.HashSet()
         for field_id in ids:
             fields.add(field_id)
-        template = self._jvm.org.apache.iceberg.data.GenericRecord.create(self._jvm.org.apache.iceberg.types.TypeUtil.select(schema, fields))
+        template = self._jvm.org.apache.iceberg.data.GenericRecord.create(
+            self._jvm.org.apache.iceberg.types.TypeUtil.select(schema, fields)
+        )
         for row in rows:
             record = template.copy()
             for column, value in row.items():

@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import panel as pn
 import panel_material_ui as pmui
@@ -15,7 +15,7 @@ import param
 from panel.custom import AnyWidgetComponent
 
 import explorer
-from explorer.engines.spark import SparkEngine, SparkState
+from explorer.engines.spark import SparkEngine
 from explorer.errors import ExplorerError
 from explorer.io import catalogs
 from explorer.table import Table
@@ -33,7 +33,10 @@ COMPACT = {
     "& .header .title": {"fontSize": "17px"},
     "& .main": {"padding": "2px"},
 }
-TREE = {"& .MuiTreeItem-label, & .MuiTypography-root": {"fontSize": "13px !important"}, "& .MuiTreeItem-content": {"padding": "1px 2px", "gap": "4px"}}
+TREE = {
+    "& .MuiTreeItem-label, & .MuiTypography-root": {"fontSize": "13px !important"},
+    "& .MuiTreeItem-content": {"padding": "1px 2px", "gap": "4px"},
+}
 EXPORTS = {
     "svg": "a picture that scales",
     "png": "a picture, laid out by Graphviz",
@@ -58,7 +61,7 @@ class GraphPane(AnyWidgetComponent):
     """view.js on the dashboard; the same traits as ui.notebook.TableWidget."""
 
     _esm = asset("view.js")
-    _stylesheets = [asset("view.css")]
+    _stylesheets: ClassVar[list[str]] = [asset("view.css")]
     state = param.Dict(default={})
     details = param.Dict(default=None, allow_None=True)
     request = param.Dict(default={})
@@ -75,8 +78,14 @@ class Dashboard:
         self.pane.param.watch(self._on_request, "request")
         self.picker = pmui.Tree(items=[], active=[], level_indent=8, sizing_mode="stretch_width", margin=0, sx=TREE)
         self.picker.param.watch(self._on_pick, "active")
-        self.path = pmui.TextInput(label="Table, folder or metadata.json", placeholder="db.table, catalog.db.table or a path", size="small", sizing_mode="stretch_width", margin=(10, 10))
-        self.path.param.watch(lambda event: event.new and self.open(event.new), "value")
+        self.path = pmui.TextInput(
+            label="Table, folder or metadata.json",
+            placeholder="db.table, catalog.db.table or a path",
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(10, 10),
+        )
+        self.path.param.watch(self._on_path, "value")
         self.spark = pmui.Typography("", variant="caption", margin=(8, 12), sx={"color": "#fff"})
         self.where = pmui.Typography("", variant="caption", sizing_mode="stretch_width", margin=(4, 12))
         self.lists = {name: pn.Column(sizing_mode="stretch_both") for name in TABS[1:]}
@@ -91,14 +100,14 @@ class Dashboard:
         self._filled: set[str] = set()
 
     # -- page ---------------------------------------------------------------------------------------------------------
-    def page(self) -> pmui.Page:
+    def page(self) -> Any:
         """The whole page; the table in the URL, or else the first one, is opened once it is loaded."""
         self.fill_picker()
         wanted = self.query.get("table") or os.environ.get(TABLE_VARIABLE) or self._first
         if wanted:
             self.open(wanted, self.query.get("snapshot"), self.query.get("node"))
         header = [pn.Row(pn.layout.HSpacer(), self.spark, sizing_mode="stretch_width")]
-        page = pmui.Page(
+        page = pmui.template.Page(
             title="Iceberg metadata explorer",
             sidebar=[self.path, self.picker, self.where],
             header=header,
@@ -125,12 +134,15 @@ class Dashboard:
     def _watch_spark(self) -> None:
         spark = engine()
 
-        def show(state: SparkState | None = None) -> None:
-            self.spark.object = str(state or spark.state)
+        def show() -> None:
+            self.spark.object = str(spark.state)
+            if ticking and spark.state.phase in ("ready", "failed"):
+                ticking.pop().stop()
 
+        ticking: list[Any] = []
         show()
         if pn.state.curdoc:
-            callback = pn.state.add_periodic_callback(lambda: (show(), spark.state.phase in ("ready", "failed") and callback.stop()), period=1000)
+            ticking.append(pn.state.add_periodic_callback(show, period=1000))
 
     def fill_picker(self) -> None:
         """List every configured catalog; one that cannot be reached says so and leaves the others."""
@@ -151,7 +163,9 @@ class Dashboard:
                 children = [{"label": str(error)[:200], "icon": "error_outline"}]
             items.append({"label": name, "icon": "storage", "items": children})
         self.picker.items = items
-        self.picker.expanded = [(i,) for i in range(len(items))] + [(i, j) for i, item in enumerate(items) for j in range(len(item["items"]))]
+        self.picker.expanded = [(i,) for i in range(len(items))] + [
+            (i, j) for i, item in enumerate(items) for j in range(len(item["items"]))
+        ]
 
     # -- what the person does -----------------------------------------------------------------------------------------
     def open(self, name: str, snapshot: str | None = None, node: str | None = None) -> None:
@@ -168,7 +182,7 @@ class Dashboard:
         self.view, self.opened = view, name
         if node and view.graph.node(node):
             view.selected = [node]
-        self.where.object = f"{table.why}"
+        self.where.object = ""
         self._show(timeline=True)
         errors = [p for p in table.problems if p.severity != "info"]
         if errors and pn.state.notifications:
@@ -190,6 +204,10 @@ class Dashboard:
         else:
             self.pane.details = self.view.details()
             self._to_url()
+
+    def _on_path(self, event: Any) -> None:
+        if event.new:
+            self.open(event.new.strip())
 
     def _on_pick(self, event: Any) -> None:
         for index in event.new or ():
@@ -213,7 +231,7 @@ class Dashboard:
             box[:] = [self._exports()]
             return
         rows = table.snapshots if name == "snapshots" else getattr(table, name)(snapshot)
-        box[:] = [table_view(rows, name) if len(rows) else pmui.Typography(f"This snapshot has no {name}.", margin=20)]
+        box[:] = [table_view(rows, name, table.metadata) if len(rows) else pmui.Typography(f"This snapshot has no {name}.", margin=20)]
 
     def _to_url(self) -> None:
         if self.view is None or not pn.state.location:
@@ -238,10 +256,12 @@ def _problems(table: Table) -> pn.viewable.Viewable:
         return pmui.Typography("Nothing wrong was found in what has been read so far.", margin=20)
     data = pd.DataFrame([problem_row(p) for p in table.problems])
     widths = {"severity": 90, "file": 420, "location": 160, "cause": 460, "unaffected": 300}
-    return pn.widgets.Tabulator(data, show_index=False, disabled=True, widths=widths, layout="fit_data", theme="simple", sizing_mode="stretch_both")
+    return pn.widgets.Tabulator(
+        data, show_index=False, disabled=True, widths=widths, layout="fit_data", theme="simple", sizing_mode="stretch_both"
+    )
 
 
-def create() -> pmui.Page:
+def create() -> Any:
     """The page of a new session."""
     location = pn.state.location
     query = {k: str(v) for k, v in location.query_params.items()} if location else {}

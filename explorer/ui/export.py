@@ -15,7 +15,7 @@ FORMATS = ("svg", "png", "html", "dot", "json")
 
 def asset(name: str) -> str:
     """The text of a file in explorer/ui/static."""
-    return files("explorer.ui").joinpath("static", name).read_text(encoding="utf-8")
+    return files("explorer.ui").joinpath("static").joinpath(name).read_text(encoding="utf-8")
 
 
 def export(graph: Graph, picture: str) -> bytes:
@@ -24,5 +24,7 @@ def export(graph: Graph, picture: str) -> bytes:
         return render_image(graph, "png")
     if picture == "html":
         return render_html(graph, asset("view.js"), asset("view.css")).encode()
-    text = {"svg": render_svg, "dot": render_dot, "json": lambda g: json.dumps(graph_object(g), indent=2, ensure_ascii=False)}[picture](graph)
+    text = {"svg": render_svg, "dot": render_dot, "json": lambda g: json.dumps(graph_object(g), indent=2, ensure_ascii=False)}[picture](
+        graph
+    )
     return text.encode()

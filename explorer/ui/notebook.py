@@ -20,8 +20,8 @@ class TableWidget(anywidget.AnyWidget):
 
     _esm = asset("view.js")
     _css = asset("view.css")
-    state = traitlets.Dict().tag(sync=True)
-    details = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
+    state: Any = traitlets.Dict().tag(sync=True)
+    details: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     request = traitlets.Dict().tag(sync=True)
     height = traitlets.Unicode("560px").tag(sync=True)
 

@@ -11,59 +11,82 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from explorer.collection import Collection
 from explorer.core.units import human_bytes, instant
+from explorer.core.values import named_partition_path
+from explorer.model.manifest import FILE_CONTENT
+from explorer.model.metadata import TableMetadata
+from explorer.views.rows import plain
 from explorer.views.text import cell
 
 COLUMNS = {
-    "snapshots": ["snapshot-id", "parent-snapshot-id", "operation", "timestamp-ms", "sequence-number", "schema-id", "manifest-list", "summary"],
-    "manifests": [
-        "manifest_path", "content", "partition_spec_id", "sequence_number", "min_sequence_number", "added_snapshot_id",
-        "added_files_count", "existing_files_count", "deleted_files_count", "added_rows_count", "existing_rows_count",
-        "deleted_rows_count", "manifest_length", "partitions",
-    ],
-    "files": ["file_path", "content", "file_format", "partition", "record_count", "file_size_in_bytes", "sequence_number", "snapshot_id", "spec_id", "sort_order_id"],
-    "entries": ["logical_status", "file_path", "content", "partition", "record_count", "file_size_in_bytes", "sequence_number", "file_sequence_number", "snapshot_id", "reason", "manifest_path"],
-}  # fmt: skip
-WIDTHS = {"file_path": 380, "manifest_path": 380, "manifest-list": 320, "summary": 420, "reason": 460, "partition": 220, "partitions": 340, "timestamp-ms": 230}
+    "snapshots": """snapshot-id parent-snapshot-id operation timestamp-ms sequence-number schema-id manifest-list summary""",
+    "manifests": """manifest_path content partition_spec_id sequence_number min_sequence_number added_snapshot_id added_files_count
+        existing_files_count deleted_files_count added_rows_count existing_rows_count deleted_rows_count manifest_length partitions""",
+    "files": """file_path content file_format partition record_count file_size_in_bytes sequence_number snapshot_id spec_id
+        sort_order_id""",
+    "entries": """logical_status file_path content partition record_count file_size_in_bytes sequence_number file_sequence_number
+        snapshot_id reason manifest_path""",
+}
+WIDTHS = {
+    "file_path": 380,
+    "manifest_path": 380,
+    "manifest-list": 320,
+    "summary": 420,
+    "reason": 460,
+    "partition": 220,
+    "partitions": 340,
+    "timestamp-ms": 230,
+}
 PATHS = ("file_path", "manifest_path", "manifest-list")
 
 
-def frame(rows: Collection, what: str) -> pd.DataFrame:
-    """The columns worth a table, as pandas; ids as text (JavaScript rounds them), nested values as JSON."""
+def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
+    """The columns worth a table, as pandas: ids as text (JavaScript rounds them), paths below the table's location,
+    partition values as people read them, other nested values as JSON."""
     table = rows.to_arrow()
     data: dict[str, Any] = {}
-    for name in [c for c in COLUMNS[what] if c in table.column_names]:
+    for name in [c for c in COLUMNS[what].split() if c in table.column_names]:
         column = table.column(name)
-        if pa.types.is_nested(column.type):
-            data[name] = [cell(_plain(v)) for v in column.to_pylist(maps_as_pydicts="lossy")]
+        if name == "partition":
+            data[name] = _partitions(column.to_pylist(), table.column("spec_id").to_pylist(), metadata)
+        elif pa.types.is_nested(column.type):
+            data[name] = [cell(plain(v)) for v in column.to_pylist(maps_as_pydicts="lossy")]
         elif name == "timestamp-ms":
             data[name] = [instant(v) for v in column.to_pylist()]
+        elif name in PATHS:
+            text = column.cast(pa.string())
+            data[name] = pc.replace_substring(text, metadata.location + "/", "", max_replacements=1).to_pandas()
         elif name.endswith(("snapshot-id", "snapshot_id")):
             data[name] = column.cast(pa.string()).to_pandas()
-        elif name.endswith(("_in_bytes", "_length")):
+        elif name == "file_size_in_bytes" or name == "manifest_length":
             data[name] = column.to_pandas()
-            data[name.replace("_in_bytes", "").replace("_length", " size")] = [human_bytes(v) for v in column.to_pylist()]
+            data["size"] = [human_bytes(v) for v in column.to_pylist()]
         elif name == "content" and pa.types.is_integer(column.type):
-            data[name] = [{0: "data", 1: "position deletes", 2: "equality deletes"}.get(v, v) for v in column.to_pylist()]
-        elif pa.types.is_dictionary(column.type):
-            data[name] = column.cast(pa.string()).to_pandas()
+            data[name] = [FILE_CONTENT.get(v or 0, v) for v in column.to_pylist()]
         else:
             data[name] = column.to_pandas()
     return pd.DataFrame(data)
 
 
-def _plain(value: Any) -> Any:
-    from explorer.views.rows import plain
+def _partitions(values: list[Any], spec_ids: list[int], metadata: TableMetadata) -> list[str]:
+    known: dict[Any, str] = {}
+    result = []
+    for value, spec_id in zip(values, spec_ids, strict=True):
+        key = (spec_id, tuple(value.values()) if value else ())
+        if key not in known:
+            known[key] = named_partition_path(value, metadata.spec(spec_id), metadata)
+        result.append(known[key])
+    return result
 
-    return plain(value)
 
-
-def table_view(rows: Collection, what: str) -> pn.viewable.Viewable:
+def table_view(rows: Collection, what: str, metadata: TableMetadata) -> pn.viewable.Viewable:
     """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows."""
-    data = frame(rows, what)
+    data = frame(rows, what, metadata)
     wide = {c: WIDTHS.get(c, max(110, 9 * len(c) + 30)) for c in data.columns}
     widget = pn.widgets.Tabulator(
         data,
@@ -72,7 +95,11 @@ def table_view(rows: Collection, what: str) -> pn.viewable.Viewable:
         show_index=False,
         disabled=True,
         selectable=False,
-        header_filters={c: {"type": "input", "func": "like", "placeholder": "filter"} for c in data.columns if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str"},
+        header_filters={
+            c: {"type": "input", "func": "like", "placeholder": "filter"}
+            for c in data.columns
+            if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str"
+        },
         widths=wide,
         layout="fit_data",
         theme="simple",
@@ -86,7 +113,13 @@ def table_view(rows: Collection, what: str) -> pn.viewable.Viewable:
 
 def _download(rows: Collection, what: str, kind: str, make: Callable[[Collection], bytes]) -> pn.viewable.Viewable:
     return pn.widgets.FileDownload(
-        callback=lambda: io.BytesIO(make(rows)), filename=f"{what}.{kind}", label=kind.upper(), button_type="default", width=110, height=34, embed=False
+        callback=lambda: io.BytesIO(make(rows)),
+        filename=f"{what}.{kind}",
+        label=kind.upper(),
+        button_type="default",
+        width=110,
+        height=34,
+        embed=False,
     )
 
 
@@ -95,7 +128,7 @@ def _flat(rows: Collection) -> pa.Table:
     table = rows.to_arrow()
     for i, field in enumerate(table.schema):
         if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
-            values = [None if v is None else cell(_plain(v)) for v in table.column(i).to_pylist(maps_as_pydicts="lossy")]
+            values = [None if v is None else cell(plain(v)) for v in table.column(i).to_pylist(maps_as_pydicts="lossy")]
             table = table.set_column(i, field.name, pa.array(values, pa.string()))
         elif pa.types.is_dictionary(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
@@ -103,8 +136,6 @@ def _flat(rows: Collection) -> pa.Table:
 
 
 def _csv(rows: Collection) -> bytes:
-    import pyarrow.csv as csv
-
     out = io.BytesIO()
     csv.write_csv(_flat(rows), out)
     return out.getvalue()

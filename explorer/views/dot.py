@@ -15,14 +15,21 @@ _LOCK = threading.Lock()  # libgvc is not thread-safe
 
 def text(words: str) -> str:
     """Words as a DOT label: no escapes, and never HTML, whatever a table's author wrote."""
-    return graphviz.nohtml(graphviz.escape(clean(words)))
+    return str(graphviz.nohtml(graphviz.escape(clean(words))))
 
 
 def render_dot(graph: Graph) -> str:
     """The graph as DOT. Node ids are positions, so no text of the table is ever syntax."""
     dot = graphviz.Digraph(
         "table",
-        graph_attr={"rankdir": "LR", "label": text(graph.title), "labelloc": "t", "fontname": "sans-serif", "nodesep": "0.15", "ranksep": "0.6"},
+        graph_attr={
+            "rankdir": "LR",
+            "label": text(graph.title),
+            "labelloc": "t",
+            "fontname": "sans-serif",
+            "nodesep": "0.15",
+            "ranksep": "0.6",
+        },
         node_attr={"fontname": "sans-serif", "fontsize": "10", "style": "filled", "fillcolor": "white", "margin": "0.12,0.06"},
         edge_attr={"color": "#888888", "arrowsize": "0.6", "fontname": "sans-serif", "fontsize": "9"},
     )

@@ -47,7 +47,7 @@ def metadata_object(metadata: TableMetadata) -> dict[str, Any]:
     raw = dict(metadata.raw)
     if isinstance(raw.get("properties"), Mapping):
         raw["properties"] = without_secrets(raw["properties"])
-    return plain(raw) | {"metadata-location": metadata.metadata_location}
+    return {str(k): plain(v) for k, v in raw.items()} | {"metadata-location": metadata.metadata_location}
 
 
 def snapshot_row(snapshot: Snapshot) -> dict[str, Any]:
@@ -102,7 +102,15 @@ def manifest_row(manifest: ManifestFile, metadata: TableMetadata) -> dict[str, A
                 "upper_bound": summary_bound(summary.upper_bound, transform, kind),
             }
         )
-    names = ("manifest_path", "manifest_length", "partition_spec_id", "content", "sequence_number", "min_sequence_number", "added_snapshot_id")
+    names = (
+        "manifest_path",
+        "manifest_length",
+        "partition_spec_id",
+        "content",
+        "sequence_number",
+        "min_sequence_number",
+        "added_snapshot_id",
+    )
     counts = [f"{a}_{b}_count" for b in ("files", "rows") for a in ("added", "existing", "deleted")]
     row = {name: getattr(manifest, name) for name in (*names, *counts)}
     row["content"] = MANIFEST_CONTENT.get(manifest.content, manifest.content)

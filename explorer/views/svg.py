@@ -60,7 +60,8 @@ def render_svg(graph: Graph) -> str:
     boxes = layout(graph)
     width, height = extent(boxes)
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-24 -4 {width + 28:g} {height + 8:g}" width="{width + 28:g}" height="{height + 8:g}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-24 -4 {width + 28:g} {height + 8:g}" '
+        f'width="{width + 28:g}" height="{height + 8:g}" '
         'font-family="system-ui, sans-serif" font-size="11" style="max-width:100%;height:auto;background:#fff">'
     ]
     used = {round(box.x) for box in boxes.values()}
@@ -77,12 +78,18 @@ def render_svg(graph: Graph) -> str:
         gone = node.status in ("DELETED", "filtered")
         dash = ' stroke-dasharray="5 3"' if gone else ""
         thick = 2.5 if node.current else 1.2
-        out.append(f'<g><title>{escape(clean(str(node.facts.get("path", node.label))))}</title>')
-        out.append(f'<rect x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" height="{box.height:g}" rx="5" fill="#fff" stroke="{color}" stroke-width="{thick}"{dash}/>')
+        out.append(f"<g><title>{escape(clean(str(node.facts.get('path', node.label))))}</title>")
+        out.append(
+            f'<rect x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" height="{box.height:g}" rx="5" fill="#fff" '
+            f'stroke="{color}" stroke-width="{thick}"{dash}/>'
+        )
         out.append(f'<rect x="{box.x:g}" y="{box.y:g}" width="5" height="{box.height:g}" rx="2" fill="{color}"/>')
         mark = f"{STATUS_STYLE[node.status][1]} " if node.status else ""
         strike = ' text-decoration="line-through"' if node.status == "filtered" else ""
-        out.append(f'<text x="{box.x + 12:g}" y="{box.y + 17:g}" font-size="12" font-weight="600"{strike}>{escape(clean(mark + node.label))}</text>')
+        out.append(
+            f'<text x="{box.x + 12:g}" y="{box.y + 17:g}" font-size="12" font-weight="600"{strike}>'
+            f"{escape(clean(mark + node.label))}</text>"
+        )
         for i, line in enumerate(node.lines):
             out.append(f'<text x="{box.x + 12:g}" y="{box.y + 33 + 15 * i:g}" fill="#444">{escape(clean(shorten(line, 38)))}</text>')
         out.append("</g>")

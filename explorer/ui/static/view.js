@@ -103,7 +103,7 @@ export function mount(el, picture, send, options = {}) {
     button("fit", "Fit the graph (f)", () => fit(true)),
     button("legend", "What colours, shapes and marks mean", () => legend.classList.toggle("ix-open")),
   );
-  if (send) bar.append(button("inspector", "Show or hide the inspector", () => { moved = true; side.classList.toggle("ix-closed"); }));
+  if (send) bar.append(button("inspector", "Show or hide the inspector", () => side.classList.toggle("ix-closed")));
   side.classList.add("ix-closed");  // opens with the first node a person chooses
 
   for (const [kind, words] of Object.entries(KINDS)) {
@@ -221,7 +221,7 @@ export function mount(el, picture, send, options = {}) {
       head.append(mark);
     }
     const label = svg("tspan", { class: "ix-label" });
-    label.textContent = clip(item.label, item.fold && !item.status ? 22 : 23);
+    label.textContent = clip(item.label, item.kind === "statistics" ? 19 : item.status ? 20 : 22);
     head.append(label);
     parts.push(head);
     item.lines.forEach((line, i) => {
@@ -368,7 +368,6 @@ export function mount(el, picture, send, options = {}) {
     const wide = (W - 44) / width;
     let k = Math.min(1.15, Math.max(wide, all ? 0.1 : 0.62));
     if (all) k = Math.min(k, (H - 16) / height);
-    else if (height * k > H - 16) k = Math.max(Math.min(k, 0.72), Math.min(k, (H - 16) / height));
     view = { k, x: 26, y: 8 };
     moved = all;
     apply();
@@ -381,9 +380,9 @@ export function mount(el, picture, send, options = {}) {
   }
   function reveal(item) {
     if (!item) return;
-    const x = view.x + item.x * view.k, y = view.y + item.y * view.k, W = stage.clientWidth, H = stage.clientHeight;
-    if (y < 0 || y + item.h * view.k > H) view.y = H / 3 - item.y * view.k;
-    if (x < 0 || x + item.w * view.k > W) view.x = Math.min(26, W / 3 - item.x * view.k);
+    const inside = (start, length, room, edge) => start < edge ? edge - start : start + length > room - edge ? room - edge - start - length : 0;
+    view.x += inside(view.x + item.x * view.k, item.w * view.k, stage.clientWidth, 16);
+    view.y += inside(view.y + item.y * view.k, item.h * view.k, stage.clientHeight, 24);
     apply();
   }
   stage.addEventListener("wheel", (event) => {
@@ -453,7 +452,7 @@ export function mount(el, picture, send, options = {}) {
     }
     if (id) {
       root.focus({ preventScroll: true });
-      if (send && side.classList.contains("ix-closed")) { moved = true; side.classList.remove("ix-closed"); requestAnimationFrame(() => reveal(shown.get(id)?.item)); }
+      if (send && side.classList.contains("ix-closed")) { side.classList.remove("ix-closed"); setTimeout(() => reveal(shown.get(id)?.item), 60); }
     }
     if (send) send({ type: "select", ids: [...selected] });
   }
@@ -563,8 +562,9 @@ export function mount(el, picture, send, options = {}) {
   }
   const watch = new MutationObserver(() => setTimeout(theme, 60));
   for (const node of [document.documentElement, document.body]) watch.observe(node, { attributes: true });
-  const size = new ResizeObserver(() => { if (!moved) fit(false); else drawMap(); showChip(); });
+  const size = new ResizeObserver(() => { root.classList.toggle("ix-narrow", root.clientWidth < 1150); if (!moved) fit(false); else drawMap(); showChip(); });
   size.observe(stage);
+  size.observe(root);
 
   if (options.height) root.style.height = options.height;
   inspect(null);

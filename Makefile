@@ -1,0 +1,47 @@
+# `make demo` and `make test` do all the set-up on a machine that has only Python 3.10+ and make.
+PYTHON ?= python3
+BIN := .venv/bin
+PORT ?= 5006
+STAMP := .venv/.installed
+
+.PHONY: demo test lab lint bench browser clean requirements
+
+demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
+	$(BIN)/iceberg-explorer demo
+	$(BIN)/iceberg-explorer serve --show --port $(PORT)
+
+test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark too
+	$(BIN)/python -m pytest
+
+lab: $(STAMP)  ## JupyterLab on notebooks/
+	$(BIN)/iceberg-explorer demo
+	$(BIN)/jupyter lab --notebook-dir notebooks
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMP)  ## minutes: decoding, first screen, cache, memory; writes docs/benchmarks.md
+	$(BIN)/python -m benchmarks.run
+
+browser: $(STAMP)
+	$(BIN)/python -m tests.browser.find_browser --install
+
+# pyspark comes as source: its build needs the pinned setuptools, not the newest.
+$(STAMP): requirements/all.txt requirements/build.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "Python 3.10 or newer is needed: make PYTHON=python3.x")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --require-hashes -r requirements/all.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	touch $@
+
+requirements: $(STAMP)  ## compile the pinned requirements anew, for Python 3.10 to 3.13
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.10 --no-emit-index-url --no-header requirements/build.in -o requirements/build.txt
+	$(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.10 --no-emit-index-url --no-header --group dev pyproject.toml -o requirements/all.txt
+
+clean:
+	rm -rf .venv test-artifacts
