@@ -246,7 +246,7 @@ def graph(
     elif picture == "png" and output != "json" and sys.stdout.isatty():
         raise click.UsageError("a PNG is no text for a terminal: use --file")
     else:
-        click.get_binary_stream("stdout").write(data)
+        sys.stdout.buffer.write(data)
     finish(found)
 
 

@@ -1,0 +1,50 @@
+"""One sandbox a test run: every scenario, built by real Spark commits into a temporary folder."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HOME = Path(tempfile.mkdtemp(prefix="iceberg-explorer-test-"))
+os.environ["ICEBERG_EXPLORER_HOME"] = str(HOME)
+
+ARTIFACTS = Path(__file__).parent.parent / "test-artifacts"
+
+
+def pytest_configure() -> None:
+    ARTIFACTS.mkdir(exist_ok=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Quick tests first: a broken parser should not wait for Spark to say so."""
+    order = ("unit", "properties", "golden", "spark", "notebooks", "browser")
+    items.sort(key=lambda item: next((i for i, name in enumerate(order) if f"/tests/{name}/" in str(item.path)), 0))
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[object]:
+    from explorer.engines.spark import SparkEngine
+
+    spark = SparkEngine()
+    spark.start()
+    yield spark
+    spark.stop()
+
+
+@pytest.fixture(scope="session")
+def sandbox(engine: object) -> Path:
+    """Builds all scenarios, once; returns the sandbox folder."""
+    from explorer.scenarios import build_all, missing
+
+    build_all(engine, missing())  # type: ignore[arg-type]
+    return HOME / "sandbox"
+
+
+@pytest.fixture
+def artifacts() -> Path:
+    """Where tests leave screenshots."""
+    return ARTIFACTS

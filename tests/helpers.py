@@ -1,0 +1,49 @@
+"""Things several tests need: the seed's short names for files, and text without what differs from run to run."""
+
+from __future__ import annotations
+
+import re
+
+import explorer
+from explorer.core.entries import ADDED
+from explorer.table import Table
+
+
+def open_demo(name: str) -> Table:
+    return explorer.open_table(f"demo.{name}")
+
+
+def file_names(table: Table) -> dict[tuple[str, int | None], str]:
+    """data-1, data-2, delete-1...: numbered in the order that snapshots added them, then by file name."""
+    first: dict[tuple[str, int | None], tuple[int, str]] = {}
+    content: dict[tuple[str, int | None], int] = {}
+    for n, snapshot in enumerate(sorted(table.metadata.snapshots, key=lambda s: (s.sequence_number, s.timestamp_ms or 0))):
+        for manifest in table.manifest_files(snapshot):
+            entries = table.logical_entries(manifest, snapshot.snapshot_id)
+            assert entries is not None
+            for row in entries.to_pylist():
+                key = (row["file_path"], row["content_offset"])
+                if row["status"] == ADDED and key not in first:
+                    first[key] = (n, row["file_path"].rsplit("/", 1)[-1])
+                    content[key] = row["content"] or 0
+    names: dict[tuple[str, int | None], str] = {}
+    counts = {"data": 0, "delete": 0}
+    for key in sorted(first, key=lambda k: first[k]):
+        kind = "delete" if content[key] else "data"
+        counts[kind] += 1
+        names[key] = f"{kind}-{counts[kind]}"
+    return names
+
+
+def normalized(text: str, table: Table) -> str:
+    """Text of a table without ids, times, sizes and folders, which differ from run to run."""
+    for i, snapshot in enumerate(sorted(table.metadata.snapshots, key=lambda s: (s.sequence_number, s.timestamp_ms or 0))):
+        text = text.replace(str(snapshot.snapshot_id), f"<snapshot {i + 1}>")
+    text = re.sub(r"file:/[^\s\"']*?/warehouse", "<warehouse>", text)
+    text = re.sub(r"/[^\s\"']*?/warehouse", "<warehouse>", text)
+    text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? UTC", "<time>", text)
+    text = re.sub(r"\d+(\.\d+)? (B|KiB|MiB)\b", "<size>", text)
+    text = re.sub(r"0000\d-\d+-[0-9a-f]+…[\w.]+", "<spark file>", text)
+    seen: dict[str, str] = {}
+    return re.sub(r"\b[a-z][0-9a-f]{12}\b", lambda m: seen.setdefault(m.group(), f"<node {len(seen) + 1}>"), text)
