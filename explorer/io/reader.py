@@ -124,8 +124,8 @@ class TableReader:
                 return Read(narrow, ())
             wide = cache.get(path, length or 0, stamp, "metrics")
             if wide is not None and wide.num_rows == narrow.num_rows:
-                for name in METRIC_NAMES:
-                    narrow = narrow.append_column(wide.schema.field(name), wide.column(name))
+                for at, name in enumerate(METRIC_NAMES, narrow.num_columns - 1):  # before `partition`, as decoded
+                    narrow = narrow.add_column(at, wide.schema.field(name), wide.column(name))
                 return Read(narrow, ())
         container = avro.open_container(self.storage.read(path), path)
         table = manifests.entries(container, metrics)

@@ -1,0 +1,28 @@
+"""Every notebook runs from top to bottom in a real kernel, and keeps no output and no machine's path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_runs(path: Path, sandbox: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "commit notebooks without outputs"
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(FOLDER)}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    shown = [output["data"] for output in outputs if "data" in output]
+    widgets = [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
+    assert widgets, "the notebook shows no widget"
+    assert all("<svg" in data["text/html"] and "manifest list" in data["text/plain"] for data in widgets), "no picture for readers without a kernel"
+
+
+def test_there_are_notebooks() -> None:
+    assert NOTEBOOKS

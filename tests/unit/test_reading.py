@@ -1,0 +1,301 @@
+"""Locating and reading tables, good and bad. Bad input gives an error that names the file, and the rest opens."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import explorer
+from explorer.errors import AccessRefused, NotFoundInTable, TableNotFound, UnreadableFile
+from tests.unit.small import edit_metadata, make_table, newest_metadata
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return make_table(tmp_path / "source")
+
+
+def manifest_list(path: Path) -> Path:
+    found = explorer.open_table(str(path)).metadata.current_snapshot
+    assert found is not None
+    assert found.manifest_list is not None
+    return Path(found.manifest_list.removeprefix("file://"))
+
+
+def test_opens_a_folder_a_file_and_a_uri(table: Path) -> None:
+    for name in (str(table), str(newest_metadata(table)), f"file://{newest_metadata(table)}", f"{table}/"):
+        opened = explorer.open_table(name)
+        assert len(opened.snapshots) == 3
+        assert not opened.problems
+        assert len(opened.files()) == 3
+    assert "highest version" in explorer.open_table(str(table)).why
+
+
+def test_the_version_hint_decides_and_a_wrong_one_is_told(table: Path) -> None:
+    older = sorted((table / "metadata").glob("*.metadata.json"))[1]
+    (table / "metadata" / "version-hint.text").write_text(older.name)
+    assert len(explorer.open_table(str(table)).snapshots) == 1
+    (table / "metadata" / "version-hint.text").write_text("77")
+    opened = explorer.open_table(str(table))
+    assert len(opened.snapshots) == 3
+    assert "says '77', but no such file is there" in opened.why
+
+
+@pytest.mark.parametrize("name", ["v9.gz.metadata.json", "v9.metadata.json.gz"])
+def test_gzipped_metadata(table: Path, name: str) -> None:
+    (table / "metadata" / name).write_bytes(gzip.compress(newest_metadata(table).read_bytes()))
+    opened = explorer.open_table(str(table))
+    assert opened.metadata.metadata_location.endswith(name)
+    assert len(opened.files()) == 3
+
+
+def test_a_copied_table_reads_its_copy_and_says_so(table: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(table, copy)
+    shutil.rmtree(table)
+    opened = explorer.open_table(str(copy))
+    assert len(opened.files()) == 3
+    assert [p.severity for p in opened.problems] == ["info"]
+    assert "copied or edited" in opened.problems[0].cause
+
+
+def test_v1_with_inline_manifests(tmp_path: Path) -> None:
+    table = make_table(tmp_path, **{"format-version": "1"})
+    paths = [m["manifest_path"] for m in explorer.open_table(str(table)).manifests()]
+
+    def inline(data: dict) -> None:  # type: ignore[type-arg]
+        for snapshot in data["snapshots"]:
+            if snapshot["snapshot-id"] == data["current-snapshot-id"]:
+                del snapshot["manifest-list"]
+                snapshot["manifests"] = paths
+
+    edit_metadata(table, inline)
+    opened = explorer.open_table(str(table))
+    rows = opened.manifests().to_json()
+    assert [r["manifest_path"] for r in rows] == paths
+    assert rows[0]["added_files_count"] is None  # unknown, so to be taken as non-zero
+    assert {r["sequence_number"] for r in opened.entries()} == {0}
+    assert len(opened.files()) == 3
+    assert "inline" in repr(opened)
+
+
+def test_unknown_fields_are_kept(table: Path) -> None:
+    edit_metadata(table, lambda d: d.update({"new-in-v9": {"a": 1}}))
+    opened = explorer.open_table(str(table))
+    assert opened.metadata.raw["new-in-v9"] == {"a": 1}
+
+
+def test_a_newer_format_version_opens_with_what_is_known(table: Path) -> None:
+    edit_metadata(table, lambda d: d.update({"format-version": 4}))
+    opened = explorer.open_table(str(table))
+    assert len(opened.files()) == 3
+    assert opened.problems[0].location == "/format-version"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("/nonexistent/table", "no such folder"),
+        ("demo.nothing_here", "demo"),
+        ("nothing", "no table name"),
+        ("no_such_catalog.db.t", "sandbox"),
+    ],
+)
+def test_no_such_table(name: str, words: str) -> None:
+    with pytest.raises(TableNotFound, match=words):
+        explorer.open_table(name)
+
+
+def test_a_folder_that_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "readme.txt").write_text("hello")
+    with pytest.raises(TableNotFound, match=r"not an Iceberg table folder.*readme.txt"):
+        explorer.open_table(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "not JSON"), (b"hello", "starts with 'hello'"), (b"[]", "no `format-version`"), (b"\x1f\x8bxx", "gzip"), (b'{"a": 1}', "format-version")],
+)
+def test_metadata_that_is_none(table: Path, content: bytes, words: str) -> None:
+    newest_metadata(table).write_bytes(content)
+    with pytest.raises(UnreadableFile, match=words):
+        explorer.open_table(str(table))
+
+
+def test_a_missing_manifest_list_leaves_the_other_snapshots(table: Path) -> None:
+    missing = manifest_list(table)
+    missing.unlink()
+    opened = explorer.open_table(str(table))
+    assert len(opened.manifests()) == 0
+    assert str(missing) in str(opened.problems[0])
+    assert "does not exist" in opened.problems[0].cause
+    assert len(opened.files("snapshot-2")) == 2
+    graph = opened.graph()
+    bad = [n for n in graph.nodes if n.problem]
+    assert {n.kind for n in bad} == {"manifest_list", "problem"}
+
+
+def test_a_truncated_manifest_keeps_the_others(table: Path) -> None:
+    victim = Path(explorer.open_table(str(table)).manifests()[0]["manifest_path"].removeprefix("file://"))
+    victim.write_bytes(victim.read_bytes()[:-40])
+    opened = explorer.open_table(str(table))
+    assert len(opened.entries()) == 2
+    assert victim.name in opened.problems[0].file
+    assert "cut off" in opened.problems[0].cause
+    assert opened.problems[0].location.startswith("byte ")
+    assert victim.name in " ".join(str(n.facts.get("path")) for n in opened.graph().nodes if n.problem)
+
+
+def test_a_text_file_as_manifest(table: Path) -> None:
+    victim = Path(explorer.open_table(str(table)).manifests()[0]["manifest_path"].removeprefix("file://"))
+    victim.write_text("these are not the bytes you are looking for")
+    opened = explorer.open_table(str(table))
+    assert len(opened.entries()) == 2
+    assert "not an Avro file: it starts with 'these are no" in opened.problems[0].cause
+
+
+def test_a_manifest_list_in_the_place_of_a_manifest(table: Path) -> None:
+    victim = Path(explorer.open_table(str(table)).manifests()[0]["manifest_path"].removeprefix("file://"))
+    victim.write_bytes(manifest_list(table).read_bytes())
+    opened = explorer.open_table(str(table))
+    assert len(opened.entries()) == 2
+    assert "not a manifest" in opened.problems[0].cause
+
+
+def test_cyclic_parents(table: Path) -> None:
+    def cycle(data: dict) -> None:  # type: ignore[type-arg]
+        data["snapshots"][0]["parent-snapshot-id"] = data["snapshots"][-1]["snapshot-id"]
+
+    edit_metadata(table, cycle)
+    opened = explorer.open_table(str(table))
+    assert "run in a circle" in opened.problems[0].cause
+    assert len(opened.files()) == 3
+    assert opened.graph().nodes
+
+
+def test_wrong_types_become_problems_with_pointers(table: Path) -> None:
+    def damage(data: dict) -> None:  # type: ignore[type-arg]
+        data["snapshots"][0]["timestamp-ms"] = "yesterday"
+        data["snapshots"].append({"no": "id"})
+        data["refs"]["broken"] = {"type": "tag"}
+        data["refs"]["dangling"] = {"type": "tag", "snapshot-id": 12}
+
+    edit_metadata(table, damage)
+    opened = explorer.open_table(str(table))
+    assert {p.location for p in opened.problems} == {"/snapshots/0/timestamp-ms", "/snapshots/3", "/refs/broken", "/refs/dangling"}
+    assert len(opened.files()) == 3
+
+
+def test_duplicate_keys_are_told(table: Path) -> None:
+    path = newest_metadata(table)
+    path.write_text(path.read_text().replace("{", '{"location": "elsewhere", ', 1))
+    assert any("'location' appears twice" in p.cause for p in explorer.open_table(str(table)).problems)
+
+
+def test_nothing_outside_the_roots_is_read(table: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.avro"
+    secret.write_bytes(manifest_list(table).read_bytes())
+
+    def escape(data: dict) -> None:  # type: ignore[type-arg]
+        for snapshot in data["snapshots"]:
+            snapshot["manifest-list"] = f"file://{table}/metadata/../../../../../secret.avro"
+
+    edit_metadata(table, escape)
+    with pytest.raises(AccessRefused, match="outside the table's folder"):
+        explorer.open_table(str(table)).manifests()
+    assert len(explorer.open_table(str(table), roots=[str(tmp_path)]).manifests()) == 3
+
+
+def test_a_link_out_of_the_table_is_not_followed(table: Path, tmp_path: Path) -> None:
+    listed = manifest_list(table)
+    shutil.move(listed, tmp_path / "moved.avro")
+    listed.symlink_to(tmp_path / "moved.avro")
+    with pytest.raises(AccessRefused):
+        explorer.open_table(str(table)).manifests()
+
+
+def test_a_pipe_does_not_hang(table: Path) -> None:
+    listed = manifest_list(table)
+    listed.unlink()
+    os.mkfifo(listed)
+    opened = explorer.open_table(str(table))
+    assert len(opened.manifests()) == 0
+    assert "not a regular file" in opened.problems[0].cause
+
+
+def test_the_first_screen_reads_metadata_and_one_manifest_list(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from explorer.io.storage import Storage
+
+    read: list[str] = []
+    original = Storage.read
+    monkeypatch.setattr(Storage, "read", lambda self, path, *a: (read.append(path), original(self, path, *a))[1])
+    opened = explorer.open_table(str(table))
+    opened.manifests()
+    assert [p.rsplit(".", 1)[-1] for p in read] == ["json", "avro"]
+    assert read[1].rsplit("/", 1)[-1].startswith("snap-")
+
+
+def test_resolving_snapshots(table: Path) -> None:
+    opened = explorer.open_table(str(table))
+    rows = list(opened.snapshots)
+    assert opened.resolve().snapshot.snapshot_id == rows[-1]["snapshot-id"]
+    assert opened.resolve(rows[0]["snapshot-id"]).reason == "that snapshot id"
+    assert opened.resolve("main").reason == "branch main"
+    assert opened.resolve("snapshot-2").snapshot.snapshot_id == rows[1]["snapshot-id"]
+    assert opened.resolve(str(rows[1]["timestamp-ms"])).snapshot.snapshot_id == rows[1]["snapshot-id"]
+    assert "snapshot log" in opened.resolve("2999-01-01").reason
+    for wanted, words in (("12345", "may have expired"), ("2001-01-01T00:00:00Z", "the snapshot log begins"), ("nope", "branches and tags: main")):
+        with pytest.raises(NotFoundInTable, match=words):
+            opened.resolve(wanted)
+
+
+def test_time_travel_goes_by_the_log_not_by_parents(table: Path) -> None:
+    def rolled_back(data: dict) -> None:  # type: ignore[type-arg]
+        first, last = data["snapshots"][0], data["snapshots"][-1]
+        later = last["timestamp-ms"] + 1000
+        data["snapshot-log"].append({"timestamp-ms": later, "snapshot-id": first["snapshot-id"]})
+        data["current-snapshot-id"] = data["refs"]["main"]["snapshot-id"] = first["snapshot-id"]
+
+    path = edit_metadata(table, rolled_back)
+    data = json.loads(path.read_text())
+    opened = explorer.open_table(str(table))
+    assert opened.resolve("2999-01-01").snapshot.snapshot_id == data["snapshots"][0]["snapshot-id"]
+
+
+def test_an_empty_table(tmp_path: Path) -> None:
+    opened = explorer.open_table(str(make_table(tmp_path, commits=0)))
+    assert len(opened.snapshots) == len(opened.manifests()) == len(opened.entries()) == len(opened.files()) == 0
+    assert [n.kind for n in opened.graph().nodes] == ["catalog", "metadata"]
+    assert repr(opened)
+
+
+def test_collections_convert(table: Path) -> None:
+    files = explorer.open_table(str(table)).files(metrics=True)
+    assert files.to_arrow().num_rows == len(files.to_pandas()) == len(files.to_polars()) == len(files.to_json()) == 3
+    assert files[0]["record_count"] == files[-1]["record_count"] == 2
+    assert len(files[:2]) == 2
+    assert "<table>" in files._repr_html_()
+    json.dumps(files.to_json())
+    with pytest.raises(IndexError):
+        files[3]
+
+
+def test_the_disk_cache_gives_the_same_and_survives_damage(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from explorer.io import cache
+
+    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "SMALLEST", 0)
+    first = explorer.open_table(str(table)).entries(metrics=True).to_arrow()
+    stored = list((tmp_path / "cache").rglob("*.feather"))
+    assert len(stored) == 6
+    assert explorer.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
+    for file in stored:
+        file.write_bytes(b"damaged")
+    assert explorer.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
+    cache.trim(limit=0)
+    assert not list((tmp_path / "cache").rglob("*.feather"))
