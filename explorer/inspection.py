@@ -205,13 +205,14 @@ def _manifest(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         "added_snapshot_id": snapshot_name(manifest.added_snapshot_id, ordinals),
         "manifest_length": human_bytes(manifest.manifest_length),
     }
-    sections = [Section("in the manifest list", [(k, v, hints.get(k, "")) for k, v in row.items()])]
-    if summaries:
-        columns = ("name", "contains_null", "contains_nan", "lower_bound", "upper_bound")
-        sections.append(Section("partition summaries", columns=columns, rows=[[s[c] for c in columns] for s in summaries]))
+    sections = []
     entries = table.logical_entries(manifest, snapshot.snapshot_id)
     if entries is not None:
         sections.append(_entries_section(entries, snapshot_name(snapshot.snapshot_id, ordinals)))
+    sections.append(Section("in the manifest list", [(k, v, hints.get(k, "")) for k, v in row.items()]))
+    if summaries:
+        columns = ("name", "contains_null", "contains_nan", "lower_bound", "upper_bound")
+        sections.append(Section("partition summaries", columns=columns, rows=[[s[c] for c in columns] for s in summaries]))
     header = table.manifest_header(manifest.manifest_path)
     schema = header.pop("schema", None)
     sections.append(Section("its own Avro header", [(k, v, "") for k, v in header.items()], open=False))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HOME = Path(tempfile.mkdtemp(prefix="iceberg-explorer-test-"))
+HOME = Path(os.environ.get("ICEBERG_EXPLORER_TEST_HOME") or tempfile.mkdtemp(prefix="iceberg-explorer-test-"))
 os.environ["ICEBERG_EXPLORER_HOME"] = str(HOME)
 
 ARTIFACTS = Path(__file__).parent.parent / "test-artifacts"

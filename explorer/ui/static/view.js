@@ -424,11 +424,11 @@ export function mount(el, picture, send, options = {}) {
 
   function drawMap() {
     const { width, height } = bounds(), W = stage.clientWidth, H = stage.clientHeight;
-    const needed = width * view.k > W + 8 || height * view.k > H + 8;
+    const needed = width * view.k > W * 1.1 || height * view.k > H * 1.3;
     map.classList.toggle("ix-open", needed);
     if (!needed) return;
-    map.width = 150;
-    map.height = Math.max(40, Math.min(170, (150 * height) / width));
+    map.width = 120;
+    map.height = Math.max(40, Math.min(150, (120 * height) / width));
     const k = Math.min(map.width / width, map.height / height), pen = map.getContext("2d");
     pen.clearRect(0, 0, map.width, map.height);
     for (const { item, g } of shown.values()) {

@@ -1,0 +1,215 @@
+"""The dashboard in a real browser, as a person uses it."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Watched
+from tests.golden.test_figures import SEED
+
+
+def node(page: Page, label: str) -> object:
+    return page.locator(f'.ix-node[data-label="{label}"]')
+
+
+def show(page: Page, url: str) -> None:
+    page.goto(url)
+    page.wait_for_selector(".ix-node")
+
+
+def test_figure_8_step_by_step(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    page = watched.page
+    show(page, f"{dashboard}?table=demo.manifest_lifecycle&snapshot=snapshot-1")
+    for n, manifests in SEED.items():
+        expect(page.locator(".ix-where")).to_contain_text(f"snapshot-{n} of 5")
+        for manifest, files in manifests.items():
+            expect(node(page, manifest)).to_be_visible()
+            for file, status in files.items():
+                expect(node(page, file)).to_have_attribute("data-status", status)
+        kinds = page.locator('.ix-node[data-kind="data_manifest"]')
+        expect(kinds).to_have_count(len(manifests))
+        expect(page.locator('.ix-node[data-kind="data_file"]')).to_have_count(sum(len(f) for f in manifests.values()))
+        page.wait_for_timeout(500)
+        page.screenshot(path=artifacts / f"figure-8-snapshot-{n}.png")
+        if n < 5:
+            page.get_by_label("Next snapshot").click()
+    watched.clean()
+
+
+def test_inspector_fold_and_deep_link(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    page = watched.page
+    show(page, f"{dashboard}?table=demo.manifest_lifecycle&snapshot=snapshot-3")
+    node(page, "manifest-2").locator(".ix-head").click()
+    side = page.locator(".ix-side")
+    expect(side.locator("h3")).to_have_text("manifest-2")
+    expect(side).to_contain_text("min_sequence_number")
+    expect(side).to_contain_text("filtered out")
+    expect(side).to_contain_text("its own Avro header")
+    page.wait_for_timeout(400)
+    page.screenshot(path=artifacts / "inspector.png")
+    page.wait_for_url("**node=m*")
+    link = page.url
+    node(page, "manifest-2").locator(".ix-fold").click()
+    expect(node(page, "data-2.parquet")).to_have_count(0)
+    node(page, "manifest-2").locator(".ix-fold").click()
+    node(page, "data-2.parquet").locator(".ix-fold").click()
+    expect(node(page, "row group 0")).to_be_visible()
+    show(page, link)
+    expect(page.locator(".ix-side h3")).to_have_text("manifest-2")
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 5")
+    watched.clean()
+
+
+def test_file_shows_stored_and_logical_and_bounds(dashboard: str, watched: Watched) -> None:
+    page = watched.page
+    show(page, f"{dashboard}?table=demo.equality_deletes")
+    page.locator('.ix-node[data-label="delete-1.parquet"] .ix-head').click()
+    side = page.locator(".ix-side")
+    for words in ("equality delete file", "equality_ids", "name (1)", "stored ADDED, reads as EXISTING", "inherited: the manifest list's sequence_number", "jack", "raw Avro record"):
+        expect(side).to_contain_text(words)
+    watched.clean()
+
+
+def test_keyboard_multi_select_and_zoom(dashboard: str, watched: Watched) -> None:
+    page = watched.page
+    show(page, f"{dashboard}?table=demo.manifest_lifecycle")
+    page.locator(".ix-root").focus()
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator(".ix-node.ix-selected")
+    expect(chosen).to_have_attribute("data-label", "snapshot-5")
+    page.keyboard.press("ArrowRight")
+    expect(chosen).to_have_attribute("data-label", "manifest list 5")
+    page.keyboard.press("ArrowRight")
+    expect(chosen).to_have_attribute("data-label", "manifest-5")
+    page.keyboard.press("Enter")
+    expect(node(page, "data-4.parquet")).to_have_count(0)
+    page.keyboard.press("[")
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-4 of 5")
+    node(page, "snapshot-2").locator(".ix-head").click()
+    node(page, "snapshot-3").locator(".ix-head").click(modifiers=["Shift"])
+    expect(chosen).to_have_count(2)
+    world = page.locator(".ix-world")
+    before = world.get_attribute("transform")
+    page.get_by_label("Zoom in").click()
+    assert world.get_attribute("transform") != before
+    watched.clean()
+
+
+def test_large_table_pages_and_search(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    page = watched.page
+    show(page, f"{dashboard}?table=demo.long_history")
+    expect(page.locator('.ix-node[data-kind="snapshot"]')).to_have_count(12)
+    expect(page.locator('.ix-node[data-label="288 older snapshots"]')).to_be_visible()
+    page.locator('.ix-node[data-kind="data_manifest"] .ix-fold').last.click()
+    more = page.locator('.ix-node[data-kind="more"][data-label*="more data files"]')
+    expect(more).to_have_attribute("data-label", "2,950 more data files")
+    page.wait_for_timeout(500)
+    page.screenshot(path=artifacts / "large-table.png")
+    page.get_by_label("Fit the graph (f)").click()
+    more.click()
+    expect(page.locator('.ix-node[data-kind="more"][data-label*="previous data files"]')).to_be_visible()
+    page.locator(".ix-search").fill("part-01234")
+    expect(node(page, "part-01234.parquet")).to_have_count(1)
+    expect(page.locator('.ix-node[data-kind="data_file"]')).to_have_count(1)
+    expect(page.locator('.ix-node[data-kind="more"][data-label*="without a match"]').first).to_be_attached()
+    page.locator(".ix-search").fill("")
+    expect(page.locator('.ix-node[data-kind="data_file"]')).to_have_count(30)
+    watched.clean()
+
+
+def test_lists_filter_sort_and_download(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    page = watched.page
+    page.goto(f"{dashboard}?table=demo.long_history&view=files")
+    expect(page.get_by_text("3,000 files")).to_be_visible()
+    rows = page.locator(".tabulator-row")
+    expect(rows.first).to_be_visible()
+    page.locator('.tabulator-header-filter input').first.press_sequentially("part-00042")
+    expect(rows).to_have_count(1)
+    page.screenshot(path=artifacts / "files.png")
+    for kind in ("csv", "json", "parquet"):
+        with page.expect_download() as caught:
+            page.get_by_role("button", name=kind.upper()).click()
+        path = caught.value.path()
+        assert caught.value.suggested_filename == f"files.{kind}"
+        assert path.stat().st_size > 10_000
+    watched.clean()
+
+
+def test_pick_a_table_and_switch_to_dark(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    show(page, dashboard)
+    page.get_by_text("deletion_vectors", exact=True).click()
+    expect(page.locator(".ix-name")).to_have_text("sandbox.demo.deletion_vectors")
+    expect(page.locator('.ix-node[data-kind="deletion_vector"]')).to_have_count(2)
+    page.locator(".MuiToolbar-root button").last.click()
+    expect(page.locator(".ix-root")).to_have_class("ix-root ix-dark")
+    page.get_by_label("What colours, shapes and marks mean").click()
+    page.wait_for_timeout(400)
+    page.screenshot(path=artifacts / "dark-1920.png")
+    watched.clean()
+
+
+def test_a_table_that_is_not_there_is_a_toast_and_the_rest_goes_on(dashboard: str, watched: Watched) -> None:
+    page = watched.page
+    show(page, f"{dashboard}?table=demo.manifest_lifecycle")
+    page.get_by_label("Table, folder or metadata.json").fill("demo.nothing_here")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("no table 'demo.nothing_here'").first).to_be_visible()
+    expect(page.locator(".ix-name")).to_have_text("sandbox.demo.manifest_lifecycle")
+    watched.clean()
+
+
+def test_a_damaged_table_opens_and_shows_where(dashboard: str, watched: Watched, tmp_path: Path, artifacts: Path) -> None:
+    from tests.unit.small import make_table
+
+    table = make_table(tmp_path)
+    victim = sorted((table / "metadata").glob("*-m0.avro"))[0]
+    victim.write_text("no manifest at all <script>alert(1)</script>")
+    page = watched.page
+    show(page, f"{dashboard}?table={table}")
+    bad = page.locator('.ix-node[data-kind="problem"]')
+    expect(bad).to_have_count(1)
+    expect(page.locator('.ix-node[data-kind="data_file"]')).to_have_count(2)
+    bad.locator(".ix-head").click()
+    expect(page.locator(".ix-side")).to_contain_text("not an Avro file")
+    expect(page.locator(".ix-side")).to_contain_text(victim.name)
+    page.screenshot(path=artifacts / "damaged.png")
+    watched.clean()
+
+
+def test_sessions_do_not_see_each_other(dashboard: str, browser: Browser) -> None:
+    first, second = browser.new_context(), browser.new_context()
+    a, b = first.new_page(), second.new_page()
+    show(a, f"{dashboard}?table=demo.manifest_lifecycle&snapshot=snapshot-2")
+    show(b, f"{dashboard}?table=demo.three_inserts")
+    a.get_by_label("Next snapshot").click()
+    expect(a.locator(".ix-where")).to_contain_text("snapshot-3 of 5")
+    expect(b.locator(".ix-where")).to_contain_text("snapshot-3 of 3")
+    expect(b.locator(".ix-name")).to_have_text("sandbox.demo.three_inserts")
+    first.close()
+    second.close()
+
+
+def test_other_hosts_are_refused(dashboard: str) -> None:
+    request = urllib.request.Request(dashboard, headers={"Host": "evil.example"})
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(request)
+
+
+def test_exported_page_opens_from_disk(sandbox: Path, watched: Watched, tmp_path: Path) -> None:
+    from explorer.ui.export import export
+    from tests.helpers import open_demo
+
+    page = watched.page
+    file = tmp_path / "graph.html"
+    file.write_bytes(export(open_demo("manifest_lifecycle").graph("snapshot-3"), "html"))
+    show(page, file.as_uri())
+    page.locator(".ix-search").fill("data-2.parquet")
+    expect(page.locator(".ix-node.ix-found")).to_have_count(1)
+    watched.clean()
