@@ -314,7 +314,7 @@ class _Builder:
                 node,
                 "problem",
                 "cannot be read",
-                (shorten(base_name(path), 34), shorten(cause, 68)),
+                (shorten(base_name(path), 30), shorten(cause, 68)),
                 "",
                 "",
                 False,

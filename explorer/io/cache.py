@@ -1,4 +1,5 @@
-"""Decoded manifests on disk, as Feather (lz4): an immutable file is decoded once. Narrow and metric columns apart.
+"""Decoded manifests on disk, as uncompressed Arrow IPC files: an immutable file is decoded once, and reopening it maps
+it into memory without reading what is not looked at. Narrow and metric columns apart.
 
 Keyed by path, length, modification time (local files) and the version of this code; a damaged or missing cache file is
 just decoded again. The oldest files go when the cache outgrows its limit."""
@@ -8,15 +9,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
+import threading
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.feather as feather
 
 from explorer.io.home import cache_home
 
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 SMALLEST = 64 << 10
 """Manifests below this many bytes decode faster than a second file opens."""
 LIMIT_BYTES = 4 << 30
@@ -24,14 +24,15 @@ LIMIT_BYTES = 4 << 30
 
 def _file(path: str, length: int, stamp: int, part: str) -> Path:
     key = hashlib.blake2b(f"{CACHE_VERSION}|{path}|{length}|{stamp}|{part}".encode(), digest_size=16).hexdigest()
-    return cache_home() / "manifests" / key[:2] / f"{key}.feather"
+    return cache_home() / "manifests" / key[:2] / f"{key}.arrow"
 
 
 def get(path: str, length: int, stamp: int, part: str) -> pa.Table | None:
     """The cached table, memory-mapped, or None."""
     file = _file(path, length, stamp, part)
     try:
-        return feather.read_table(file, memory_map=True)
+        with pa.memory_map(str(file)) as source:
+            return pa.ipc.open_file(source).read_all()
     except (OSError, pa.ArrowInvalid):
         return None
 
@@ -39,12 +40,12 @@ def get(path: str, length: int, stamp: int, part: str) -> pa.Table | None:
 def put(path: str, length: int, stamp: int, part: str, table: pa.Table) -> None:
     """Keep a table. A full or read-only disk is no reason to fail: the table is just not kept."""
     file = _file(path, length, stamp, part)
+    scratch = f"{file}.{os.getpid()}.{threading.get_ident()}"
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, scratch = tempfile.mkstemp(dir=file.parent)
-        os.close(handle)
         try:
-            feather.write_feather(table, scratch, compression="lz4")
+            with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+                writer.write_table(table)
             os.replace(scratch, file)
         except BaseException:
             os.unlink(scratch)
@@ -54,7 +55,7 @@ def put(path: str, length: int, stamp: int, part: str, table: pa.Table) -> None:
 def trim(limit: int = LIMIT_BYTES) -> None:
     """Delete the longest unused files until the cache is below `limit` bytes."""
     files = []
-    for file in (cache_home() / "manifests").glob("*/*.feather"):
+    for file in (cache_home() / "manifests").glob("*/*.arrow"):
         with contextlib.suppress(OSError):
             state = file.stat()
             files.append((max(state.st_atime, state.st_mtime), state.st_size, file))

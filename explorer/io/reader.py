@@ -29,6 +29,14 @@ class Read(NamedTuple):
     problems: tuple[Problem, ...]
 
 
+MEMORY_BYTES = 192 << 20
+"""Decoded entries kept in memory, for each table."""
+
+
+def _bytes(read: Read) -> int:
+    return 1000 if read.value is None else int(read.value.nbytes) + 1000
+
+
 class TableReader:
     """Reads the files of one table, lazily: creating it reads metadata.json and nothing else."""
 
@@ -51,7 +59,7 @@ class TableReader:
         self.storage = Storage([*own, *roots], location.properties, moved)
         self._lock = threading.Lock()
         self._lists: LRUCache[int, Read] = LRUCache(512)
-        self._entries: LRUCache[tuple[str, bool], Read] = LRUCache(2048)
+        self._entries: LRUCache[tuple[str, bool], Read] = LRUCache(MEMORY_BYTES, getsizeof=_bytes)
         self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
 
     def manifests(self, snapshot: Snapshot) -> Read:
@@ -110,7 +118,7 @@ class TableReader:
             result = self._read_entries(manifest, metrics)
         except UnreadableFile as error:
             result = Read(None, (Problem(error.path, error.cause, unaffected="other manifests are not affected"),))
-        if result.value is None or result.value.num_rows <= 20_000:  # larger ones come from the disk cache
+        if _bytes(result) < MEMORY_BYTES // 8:  # larger ones come from the disk cache
             with self._lock:
                 self._entries[key] = result
         return result

@@ -107,7 +107,7 @@ def table_view(rows: Collection, what: str, metadata: TableMetadata) -> pn.viewa
         min_height=300,
     )
     downloads = [_download(rows, what, kind, make) for kind, make in (("csv", _csv), ("parquet", _parquet), ("json", _json))]
-    bar = pn.Row(pmui.Typography(f"{len(rows):,} {what}", variant="subtitle1"), *downloads, align="center")
+    bar = pn.Row(pmui.Typography(f"{len(rows):,} {what}", variant="subtitle1"), *downloads, sizing_mode="stretch_width")
     return pn.Column(bar, widget, sizing_mode="stretch_both")
 
 

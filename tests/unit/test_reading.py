@@ -291,11 +291,11 @@ def test_the_disk_cache_gives_the_same_and_survives_damage(table: Path, tmp_path
     monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "SMALLEST", 0)
     first = explorer.open_table(str(table)).entries(metrics=True).to_arrow()
-    stored = list((tmp_path / "cache").rglob("*.feather"))
+    stored = list((tmp_path / "cache").rglob("*.arrow"))
     assert len(stored) == 6
     assert explorer.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
     for file in stored:
         file.write_bytes(b"damaged")
     assert explorer.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
     cache.trim(limit=0)
-    assert not list((tmp_path / "cache").rglob("*.feather"))
+    assert not list((tmp_path / "cache").rglob("*.arrow"))
