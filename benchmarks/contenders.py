@@ -1,6 +1,6 @@
 """One contender a process, so that times and peak memory are its own. Prints one JSON line.
 
-    python -m benchmarks.contenders NAME TABLE_FOLDER"""
+python -m benchmarks.contenders NAME TABLE_FOLDER"""
 
 from __future__ import annotations
 
@@ -94,8 +94,10 @@ def spark_full(folder: str) -> Callable[[], int]:
 
 
 def spark_narrow(folder: str) -> Callable[[], int]:
-    columns = "content file_path file_format partition record_count file_size_in_bytes split_offsets equality_ids sort_order_id".split()
-    return _spark(folder, "; ".join(["status", "snapshot_id", "sequence_number", "file_sequence_number", *(f"data_file.{c}" for c in columns)]))
+    columns = ["content", "file_path", "file_format", "partition", "record_count", "file_size_in_bytes", "split_offsets", "equality_ids", "sort_order_id"]
+    return _spark(
+        folder, "; ".join(["status", "snapshot_id", "sequence_number", "file_sequence_number", *(f"data_file.{c}" for c in columns)])
+    )
 
 
 def duckdb(folder: str) -> int:
@@ -103,7 +105,11 @@ def duckdb(folder: str) -> int:
 
     connection = library.connect()
     connection.execute("LOAD iceberg")
-    return int(connection.execute(f"SELECT count(*) FROM iceberg_metadata('{explorer.open_table(folder).metadata.metadata_location}')").fetchone()[0])
+    return int(
+        connection.execute(f"SELECT count(*) FROM iceberg_metadata('{explorer.open_table(folder).metadata.metadata_location}')").fetchone()[
+            0
+        ]
+    )
 
 
 def main() -> None:

@@ -59,7 +59,12 @@ def run(size: str, quick: bool) -> tuple[str, dict[str, float]]:
         rows = {name: found for name in names if (found := measure(name, folder, Path(scratch)))}
     seconds = {name: row["seconds"] for name, row in rows.items()}
     base = seconds["ours_full"]
-    lines = [f"## {size} entries, {SIZES[size][1]} manifests", "", "| contender | seconds | times ours (full) | peak MiB |", "|---|---:|---:|---:|"]
+    lines = [
+        f"## {size} entries, {SIZES[size][1]} manifests",
+        "",
+        "| contender | seconds | times ours (full) | peak MiB |",
+        "|---|---:|---:|---:|",
+    ]
     lines += [f"| {name} | {row['seconds']:.2f} | {row['seconds'] / base:.2f} | {row['peak_mib']} |" for name, row in rows.items()]
     return "\n".join(lines), seconds
 

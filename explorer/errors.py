@@ -28,5 +28,9 @@ class AccessRefused(ExplorerError):
     """Reading outside the allowed roots, or a write that was not allowed."""
 
 
+class OutsideRoots(UnreadableFile, AccessRefused):
+    """A file that the table names, but that lies outside the folders that may be read."""
+
+
 class EngineError(ExplorerError):
     """Spark, or the Java it needs, could not be had; the message says what is missing and how to get it."""

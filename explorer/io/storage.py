@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlparse
 
 from pyiceberg.io import FileIO, load_file_io
 
-from explorer.errors import AccessRefused, UnreadableFile
+from explorer.errors import OutsideRoots, UnreadableFile
 
 MAX_FILE_BYTES = 2 << 30
 
@@ -66,7 +66,7 @@ class Storage:
         real = canonical(resolved)
         if not any(below(real, root) for root in self.roots):
             roots = ", ".join(self.roots)
-            raise AccessRefused(f"{path}: outside the table's folder, so it was not opened (allowed: {roots}; add a root to allow more)")
+            raise OutsideRoots(path, f"outside the table's folder, so it was not opened (allowed: {roots}; add a root to allow more)")
         return resolved
 
     def _io(self, path: str) -> FileIO:

@@ -39,7 +39,14 @@ class Watched:
         self.outside: list[str] = []
         self.errors: list[str] = []
         page.set_default_timeout(20_000)
-        page.on("request", lambda r: self.outside.append(r.url) if urlparse(r.url).scheme in ("http", "https", "ws", "wss") and urlparse(r.url).hostname not in LOCAL else None)
+        page.on(
+            "request",
+            lambda r: (
+                self.outside.append(r.url)
+                if urlparse(r.url).scheme in ("http", "https", "ws", "wss") and urlparse(r.url).hostname not in LOCAL
+                else None
+            ),
+        )
         page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
         page.on("pageerror", lambda e: self.errors.append(str(e)))
 
@@ -98,9 +105,21 @@ def jupyter(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
     folder = tmp_path_factory.mktemp("lab")
     shutil.copytree(Path(__file__).parents[2] / "notebooks", folder / "notebooks")
-    own = {f"JUPYTER_{n}_DIR": str(folder / n.lower()) for n in ("CONFIG", "DATA", "RUNTIME")} | {"HOME": str(folder), "JUPYTERLAB_SETTINGS_DIR": str(folder / "s"), "JUPYTERLAB_WORKSPACES_DIR": str(folder / "w")}
+    own = {f"JUPYTER_{n}_DIR": str(folder / n.lower()) for n in ("CONFIG", "DATA", "RUNTIME")} | {
+        "HOME": str(folder),
+        "JUPYTERLAB_SETTINGS_DIR": str(folder / "s"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(folder / "w"),
+    }
     port = free_port()
-    options = ["--no-browser", "--ip=127.0.0.1", f"--port={port}", "--allow-root", "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url="]
+    options = [
+        "--no-browser",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+        "--allow-root",
+        "--IdentityProvider.token=",
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.news_url=",
+    ]
     command = [sys.executable, "-m", "jupyterlab", *options, f"--notebook-dir={folder / 'notebooks'}"]
     with server(command, f"http://localhost:{port}/lab", folder / "log", own) as url:
         yield url

@@ -70,7 +70,15 @@ def test_file_shows_stored_and_logical_and_bounds(dashboard: str, watched: Watch
     show(page, f"{dashboard}?table=demo.equality_deletes")
     page.locator('.ix-node[data-label="delete-1.parquet"] .ix-head').click()
     side = page.locator(".ix-side")
-    for words in ("equality delete file", "equality_ids", "name (1)", "stored ADDED, reads as EXISTING", "inherited: the manifest list's sequence_number", "jack", "raw Avro record"):
+    for words in (
+        "equality delete file",
+        "equality_ids",
+        "name (1)",
+        "stored ADDED, reads as EXISTING",
+        "inherited: the manifest list's sequence_number",
+        "jack",
+        "raw Avro record",
+    ):
         expect(side).to_contain_text(words)
     watched.clean()
 
@@ -128,7 +136,7 @@ def test_lists_filter_sort_and_download(dashboard: str, watched: Watched, artifa
     expect(page.get_by_text("3,000 files")).to_be_visible()
     rows = page.locator(".tabulator-row")
     expect(rows.first).to_be_visible()
-    page.locator('.tabulator-header-filter input').first.press_sequentially("part-00042")
+    page.locator(".tabulator-header-filter input").first.press_sequentially("part-00042")
     expect(rows).to_have_count(1)
     page.screenshot(path=artifacts / "files.png")
     for kind in ("csv", "json", "parquet"):

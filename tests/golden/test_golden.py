@@ -21,7 +21,9 @@ def test_figure_8_as_text(n: int, sandbox: Path, snapshot: Any) -> None:
     assert normalized(render_tree(table.graph(f"snapshot-{n}")), table) == snapshot
 
 
-@pytest.mark.parametrize("name", ["deletion_vectors", "equality_deletes", "hidden_partitioning", "branches_and_tags", "long_history", "sorted_files"])
+@pytest.mark.parametrize(
+    "name", ["deletion_vectors", "equality_deletes", "hidden_partitioning", "branches_and_tags", "long_history", "sorted_files"]
+)
 def test_tree(name: str, sandbox: Path, snapshot: Any) -> None:
     table = open_demo(name)
     assert normalized(render_tree(table.graph()), table) == snapshot

@@ -21,7 +21,9 @@ def test_runs(path: Path, sandbox: Path) -> None:
     shown = [output["data"] for output in outputs if "data" in output]
     widgets = [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
     assert widgets, "the notebook shows no widget"
-    assert all("<svg" in data["text/html"] and "manifest list" in data["text/plain"] for data in widgets), "no picture for readers without a kernel"
+    assert all("<svg" in data["text/html"] and "manifest list" in data["text/plain"] for data in widgets), (
+        "no picture for readers without a kernel"
+    )
 
 
 def test_there_are_notebooks() -> None:

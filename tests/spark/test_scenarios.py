@@ -121,7 +121,15 @@ def test_entries_equal_icebergs(name: str, sandbox: Path, engine: SparkEngine) -
             for field in other.keys() & row.keys() - {"partition"}:
                 compared.add(field)
                 assert plain(row[field]) == other[field], f"{field} of {row['file_path']}"
-        assert {"status", "snapshot_id", "sequence_number", "file_sequence_number", "record_count", "lower_bounds", "upper_bounds"} <= compared
+        assert {
+            "status",
+            "snapshot_id",
+            "sequence_number",
+            "file_sequence_number",
+            "record_count",
+            "lower_bounds",
+            "upper_bounds",
+        } <= compared
 
 
 @pytest.mark.parametrize("name", BY_NAME)
@@ -135,14 +143,22 @@ def test_manifests_snapshots_refs_and_log_equal_icebergs(name: str, sandbox: Pat
         for row in mine:
             other = truth[row["manifest_path"]]
             kind = "delete" if row["content"] == "deletes" else "data"
-            assert (row["manifest_length"], row["partition_spec_id"], row["added_snapshot_id"]) == (other.length, other.partition_spec_id, other.added_snapshot_id)
+            assert (row["manifest_length"], row["partition_spec_id"], row["added_snapshot_id"]) == (
+                other.length,
+                other.partition_spec_id,
+                other.added_snapshot_id,
+            )
             for status in ("added", "existing", "deleted"):
                 assert row[f"{status}_files_count"] == other[f"{status}_{kind}_files_count"]
             assert [p["contains_null"] for p in row["partitions"]] == [p.contains_null for p in other.partition_summaries]
     spark_snapshots = {s.snapshot_id: s for s in query(engine, name, ".snapshots")}
     for row in table.snapshots:
         other = spark_snapshots[row["snapshot-id"]]
-        assert (row["parent-snapshot-id"], row["operation"], row["manifest-list"]) == (other.parent_id, other.operation, other.manifest_list)
+        assert (row["parent-snapshot-id"], row["operation"], row["manifest-list"]) == (
+            other.parent_id,
+            other.operation,
+            other.manifest_list,
+        )
         assert {k: v for k, v in row["summary"].items() if k != "operation"} == other.summary
     refs = {(r.name, r.type.lower(), r.snapshot_id) for r in query(engine, name, ".refs")}
     assert {(r["name"], r["type"], r["snapshot-id"]) for r in table.refs} == refs
@@ -161,6 +177,8 @@ def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> N
     scenario = Scenario("half_made", "nothing", "none", broken)
     with pytest.raises(RuntimeError, match="power"):
         build_all(engine, [scenario])
-    assert "half_made" not in {r.tableName for ns in (NAMESPACE, "building") for r in engine.session().sql(f"SHOW TABLES IN sandbox.{ns}").collect()}
+    assert "half_made" not in {
+        r.tableName for ns in (NAMESPACE, "building") for r in engine.session().sql(f"SHOW TABLES IN sandbox.{ns}").collect()
+    }
     assert not (sandbox / "warehouse" / NAMESPACE / "half_made").exists()
     assert built() == set(BY_NAME)

@@ -24,7 +24,9 @@ def written(codec: str = "deflate", schema: object = SCHEMA, rows: object = ROWS
 
 def header(schema: object) -> bytes:
     text = json.dumps(schema).encode()
-    return b"Obj\x01" + avro._write_long(1) + avro._write_long(11) + b"avro.schema" + avro._write_long(len(text)) + text + b"\x00" + b"s" * 16
+    return (
+        b"Obj\x01" + avro._write_long(1) + avro._write_long(11) + b"avro.schema" + avro._write_long(len(text)) + text + b"\x00" + b"s" * 16
+    )
 
 
 @pytest.mark.parametrize("codec", ["null", "deflate", "zstandard", "bzip2", "xz", "snappy"])

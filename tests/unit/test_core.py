@@ -58,7 +58,13 @@ def test_first_row_ids_fill_nulls_and_count_only_those() -> None:
     )
     filled = core.inherit(rows, replace(MANIFEST, first_row_id=100))["inherited_first_row_id"].to_pylist()
     assert filled == [100, 900, None, 110, 114]
-    assert core.inherit(rows, replace(MANIFEST, first_row_id=100, content=1))["inherited_first_row_id"].to_pylist() == [None, 900, None, None, None]
+    assert core.inherit(rows, replace(MANIFEST, first_row_id=100, content=1))["inherited_first_row_id"].to_pylist() == [
+        None,
+        900,
+        None,
+        None,
+        None,
+    ]
 
 
 def test_logical_status() -> None:

@@ -1,0 +1,124 @@
+"""The command line: exit codes, where output goes, and that every command is documented."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from explorer.cli import main
+from tests.unit.small import make_table, newest_metadata
+
+TABLE_COMMANDS = ["show", "metadata", "snapshots", "refs", "manifests", "entries", "files", "graph"]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_table(tmp_path_factory.mktemp("cli"))
+
+
+@pytest.mark.parametrize("command", TABLE_COMMANDS)
+def test_json_is_json_and_text_is_text(command: str, table: Path) -> None:
+    result = run(command, str(table), "--output", "json")
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert isinstance(data, dict) or (data and isinstance(data[0], dict))
+    text = run(command, str(table))
+    assert text.exit_code == 0
+    assert text.stdout.strip()
+
+
+@pytest.mark.parametrize("view", ["stored", "inherited", "logical", "all"])
+def test_entries_views(view: str, table: Path) -> None:
+    rows = json.loads(run("entries", str(table), "--view", view, "-o", "json").stdout)
+    assert len(rows) == 3
+    if view == "all":
+        assert rows[2]["stored"]["sequence_number"] is None
+        assert rows[2]["inherited"]["sequence_number"] == 1
+        assert rows[2]["logical_status"] == "EXISTING"
+        assert "reads as EXISTING" in rows[2]["reason"]
+    elif view == "stored":
+        assert rows[0]["sequence_number"] is None
+
+
+@pytest.mark.parametrize("picture", ["dot", "svg", "png", "html", "json"])
+def test_graph_formats_to_a_file(picture: str, table: Path, tmp_path: Path) -> None:
+    target = tmp_path / "graph"
+    result = run("graph", str(table), "--format", picture, "--file", str(target))
+    assert result.exit_code == 0
+    starts = {"dot": b"digraph", "svg": b"<svg", "png": b"\x89PNG", "html": b"<!doctype html>", "json": b"{"}
+    assert target.read_bytes().startswith(starts[picture])
+    assert not result.stdout
+
+
+@pytest.mark.parametrize("command", TABLE_COMMANDS)
+def test_no_such_table_is_1_on_stderr(command: str) -> None:
+    result = run(command, "/no/such/table")
+    assert result.exit_code == 1
+    assert "no such folder" in result.stderr
+    assert not result.stdout
+
+
+def test_wrong_usage_is_2() -> None:
+    assert run("show").exit_code == 2
+    assert run("entries", "x/y", "--view", "nonsense").exit_code == 2
+    assert run("demo", "no_such_lesson").exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["show", "entries", "files", "graph"])
+def test_an_unreadable_manifest_is_3_and_the_rest_is_printed(command: str, tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    victim = sorted((folder / "metadata").glob("*-m0.avro"))[0]
+    victim.write_text("text")
+    result = run(command, str(folder), "-o", "json")
+    assert result.exit_code == 3
+    assert victim.name in result.stderr
+    assert "not an Avro file" in result.stderr
+    data = json.loads(result.stdout)
+    assert len(data["nodes"] if isinstance(data, dict) else data) >= 2
+
+
+def test_an_unreadable_metadata_file_is_1(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    newest_metadata(folder).write_text("{")
+    result = run("show", str(folder))
+    assert result.exit_code == 1
+    assert newest_metadata(folder).name in result.stderr
+
+
+def test_every_command_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    assert isinstance(main, click.Group)
+    for name, command in main.commands.items():
+        assert f"`{name}" in text
+        assert command.help
+
+
+def test_secrets_are_not_printed(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, **{"s3.secret-access-key": "hunter2"})
+    for command in ("metadata", "show"):
+        for output in ("text", "json"):
+            assert "hunter2" not in run(command, str(folder), "-o", output).output
+
+
+def test_a_closed_pipe_is_no_error(table: Path) -> None:
+    command = f"{sys.executable} -m explorer.cli metadata {table} -o json | head -1"
+    result = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, env=os.environ)
+    assert "Traceback" not in result.stderr
+
+
+def test_serving_to_other_machines_needs_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ICEBERG_EXPLORER_PASSWORD", raising=False)
+    result = run("serve", "--address", "0.0.0.0")
+    assert result.exit_code == 1
+    assert "ICEBERG_EXPLORER_PASSWORD" in result.stderr

@@ -1,0 +1,109 @@
+"""The graph: what is shared is drawn once, what is hidden is counted, and no text of a table becomes syntax."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import explorer
+from explorer.core.graph import PAGE, list_node
+from explorer.core.layout import layout
+from explorer.table import Table
+from explorer.ui.export import export
+from explorer.ui.state import ViewState
+from explorer.views.text import render_tree
+from tests.unit.small import edit_metadata, make_table
+
+EVIL = '<script>alert(1)</script>"];evil[label=<<b>x</b>>]\n\x1b[31m${jndi}'
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    return explorer.open_table(str(make_table(tmp_path_factory.mktemp("graph"), commits=4)))
+
+
+def test_a_carried_manifest_is_one_node_with_many_parents(table: Table) -> None:
+    every = frozenset(list_node(s.snapshot_id) for s in table.metadata.snapshots)
+    view = table.default_view()
+    graph = table.graph(view=replace(view, open_nodes=view.open_nodes | every))
+    manifests = [n for n in graph.nodes if n.kind == "data_manifest"]
+    assert len(manifests) == 4
+    parents = [sum(e.target == n.id and e.kind == "contains" for e in graph.edges) for n in manifests]
+    assert sorted(parents) == [1, 2, 3, 4]
+    assert len({n.id for n in graph.nodes}) == len(graph.nodes)
+
+
+def test_ids_stay_from_step_to_step(table: Table) -> None:
+    before = {(n.kind, n.facts.get("path")): n.id for n in table.graph("snapshot-2").nodes if "path" in n.facts}
+    after = {(n.kind, n.facts.get("path")): n.id for n in table.graph("snapshot-4").nodes if "path" in n.facts}
+    common = before.keys() & after.keys()
+    assert len(common) > 4
+    assert all(before[k] == after[k] for k in common)
+
+
+def test_nothing_overlaps_and_every_node_has_a_place(table: Table) -> None:
+    graph = table.graph()
+    boxes = layout(graph)
+    assert boxes.keys() == {n.id for n in graph.nodes} | {e.id for e in graph.elided}
+    placed = list(boxes.values())
+    for i, a in enumerate(placed):
+        for b in placed[i + 1 :]:
+            assert a.x + a.width <= b.x or b.x + b.width <= a.x or a.y + a.height <= b.y or b.y + b.height <= a.y
+
+
+def test_long_levels_are_counted_not_dropped(table: Table) -> None:
+    view = replace(table.default_view(), page_size=2)
+    graph = table.graph(view=view)
+    shown = [n for n in graph.nodes if n.kind == "data_manifest"]
+    hidden = [e for e in graph.elided if e.what == "manifests"]
+    assert len(shown) + sum(e.hidden for e in hidden) == 4
+    second = table.graph(view=replace(view, pages={hidden[0].parent: hidden[0].start}))
+    assert {n.id for n in second.nodes if n.kind == "data_manifest"}.isdisjoint({n.id for n in shown})
+    assert PAGE == 30
+
+
+def test_search_keeps_matches_and_counts_the_rest(table: Table) -> None:
+    path = table.files()[2]["file_path"].rsplit("/", 1)[-1]
+    graph = table.graph(view=replace(table.default_view(), search=path[:30]))
+    assert [n.facts["path"].rsplit("/", 1)[-1] for n in graph.nodes if n.kind == "data_file"] == [path]
+    assert sum(e.hidden for e in graph.elided if e.what == "manifests") == 3
+
+
+def test_text_of_a_table_is_never_syntax(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    edit_metadata(folder, lambda d: d["refs"].update({EVIL: {"type": "tag", "snapshot-id": d["current-snapshot-id"]}}))
+    table = explorer.open_table(str(folder))
+    graph = table.graph()
+    assert any(EVIL in n.label for n in graph.nodes)
+    svg, page, dot = (export(graph, k).decode() for k in ("svg", "html", "dot"))
+    assert "<script>alert" not in svg
+    assert "<script>alert" not in page.replace("<script type", "")
+    assert "\x1b" not in render_tree(graph) + svg + dot
+    import pygraphviz
+
+    drawn = pygraphviz.AGraph(string=dot)
+    assert len(drawn.nodes()) == len(graph.nodes) + len(graph.elided)
+    assert "evil" not in [str(n) for n in drawn.nodes()]
+    assert export(graph, "png")[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{}, {"type": "select", "ids": 7}, {"type": "select", "ids": [None, "nope"]}, {"type": "toggle", "id": None}, {"type": "page", "id": "x"},
+     {"type": "focus"}, {"type": "search", "text": ["a"]}, {"type": "unheard-of"}, {"type": "snapshot", "id": "77"}],
+)  # fmt: skip
+def test_no_request_of_the_browser_raises(table: Table, request_: dict[str, object]) -> None:
+    state = ViewState(table)
+    state.handle(request_)
+    assert state.state(timeline=True)["picture"]["nodes"]
+    if request_.get("type") == "snapshot":
+        assert "not found" in state.message
+
+
+def test_the_whole_tree_of_one_table_as_text(table: Table) -> None:
+    text = render_tree(table.graph())
+    assert text.count("data_manifest") == 0
+    assert text.count("manifest list 4") == 1
+    assert "branch main -> snapshot-4" in text
