@@ -94,7 +94,17 @@ def spark_full(folder: str) -> Callable[[], int]:
 
 
 def spark_narrow(folder: str) -> Callable[[], int]:
-    columns = ["content", "file_path", "file_format", "partition", "record_count", "file_size_in_bytes", "split_offsets", "equality_ids", "sort_order_id"]
+    columns = [
+        "content",
+        "file_path",
+        "file_format",
+        "partition",
+        "record_count",
+        "file_size_in_bytes",
+        "split_offsets",
+        "equality_ids",
+        "sort_order_id",
+    ]
     return _spark(
         folder, "; ".join(["status", "snapshot_id", "sequence_number", "file_sequence_number", *(f"data_file.{c}" for c in columns)])
     )

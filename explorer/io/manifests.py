@@ -162,7 +162,7 @@ def _flat_schema(container: Container) -> dict[str, Any]:
     Avro writes a record in a record as its fields, one after the other, so the bytes are the same. Polars can then skip
     the metric maps, and decodes the rest almost twice as fast. A partition without fields has no bytes: it is left out."""
     names = {field_id: name for name, field_id in FIELD_IDS.items()}
-    flat = []
+    flat: list[dict[str, Any]] = []
     for top in container.schema["fields"]:
         inside = top["type"]["fields"] if top.get("field-id") == 2 else [top]
         for field in inside:
