@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
+import ssl
+import struct
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -93,12 +96,16 @@ def resolve_jars(java: Java, packages: tuple[str, ...] = PACKAGES, ivy_settings:
 def _download(java: Java, coordinate: tuple[str, str, str], jar: Path, ivy_settings: str | None) -> None:
     group, artifact, version = coordinate
     with tempfile.TemporaryDirectory(dir=jar.parent) as scratch:
-        command = [java.command, "-cp", str(spark_home() / "jars" / "*"), "org.apache.ivy.Main", "-warn"]
-        command += ["-settings", ivy_settings] if ivy_settings else []
-        command += ["-cache", f"{scratch}/ivy", "-confs", "default", "-notransitive", "-dependency", group, artifact, version]
-        command += ["-retrieve", f"{scratch}/[artifact]-[revision].[ext]"]
-        result = subprocess.run(command, capture_output=True, text=True)
+        arguments = ["-cp", str(spark_home() / "jars" / "*"), "org.apache.ivy.Main", "-warn"]
+        arguments += ["-settings", ivy_settings] if ivy_settings else []
+        arguments += ["-cache", f"{scratch}/ivy", "-confs", "default", "-notransitive", "-dependency", group, artifact, version]
+        arguments += ["-retrieve", f"{scratch}/[artifact]-[revision].[ext]"]
         fetched = Path(scratch, f"{artifact}-{version}.jar")
+        result = subprocess.run([java.command, *arguments], capture_output=True, text=True)
+        if not fetched.is_file() and "PKIX" in result.stdout + result.stderr and (store := _trust_store(Path(scratch))):
+            # The Java of a wheel knows no certificates of this machine or its network; Python does.
+            shutil.rmtree(f"{scratch}/ivy", ignore_errors=True)
+            result = subprocess.run([java.command, *store, *arguments], capture_output=True, text=True)
         if not fetched.is_file():
             words = [line.strip() for line in (result.stdout + result.stderr).splitlines() if line.strip(" .:")]
             raise EngineError(
@@ -106,3 +113,24 @@ def _download(java: Java, coordinate: tuple[str, str, str], jar: Path, ivy_setti
                 f"repository (or set the conf spark.jars.ivySettings), or put the jar at {jar}. Ivy said: {' | '.join(words[-6:])}"
             )
         os.replace(fetched, jar)
+
+
+def _trust_store(folder: Path) -> list[str]:
+    """Java options that make it trust the authorities Python trusts ($SSL_CERT_FILE or the system's); none if Python has none.
+
+    The file is a JKS key store of certificates only: magic, version 2, entries (alias, time, type, DER), keyed SHA-1."""
+    certificates = ssl.create_default_context().get_ca_certs(binary_form=True)
+    if not certificates:
+        return []
+
+    def text(words: str) -> bytes:
+        return struct.pack(">H", len(words)) + words.encode()
+
+    body = struct.pack(">III", 0xFEEDFEED, 2, len(certificates))
+    for i, der in enumerate(certificates):
+        body += struct.pack(">I", 2) + text(f"ca{i}") + struct.pack(">Q", 0) + text("X.509") + struct.pack(">I", len(der)) + der
+    password = "changeit"
+    file = folder / "authorities.jks"
+    file.write_bytes(body + hashlib.sha1(password.encode("utf-16-be") + b"Mighty Aphrodite" + body).digest())
+    prefix = "-Djavax.net.ssl.trustStore"
+    return [f"{prefix}={file}", f"{prefix}Type=JKS", f"{prefix}Password={password}"]

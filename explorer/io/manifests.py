@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars
@@ -154,6 +155,34 @@ def entries(container: Container, metrics: bool = True) -> pa.Table:
         raise
     except Exception:  # polars refuses some valid Avro (v1 schemas, odd logical types) with errors of many kinds
         return entries_fastavro(container, layout, metrics)
+
+
+def entries_of_many(containers: Sequence[Container], metrics: bool = True) -> list[pa.Table | UnreadableFile]:
+    """`entries` of several manifests; those with the same writer schema are decoded in one call, which is what costs with
+    many small ones. A manifest that cannot be decoded gives its error in its place."""
+    results: dict[int, pa.Table | UnreadableFile] = {}
+    alike: dict[str, list[int]] = {}
+    for i, container in enumerate(containers):
+        alike.setdefault(json.dumps(container.schema), []).append(i)
+    for members in alike.values():
+        if len(members) > 1:
+            blocks = tuple(block for i in members for block in containers[i].blocks)
+            try:
+                together = entries_polars(replace(containers[members[0]], blocks=blocks), metrics=metrics)
+            except Exception:  # one of them is at fault: each for itself says which
+                together = None
+            if together is not None:
+                start = 0
+                for i in members:
+                    results[i] = together.slice(start, containers[i].count)
+                    start += containers[i].count
+                continue
+        for i in members:
+            try:
+                results[i] = entries(containers[i], metrics)
+            except UnreadableFile as error:
+                results[i] = error
+    return [results[i] for i in range(len(containers))]
 
 
 def _flat_schema(container: Container) -> dict[str, Any]:

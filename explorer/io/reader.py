@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 from cachetools import LRUCache
 
 from explorer.errors import NotFoundInTable, UnreadableFile
@@ -29,12 +31,18 @@ class Read(NamedTuple):
     problems: tuple[Problem, ...]
 
 
+BATCH_BYTES = 3 << 20
+"""Manifests of together this size are decoded in one call."""
 MEMORY_BYTES = 192 << 20
 """Decoded entries kept in memory, for each table."""
 
 
 def _bytes(read: Read) -> int:
     return 1000 if read.value is None else int(read.value.nbytes) + 1000
+
+
+def _unreadable(error: UnreadableFile) -> Read:
+    return Read(None, (Problem(error.path, error.cause, unaffected="other manifests are not affected"),))
 
 
 class TableReader:
@@ -110,38 +118,62 @@ class TableReader:
     def entries(self, manifest: ManifestFile, metrics: bool = False) -> Read:
         """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric
         columns unless asked. Never raises for a bad file: an unreadable manifest is None with its Problem."""
-        key = (manifest.manifest_path, metrics)
-        with self._lock:
-            if key in self._entries:
-                return self._entries[key]
-        try:
-            result = self._read_entries(manifest, metrics)
-        except UnreadableFile as error:
-            result = Read(None, (Problem(error.path, error.cause, unaffected="other manifests are not affected"),))
-        if _bytes(result) < MEMORY_BYTES // 8:  # larger ones come from the disk cache
-            with self._lock:
-                self._entries[key] = result
-        return result
+        return self._entries_of([manifest], metrics)[0]
 
-    def _read_entries(self, manifest: ManifestFile, metrics: bool) -> Read:
+    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[Read]:
+        """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
+        manifests costs hardly more than one for one."""
+        found: dict[str, Read] = {}
+        opened: dict[str, avro.Container] = {}
+        for manifest in wanted:
+            path = manifest.manifest_path
+            try:
+                if (known := self._remembered(manifest, metrics)) is not None:
+                    found[path] = known
+                else:
+                    opened[path] = avro.open_container(self.storage.read(path), path)
+            except UnreadableFile as error:
+                found[path] = _unreadable(error)
+        tables = manifests.entries_of_many(list(opened.values()), metrics)
+        by_path = {m.manifest_path: m for m in wanted}
+        for (path, container), table in zip(opened.items(), tables, strict=True):
+            found[path] = _unreadable(table) if isinstance(table, UnreadableFile) else Read(table, container.problems)
+            if not found[path].problems:
+                self._keep(by_path[path], metrics, found[path].value)
+        with self._lock:
+            for path, result in found.items():
+                if _bytes(result) < MEMORY_BYTES // 8:  # larger ones come from the disk cache
+                    self._entries[(path, metrics)] = result
+        return [found[m.manifest_path] for m in wanted]
+
+    def _remembered(self, manifest: ManifestFile, metrics: bool) -> Read | None:
+        """From memory or the disk cache."""
+        path = manifest.manifest_path
+        with self._lock:
+            if (path, metrics) in self._entries:
+                return self._entries[(path, metrics)]
+        stamp, length = self._stamp(path, manifest.manifest_length)
+        if length is None or length < cache.SMALLEST:
+            return None
+        narrow = cache.get(path, length, stamp, "narrow")
+        if narrow is None or not metrics:
+            return None if narrow is None else Read(narrow, ())
+        wide = cache.get(path, length, stamp, "metrics")
+        if wide is None or wide.num_rows != narrow.num_rows:
+            return None
+        for at, name in enumerate(METRIC_NAMES, narrow.num_columns - 1):  # before `partition`, as decoded
+            narrow = narrow.add_column(at, wide.schema.field(name), wide.column(name))
+        return Read(narrow, ())
+
+    def _keep(self, manifest: ManifestFile, metrics: bool, table: pa.Table) -> None:
+        """Into the disk cache, when that pays."""
         path = manifest.manifest_path
         stamp, length = self._stamp(path, manifest.manifest_length)
-        cached = length is not None and length >= cache.SMALLEST
-        if cached and (narrow := cache.get(path, length or 0, stamp, "narrow")) is not None:
-            if not metrics:
-                return Read(narrow, ())
-            wide = cache.get(path, length or 0, stamp, "metrics")
-            if wide is not None and wide.num_rows == narrow.num_rows:
-                for at, name in enumerate(METRIC_NAMES, narrow.num_columns - 1):  # before `partition`, as decoded
-                    narrow = narrow.add_column(at, wide.schema.field(name), wide.column(name))
-                return Read(narrow, ())
-        container = avro.open_container(self.storage.read(path), path)
-        table = manifests.entries(container, metrics)
-        if cached and not container.problems:
-            if metrics:
-                cache.put(path, length or 0, stamp, "metrics", table.select(METRIC_NAMES))
-            cache.put(path, length or 0, stamp, "narrow", table.drop_columns(METRIC_NAMES) if metrics else table)
-        return Read(table, container.problems)
+        if length is None or length < cache.SMALLEST:
+            return
+        if metrics:
+            cache.put(path, length, stamp, "metrics", table.select(METRIC_NAMES))
+        cache.put(path, length, stamp, "narrow", table.drop_columns(METRIC_NAMES) if metrics else table)
 
     def _stamp(self, path: str, length: int | None) -> tuple[int, int | None]:
         """(modification time, size) of a local file; (0, the length the list states) of a remote, immutable one."""
@@ -161,10 +193,23 @@ class TableReader:
             yield from ((m, self.entries(m, metrics)) for m in wanted)
             return
         workers = max(2, os.cpu_count() or 2)
+        batches: list[list[ManifestFile]] = [[]]
+        size = 0
+        for manifest in wanted:
+            size += manifest.manifest_length or BATCH_BYTES
+            batches[-1].append(manifest)
+            if size >= BATCH_BYTES:
+                batches.append([])
+                size = 0
         with ThreadPoolExecutor(workers) as pool:
-            for start in range(0, len(wanted), workers * 8):  # bounded, so that a stream of any length fits in memory
-                chunk = wanted[start : start + workers * 8]
-                yield from zip(chunk, pool.map(lambda m: self.entries(m, metrics), chunk), strict=True)
+            waiting: deque[tuple[list[ManifestFile], Future[list[Read]]]] = deque()
+            for batch in filter(None, batches):
+                waiting.append((batch, pool.submit(self._entries_of, batch, metrics)))
+                if len(waiting) > workers * 2:  # bounded, so that a stream of any length fits in memory
+                    done, future = waiting.popleft()
+                    yield from zip(done, future.result(), strict=True)
+            for done, future in waiting:
+                yield from zip(done, future.result(), strict=True)
 
     def stored_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """Raw Avro records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""

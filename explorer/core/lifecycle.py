@@ -1,0 +1,158 @@
+"""What became of every manifest, snapshot by snapshot (the seed's figures 7 and 8), and of every file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from explorer.core.diff import manifest_fates
+from explorer.core.names import manifest_name, snapshot_name, snapshot_ordinals
+from explorer.model.manifest import STATUS, ManifestFile
+from explorer.model.metadata import Snapshot, TableMetadata
+
+Entries = Callable[[ManifestFile, int], "pa.Table | None"]
+Manifests = Callable[[Snapshot], Sequence[ManifestFile]]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One manifest at one snapshot. `state` is created, carried, rewritten, merged or dropped; `into` names the manifests it
+    went on in, `reason` says why in words; counts are the manifest list's (None: unknown)."""
+
+    manifest_path: str
+    manifest: str
+    snapshot_id: int
+    snapshot: str
+    state: str
+    into: tuple[str, ...] = ()
+    reason: str = ""
+    added: int | None = None
+    existing: int | None = None
+    deleted: int | None = None
+
+    @property
+    def live(self) -> int | None:
+        """Entries a reader of that snapshot sees; of a manifest just created, DELETED ones are not among them."""
+        return None if self.added is None or self.existing is None else self.added + self.existing
+
+
+def lifecycle(metadata: TableMetadata, manifests: Manifests, entries: Entries) -> list[Cell]:
+    """The cells of the matrix manifests by snapshots, in the order of the snapshots. Each snapshot is held against its
+    parent. Only manifests that come or go are decoded."""
+    ordinals = snapshot_ordinals(metadata)
+    cells: list[Cell] = []
+    for snapshot in sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]):
+        here = manifests(snapshot)
+        parent = metadata.snapshot(snapshot.parent_snapshot_id)
+        before = {m.manifest_path: m for m in manifests(parent)} if parent else {}
+        listed = {m.manifest_path for m in here}
+        label = snapshot_name(snapshot.snapshot_id, ordinals)
+
+        def cell(
+            m: ManifestFile, state: str, into: Sequence[str] = (), reason: str = "", *, at: Snapshot = snapshot, name: str = label
+        ) -> Cell:
+            counts = (m.added_files_count, m.existing_files_count, m.deleted_files_count)
+            return Cell(m.manifest_path, manifest_name(m, ordinals), at.snapshot_id, name, state, tuple(into), reason, *counts)
+
+        for manifest in here:
+            if manifest.manifest_path in before:
+                cells.append(cell(manifest, "carried", reason="not touched by this commit, so the same file is listed again"))
+            elif manifest.added_snapshot_id == snapshot.snapshot_id:
+                cells.append(cell(manifest, "created", reason=f"written by {label}"))
+            else:
+                other = snapshot_name(manifest.added_snapshot_id, ordinals)
+                why = f"written by {other}, and not in the parent's list: its parent has expired, or it came from another branch"
+                cells.append(cell(manifest, "carried", reason=why))
+        gone = [m for path, m in before.items() if path not in listed]
+        made = [m for m in here if m.manifest_path not in before]
+        if not gone:
+            continue
+        decoded = {m.manifest_path: e for m in (*gone, *made) if (e := entries(m, snapshot.snapshot_id)) is not None}
+        rewrites, dropped = manifest_fates(gone, made, decoded, decoded)
+        names = {m.manifest_path: manifest_name(m, ordinals) for m in made}
+        for rewrite in rewrites:
+            for path in rewrite.sources:
+                into = [names[t] for t in rewrite.into]
+                cells.append(cell(before[path], "merged" if rewrite.merged else "rewritten", into, f"{rewrite.reason}: {', '.join(into)}"))
+        cells += [cell(before[item.manifest_path], "dropped", reason=item.reason) for item in dropped]
+    return cells
+
+
+@dataclass(frozen=True)
+class FileEvent:
+    """A file in one snapshot: its entry as stored and as of that snapshot, and in which manifest."""
+
+    snapshot_id: int
+    snapshot: str
+    operation: str | None
+    timestamp_ms: int | None
+    manifest_path: str
+    manifest: str
+    status: str
+    logical_status: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Biography:
+    """The life of one data or delete file. `live_in` and `refs` say where it can still be read; `goes_when` what would have to
+    happen before it could be deleted."""
+
+    file_path: str
+    events: tuple[FileEvent, ...]
+    added_by: str | None
+    deleted_by: str | None
+    live_in: tuple[str, ...]
+    refs: tuple[str, ...]
+    goes_when: str
+
+
+def biography(metadata: TableMetadata, path: str, manifests: Manifests, entries: Entries) -> Biography | None:
+    """The life of the file whose path is, or ends with, `path`; None when no snapshot mentions it. Raises ValueError when
+    several files match."""
+    ordinals = snapshot_ordinals(metadata)
+    events: list[FileEvent] = []
+    seen: set[str] = set()
+    for snapshot in sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]):
+        name = snapshot_name(snapshot.snapshot_id, ordinals)
+        for manifest in manifests(snapshot):
+            table = entries(manifest, snapshot.snapshot_id)
+            if table is None:
+                continue
+            listed = manifest_name(manifest, ordinals)
+            for row in table.filter(_ends(table, path)).to_pylist():
+                seen.add(row["file_path"])
+                stored = STATUS.get(row["status"], str(row["status"]))
+                where = (snapshot.snapshot_id, name, snapshot.operation, snapshot.timestamp_ms, manifest.manifest_path, listed)
+                events.append(FileEvent(*where, stored, row["logical_status"], row["reason"]))
+    if len(seen) > 1:
+        raise ValueError(f"{len(seen)} files end with {path!r}: {', '.join(sorted(seen)[:5])}")
+    if not events:
+        return None
+    live = tuple(dict.fromkeys(e.snapshot for e in events if e.logical_status in ("ADDED", "EXISTING")))
+    refs = tuple(r.name for r in metadata.refs if snapshot_name(r.snapshot_id, ordinals) in live)
+    added = next((e.snapshot for e in events if e.logical_status == "ADDED"), None)
+    deleted = next((e.snapshot for e in events if e.logical_status == "DELETED"), None)
+    if not live:
+        goes = "no snapshot reads it any more: expiring the snapshots that list it as DELETED, or removing orphan files, lets it go"
+    elif refs:
+        there = ", ".join(refs)
+        goes = f"it is read through {there}: its rows would have to be deleted or rewritten there first, then {', '.join(live)} expire"
+    else:
+        goes = f"{', '.join(live)} would have to expire"
+    return Biography(next(iter(seen)), tuple(events), added, deleted, live, refs, goes)
+
+
+def _ends(table: pa.Table, path: str) -> pa.ChunkedArray:
+    import pyarrow.compute as pc
+
+    return pc.or_(pc.equal(table["file_path"], path), pc.ends_with(table["file_path"], f"/{path.lstrip('/')}"))
+
+
+def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[str], Mapping[tuple[str, str], Cell]]:
+    """(manifest names, snapshot names, cells by both), for drawing."""
+    rows = list(dict.fromkeys(c.manifest for c in cells))
+    columns = list(dict.fromkeys(c.snapshot for c in cells))
+    return rows, columns, {(c.manifest, c.snapshot): c for c in cells}

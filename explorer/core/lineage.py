@@ -1,0 +1,124 @@
+"""The history of a table: lineage by parents, what was current when by the snapshot log, and where the two part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.units import instant
+from explorer.model.metadata import Snapshot, TableMetadata
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """One snapshot in the lineage. `kind` is current, ancestor (of the current one), branch (only on another branch or tag),
+    staged (write-audit-publish, on no ref), abandoned (was current once, on no ref now) or detached. `notes` explain."""
+
+    snapshot_id: int
+    snapshot: str
+    parent_snapshot_id: int | None
+    parent: str | None
+    timestamp_ms: int | None
+    operation: str | None
+    kind: str
+    refs: tuple[str, ...]
+    became_current: tuple[int, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LogEntry:
+    """One change of the current snapshot. `how` is commit, rollback, fast-forward or jump, with the reason in words."""
+
+    timestamp_ms: int
+    snapshot_id: int
+    snapshot: str
+    how: str
+    reason: str
+
+
+def history(metadata: TableMetadata) -> list[HistoryEntry]:
+    """All snapshots, oldest first. A circle of parents is walked once."""
+    ordinals = snapshot_ordinals(metadata)
+    by_id = {s.snapshot_id: s for s in metadata.snapshots}
+    on_main = set(_walk(by_id, metadata.current_snapshot_id))
+    on_refs = {i for ref in metadata.refs for i in _walk(by_id, ref.snapshot_id)}
+    was_current: dict[int, list[int]] = {}
+    for entry in metadata.snapshot_log:
+        was_current.setdefault(entry.snapshot_id, []).append(entry.timestamp_ms)
+    refs: dict[int, list[str]] = {}
+    for ref in metadata.refs:
+        refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
+    result = []
+    for snapshot in sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]):
+        own = snapshot.snapshot_id
+        summary, notes = snapshot.summary, []
+        if own == metadata.current_snapshot_id:
+            kind = "current"
+        elif own in on_main:
+            kind = "ancestor"
+        elif own in on_refs:
+            kind = "branch"
+        elif own in was_current:
+            kind = "abandoned"
+            notes.append("it was current once, but a rollback or a reset left it, and no ref leads to it")
+        elif "wap.id" in summary:
+            kind = "staged"
+        else:
+            kind = "detached"
+            notes.append("no ref leads to it, and it was never current")
+        if "wap.id" in summary:
+            notes.append(f"staged for write-audit-publish as {summary['wap.id']!r}")
+        if "published-wap-id" in summary:
+            notes.append(f"publishes the staged write {summary['published-wap-id']!r}")
+        if source := summary.get("source-snapshot-id"):
+            notes.append(f"cherry-picked from {snapshot_name(int(source), ordinals) if source.lstrip('-').isdigit() else source}")
+        parent = snapshot.parent_snapshot_id
+        if parent is not None and parent not in by_id:
+            notes.append(f"its parent {parent} has expired")
+        name = None if parent is None else snapshot_name(parent, ordinals)
+        times = tuple(was_current.get(own, ()))
+        result.append(
+            HistoryEntry(
+                own, snapshot_name(own, ordinals), parent, name, snapshot.timestamp_ms, snapshot.operation, kind,
+                tuple(sorted(refs.get(own, ()))), times, tuple(notes),
+            )
+        )  # fmt: skip
+    return result
+
+
+def _walk(by_id: Mapping[int, Snapshot], start: int | None) -> list[int]:
+    found: dict[int, None] = {}
+    while start is not None and start in by_id and start not in found:
+        found[start] = None
+        start = by_id[start].parent_snapshot_id
+    return list(found)
+
+
+def current_log(metadata: TableMetadata) -> list[LogEntry]:
+    """The snapshot log with, for each change, how it came about: by lineage or against it."""
+    ordinals = snapshot_ordinals(metadata)
+    by_id = {s.snapshot_id: s for s in metadata.snapshots}
+    result: list[LogEntry] = []
+    previous: int | None = None
+    for entry in metadata.snapshot_log:
+        own = entry.snapshot_id
+        name, before = snapshot_name(own, ordinals), snapshot_name(previous, ordinals) if previous is not None else "nothing"
+        snapshot = by_id.get(own)
+        if previous is None or (snapshot and snapshot.parent_snapshot_id == previous):
+            how, reason = "commit", f"{name} was committed on top of {before}"
+        elif snapshot is None:
+            how, reason = "expired", f"{own} has expired since"
+        elif own in _walk(by_id, previous):
+            how, reason = "rollback", f"the table went back from {before} to its ancestor {name}"
+        elif previous in _walk(by_id, own):
+            how, reason = "fast-forward", f"{name} descends from {before}: several commits became current at once"
+        else:
+            how, reason = "jump", f"{name} does not descend from {before}: set by hand, or from another branch"
+        late = [e for e in result if e.timestamp_ms > entry.timestamp_ms]
+        if late:
+            reason += f" (out of order: an earlier line of the log says {instant(late[-1].timestamp_ms)})"
+        result.append(LogEntry(entry.timestamp_ms, own, name, how, reason))
+        previous = own
+    return result
