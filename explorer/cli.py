@@ -28,6 +28,11 @@ class Group(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[:2] == ["metadata", "diff"]:
+            args = ["metadata-diff", *args[2:]]
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -220,6 +225,71 @@ _collection_command(
     lambda t, snapshot, view, metrics: t.entries(snapshot, view, metrics),
 )
 _collection_command("files", "List the files a reader of a snapshot sees.", lambda t, snapshot, metrics: t.files(snapshot, metrics))
+
+
+@main.command()
+@table_options
+@click.argument("before")
+@click.argument("after")
+def diff(before: str, after: str, output: str, **where: Any) -> None:
+    """Show what differs between two snapshots: net files, and what became of the manifests."""
+    from explorer.views.changes import diff_object, render_diff
+
+    found = opened(**where)
+    result = found.diff(before, after)
+    emit(diff_object(result), output, lambda: render_diff(result))
+    finish(found)
+
+
+@main.command()
+@table_options
+def lifecycle(output: str, **where: Any) -> None:
+    """Show what became of every manifest: created, carried, rewritten, merged, dropped, and why."""
+    from explorer.views.changes import lifecycle_rows, render_lifecycle
+
+    found = opened(**where)
+    cells = found.lifecycle()
+    emit(lifecycle_rows(cells), output, lambda: render_lifecycle(cells))
+    finish(found)
+
+
+@main.command()
+@table_options
+def history(output: str, **where: Any) -> None:
+    """Show the lineage of snapshots beside the snapshot log, and explain where they part."""
+    from explorer.views.changes import history_object, render_history
+
+    found = opened(**where)
+    lineage, log = found.history(), found.current_log()
+    emit(history_object(lineage, log), output, lambda: render_history(lineage, log))
+    finish(found)
+
+
+@main.command()
+@table_options
+@click.argument("path")
+def file(path: str, output: str, **where: Any) -> None:
+    """Tell the life of one data or delete file, named by its path or the end of it."""
+    from explorer.views.changes import biography_object, render_biography
+
+    found = opened(**where)
+    life = found.file(path)
+    emit(biography_object(life), output, lambda: render_biography(life))
+    finish(found)
+
+
+@main.command("metadata-diff")
+@table_options
+@click.argument("before")
+@click.argument("after", required=False)
+def metadata_diff(before: str, after: str | None, output: str, **where: Any) -> None:
+    """Compare two metadata files by meaning; each is a version number or a path. Also `metadata diff`."""
+    from explorer.views.text import render_fields
+
+    found = opened(**where)
+    changes = found.metadata_diff(before, after)
+    emit(changes, output, lambda: render_fields(changes) if changes else "nothing differs\n")
+    finish(found)
 
 
 @main.command()

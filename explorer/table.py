@@ -10,12 +10,17 @@ import pyarrow as pa
 
 from explorer.collection import Collection
 from explorer.core import entries as core
+from explorer.core.diff import Side, SnapshotDiff, diff, only
+from explorer.core.entries import as_of_snapshot
 from explorer.core.graph import GraphSource, GraphView, build, file_node, list_node, manifest_node, node_id
 from explorer.core.history import Resolved, resolve_snapshot
+from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
+from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
+from explorer.core.metadata_diff import metadata_diff, schema_changes
 from explorer.core.values import conform_partition, unified_partition_type
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import avro, manifests
-from explorer.io.locate import locate
+from explorer.io.locate import locate, metadata_version
 from explorer.io.reader import TableReader
 from explorer.model.graph import Graph
 from explorer.model.manifest import ManifestFile
@@ -40,6 +45,7 @@ class Table:
         self.reader = reader
         self._display = display
         self._found: dict[str, Problem] = {}
+        self._older: dict[str, TableMetadata] = {}
 
     # -- what it is ---------------------------------------------------------------------------------------------------
     @property
@@ -152,7 +158,7 @@ class Table:
         """One manifest's entries with all columns of core.entries, as of a snapshot; None when unreadable."""
         read = self.reader.entries(manifest, metrics)
         self._note(read.problems)
-        return None if read.value is None else core.as_of(core.inherit(read.value, manifest), manifest, snapshot_id)
+        return None if read.value is None else as_of_snapshot(read.value, manifest, snapshot_id)
 
     def _logical_tables(self, snapshot: Snapshot | None, metrics: bool) -> list[pa.Table | None]:
         listed = self.manifest_files(snapshot)
@@ -164,7 +170,7 @@ class Table:
         unified = unified_partition_type(self.metadata, [t for _, t in stored])
         done: list[pa.Table | None] = []
         for manifest, table in stored:
-            wide = core.as_of(core.inherit(table, manifest), manifest, snapshot.snapshot_id if snapshot else -1)
+            wide = as_of_snapshot(table, manifest, snapshot.snapshot_id if snapshot else -1)
             partition = conform_partition(table, unified)
             wide = wide.set_column(wide.schema.get_field_index("partition"), pa.field("partition", unified), partition)
             count = table.num_rows
@@ -244,6 +250,89 @@ class Table:
                 except UnreadableFile as error:
                     self._note([Problem(error.path, error.cause, unaffected="the current metadata is not affected")])
         return found
+
+    # -- what changed -------------------------------------------------------------------------------------------------
+    def diff(self, before: str | int | None, after: str | int | None) -> SnapshotDiff:
+        """The net difference of any two snapshots, related or not: files, manifests and their fates, schema, spec, sort
+        order and properties (see core.diff.SnapshotDiff). Manifests that both list are not decoded."""
+        old, new = self.resolve(before).snapshot, self.resolve(after).snapshot
+        mine, theirs = self.manifest_files(old), self.manifest_files(new)
+        before_side, after_side = self._side(old, mine, theirs), self._side(new, theirs, mine)
+        return diff(before_side, after_side, self.metadata, self._table_changes(old, new))
+
+    def _side(self, snapshot: Snapshot, mine: list[ManifestFile], other: list[ManifestFile]) -> Side:
+        entries = {}
+        for manifest, read in self.reader.many_entries(only(mine, other)):
+            self._note(read.problems)
+            if read.value is not None:
+                entries[manifest.manifest_path] = as_of_snapshot(read.value, manifest, snapshot.snapshot_id)
+        return Side(snapshot, mine, entries)
+
+    def _table_changes(self, old: Snapshot, new: Snapshot) -> dict[str, Any]:
+        """Schema by the snapshots' own schema ids; the rest from the metadata files that were current when each was new."""
+        found: dict[str, Any] = {"schema": schema_changes(self.metadata, self.metadata, old.schema_id, new.schema_id)}
+        before, after = self._metadata_of(old), self._metadata_of(new)
+        if before is None or after is None:
+            note = "the metadata file of that time is gone, so this is not known"
+            return found | {name: {"unknown": note} for name in ("spec", "sort_order", "properties")}
+        changes = metadata_diff(before, after)
+        names = {"spec": "partition_specs", "sort_order": "sort_orders", "properties": "properties"}
+        found |= {name: changes.get(key, {}) for name, key in names.items()}
+        for name, key in (("spec", "default_spec_id"), ("sort_order", "default_sort_order_id")):
+            if key in changes:
+                found[name] = {**found[name], "default": changes[key]}
+        return found
+
+    def _metadata_of(self, snapshot: Snapshot) -> TableMetadata | None:
+        """The oldest metadata file at hand that knows the snapshot; metadata files are in the order they were written."""
+        paths = [e.metadata_file for e in self.metadata.metadata_log]
+        low, high = 0, len(paths)  # paths[high:] know it; the current file does
+        while low < high:
+            middle = (low + high) // 2
+            try:
+                known = self._old_metadata(paths[middle]).snapshot(snapshot.snapshot_id) is not None
+            except UnreadableFile:
+                return None
+            low, high = (low, middle) if known else (middle + 1, high)
+        return self.metadata if low == len(paths) else self._old_metadata(paths[low])
+
+    def _old_metadata(self, path: str) -> TableMetadata:
+        if path not in self._older:
+            self._older[path] = self.reader.metadata_file(path)[0]
+        return self._older[path]
+
+    def lifecycle(self) -> list[Cell]:
+        """What became of every manifest at every snapshot: created, carried, rewritten, merged or dropped, and why."""
+        return lifecycle(self.metadata, self.manifest_files, self.logical_entries)
+
+    def file(self, path: str) -> Biography:
+        """The life of a data or delete file, by its path or the end of it. Raises NotFoundInTable."""
+        try:
+            found = biography(self.metadata, path, self.manifest_files, self.logical_entries)
+        except ValueError as error:
+            raise NotFoundInTable(str(error)) from error
+        if found is None:
+            raise NotFoundInTable(f"no snapshot of this table lists a file {path!r}; it may have expired (see 'iceberg-explorer files')")
+        return found
+
+    def history(self) -> list[HistoryEntry]:
+        """All snapshots with their place in the lineage: current, ancestor, branch, staged, abandoned, and why."""
+        return history(self.metadata)
+
+    def current_log(self) -> list[LogEntry]:
+        """What was current when, and how it came to be: commit, rollback, fast-forward or jump."""
+        return current_log(self.metadata)
+
+    def metadata_diff(self, before: str, after: str | None = None) -> dict[str, Any]:
+        """Two metadata files compared by meaning; each is a path, the end of one, or a version number. None: the current one."""
+        return metadata_diff(self._metadata_named(before), self._metadata_named(after))
+
+    def _metadata_named(self, name: str | None) -> TableMetadata:
+        paths = [*(e.metadata_file for e in self.metadata.metadata_log), self.metadata.metadata_location]
+        found = [p for p in paths if name is None or p == name or p.endswith(f"/{name}") or str(metadata_version(p)) == str(name)]
+        if not found:
+            raise NotFoundInTable(f"no metadata file {name!r}: the log has {', '.join(str(metadata_version(p)) for p in paths)}")
+        return self.metadata if found[-1] == self.metadata.metadata_location else self._old_metadata(found[-1])
 
     def find_manifest(self, path: str, snapshot_id: int | None = None) -> tuple[ManifestFile, Snapshot]:
         """A manifest by its path, in that snapshot's list or else the first list that has it. Raises NotFoundInTable."""

@@ -80,6 +80,11 @@ def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int) -> pa.Table
     return table.append_column("logical_status", status).append_column("reason", pc.fill_null(reason, unknown))
 
 
+def as_of_snapshot(stored: pa.Table, manifest: ManifestFile, snapshot_id: int) -> pa.Table:
+    """`inherit`, then `as_of`: everything that is said of a manifest's entries."""
+    return as_of(inherit(stored, manifest), manifest, snapshot_id)
+
+
 def live(table: pa.Table) -> pa.Table:
     """The entries a reader of that snapshot sees: logical status ADDED or EXISTING."""
     return table.filter(pc.is_in(table["logical_status"], pa.array(["ADDED", "EXISTING"])))
