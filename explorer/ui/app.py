@@ -15,16 +15,18 @@ import param
 from panel.custom import AnyWidgetComponent
 
 import explorer
+from explorer.core.graph import manifest_node
 from explorer.engines.spark import SparkEngine
 from explorer.errors import ExplorerError
 from explorer.io import catalogs
 from explorer.table import Table
+from explorer.ui.changes import diff_view, history_view, lifecycle_view
 from explorer.ui.export import asset, export
 from explorer.ui.state import ViewState
 from explorer.ui.tables import table_view
 
 pn.extension("tabulator", notifications=True)
-TABS = ("graph", "snapshots", "manifests", "files", "entries", "problems", "export")
+TABS = ("graph", "diff", "lifecycle", "history", "snapshots", "manifests", "files", "entries", "problems", "export")
 FIRST = "demo.manifest_lifecycle"
 TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 
@@ -63,6 +65,7 @@ class GraphPane(AnyWidgetComponent):
     _esm = asset("view.js")
     _stylesheets: ClassVar[list[str]] = [asset("view.css")]
     state = param.Dict(default={})
+    timeline = param.Dict(default={})
     details = param.Dict(default=None, allow_None=True)
     request = param.Dict(default={})
 
@@ -183,15 +186,16 @@ class Dashboard:
         if node and view.graph.node(node):
             view.selected = [node]
         self.where.object = ""
-        self._show(timeline=True)
+        self.pane.timeline = view.timeline()
+        self._show()
         errors = [p for p in table.problems if p.severity != "info"]
         if errors and pn.state.notifications:
             pn.state.notifications.warning(f"{len(errors)} problems in {name}; see the Problems tab. First: {errors[0]}", duration=10_000)
 
-    def _show(self, timeline: bool = False) -> None:
+    def _show(self) -> None:
         if self.view is None:
             return
-        self.pane.state = self.view.state(timeline=timeline)
+        self.pane.state = self.view.state()
         self._filled.clear()
         self._fill(TABS[self.tabs.active])
         self._to_url()
@@ -227,11 +231,27 @@ class Dashboard:
         if name == "problems":
             box[:] = [_problems(table)]
             return
-        if name == "export":
-            box[:] = [self._exports()]
+        panels: dict[str, Any] = {
+            "export": self._exports,
+            "diff": lambda: diff_view(table, snapshot),
+            "lifecycle": lambda: lifecycle_view(table, self._go),
+            "history": lambda: history_view(table),
+        }
+        if name in panels:
+            box[:] = [panels[name]()]
             return
         rows = table.snapshots if name == "snapshots" else getattr(table, name)(snapshot)
         box[:] = [table_view(rows, name, table.metadata) if len(rows) else pmui.Typography(f"This snapshot has no {name}.", margin=20)]
+
+    def _go(self, snapshot_id: int, manifest_path: str) -> None:
+        """To a manifest in the graph, as a snapshot sees it."""
+        if self.view is None:
+            return
+        self.view.handle({"type": "snapshot", "id": snapshot_id})
+        node = manifest_node(manifest_path)
+        self.view.selected = [node] if self.view.graph.node(node) else []
+        self.tabs.active = 0
+        self._show()
 
     def _to_url(self) -> None:
         if self.view is None or not pn.state.location:

@@ -16,18 +16,19 @@ from explorer.views.svg import render_svg
 
 
 class TableWidget(anywidget.AnyWidget):
-    """The explorer of one table. `state` and `details` go to the browser, `request` comes from it."""
+    """The explorer of one table. `state`, `timeline` and `details` go to the browser, `request` comes from it."""
 
     _esm = asset("view.js")
     _css = asset("view.css")
     state: Any = traitlets.Dict().tag(sync=True)
+    timeline = traitlets.Dict().tag(sync=True)
     details: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     request = traitlets.Dict().tag(sync=True)
     height = traitlets.Unicode("560px").tag(sync=True)
 
     def __init__(self, table: Table, snapshot: str | int | None = None, height: str = "560px") -> None:
         self._view = ViewState(table, snapshot)
-        super().__init__(state=self._view.state(timeline=True), height=height)
+        super().__init__(state=self._view.state(), timeline=self._view.timeline(), height=height)
         self.observe(self._on_request, "request")
 
     @property

@@ -59,11 +59,10 @@ class ViewState:
             "refs": [refs.get(s.snapshot_id, []) for s in ordered],
         }
 
-    def state(self, timeline: bool = False) -> dict[str, Any]:
-        """What the widget draws; `n` tells one redraw from the next. The timeline is sent once."""
+    def state(self) -> dict[str, Any]:
+        """What the widget draws; `n` tells one redraw from the next."""
         self._n += 1
-        data = {"n": self._n, "picture": picture(self.graph), "selected": self.selected, "message": self.message, "details": self.details()}
-        return data | {"timeline": self.timeline()} if timeline else data
+        return {"n": self._n, "picture": picture(self.graph), "selected": self.selected, "message": self.message, "details": self.details()}
 
     def details(self) -> dict[str, Any] | None:
         """The inspection of the node selected last."""

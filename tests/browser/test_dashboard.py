@@ -221,3 +221,28 @@ def test_exported_page_opens_from_disk(sandbox: Path, watched: Watched, tmp_path
     page.locator(".ix-search").fill("data-2.parquet")
     expect(page.locator(".ix-node.ix-found")).to_have_count(1)
     watched.clean()
+
+
+def test_lifecycle_history_and_diff(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    page = watched.page
+    page.goto(f"{dashboard}?table=demo.manifest_lifecycle&view=lifecycle")
+    table = page.locator(".tabulator").first
+    for words in ("created 2 / 0 / 0", "rewritten into manifest-2", "carried 0 / 1 / 1", "dropped", "carried 1 / 0 / 0"):
+        expect(table).to_contain_text(words)
+    expect(page.get_by_text("it holds only DELETED entries")).to_be_visible()
+    page.screenshot(path=artifacts / "lifecycle.png")
+    table.get_by_text("carried 0 / 1 / 1").click()
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 5")
+    expect(page.locator(".ix-side h3")).to_have_text("manifest-2")
+    page.locator(".bk-tab").get_by_text("Diff", exact=True).click()
+    expect(page.get_by_text("1 files added, 0 removed, net")).to_be_visible()
+    page.screenshot(path=artifacts / "diff.png")
+    page.goto(f"{dashboard}?table=demo.branches_and_tags&view=history")
+    for words in (
+        "staged for write-audit-publish",
+        "cherry-picked from snapshot-3",
+        "went back from snapshot-6 to its ancestor snapshot-5",
+    ):
+        expect(page.get_by_text(words).first).to_be_visible()
+    page.screenshot(path=artifacts / "history.png")
+    watched.clean()

@@ -94,7 +94,10 @@ def test_laws(operations: list[str], seed: int) -> None:
         # each snapshot is its parent plus what its own entries say it added and removed
         for snapshot in table.metadata.snapshots:
             entries = list(table.entries(snapshot.snapshot_id))
-            keys = {s: {(r["file_path"], r["content_offset"], r["content_size_in_bytes"]) for r in entries if r["logical_status"] == s} for s in ("ADDED", "DELETED")}
+            keys = {
+                s: {(r["file_path"], r["content_offset"], r["content_size_in_bytes"]) for r in entries if r["logical_status"] == s}
+                for s in ("ADDED", "DELETED")
+            }
             parent = files.get(snapshot.parent_snapshot_id or 0, set())
             assert (parent - keys["DELETED"]) | keys["ADDED"] == files[snapshot.snapshot_id]
             # computed totals equal the summary's and the manifest list's

@@ -166,6 +166,52 @@ def test_manifests_snapshots_refs_and_log_equal_icebergs(name: str, sandbox: Pat
     assert [e["metadata-file"] for e in table.metadata_log] == log
 
 
+@pytest.mark.parametrize("name", BY_NAME)
+def test_history_equals_icebergs(name: str, sandbox: Path, engine: SparkEngine) -> None:
+    """Iceberg's `history` table: the snapshot log, with whether each snapshot is an ancestor of the current one."""
+    table = open_demo(name)
+    kinds = {h.snapshot_id: h.kind for h in table.history()}
+    mine = [(e.timestamp_ms, e.snapshot_id, kinds[e.snapshot_id] in ("current", "ancestor")) for e in table.current_log()]
+    truth = (
+        engine.session()
+        .sql(f"SELECT unix_millis(made_current_at), snapshot_id, is_current_ancestor FROM sandbox.{NAMESPACE}.{name}.history")
+        .collect()
+    )
+    assert mine == [tuple(r) for r in truth]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_diffs_equal_the_difference_of_icebergs_files(name: str, sandbox: Path, engine: SparkEngine) -> None:
+    """Every pair of snapshots (of long histories, some): net files are the difference of Iceberg's `files` tables."""
+    table = open_demo(name)
+    snapshots = sampled(table)
+    files = {s.snapshot_id: {(f.file_path, f["content_offset"]) for f in query(engine, name, ".files", s.snapshot_id)} for s in snapshots}
+    for a in snapshots:
+        for b in snapshots:
+            change = table.diff(a.snapshot_id, b.snapshot_id)
+            assert {c.key[:2] for c in change.added} == files[b.snapshot_id] - files[a.snapshot_id]
+            assert {c.key[:2] for c in change.removed} == files[a.snapshot_id] - files[b.snapshot_id]
+
+
+def test_the_lifecycle_is_figure_8s(sandbox: Path) -> None:
+    cells = {(c.manifest, c.snapshot): c for c in open_demo("manifest_lifecycle").lifecycle()}
+    states = {key: (c.state, c.into) for key, c in cells.items()}
+    assert states == {
+        ("manifest-1", "snapshot-1"): ("created", ()),
+        ("manifest-1", "snapshot-2"): ("rewritten", ("manifest-2",)),
+        ("manifest-2", "snapshot-2"): ("created", ()),
+        ("manifest-2", "snapshot-3"): ("carried", ()),
+        ("manifest-2", "snapshot-4"): ("rewritten", ("manifest-4",)),
+        ("manifest-3", "snapshot-3"): ("created", ()),
+        ("manifest-3", "snapshot-4"): ("carried", ()),
+        ("manifest-3", "snapshot-5"): ("carried", ()),
+        ("manifest-4", "snapshot-4"): ("created", ()),
+        ("manifest-4", "snapshot-5"): ("dropped", ()),
+        ("manifest-5", "snapshot-5"): ("created", ()),
+    }
+    assert "only DELETED entries" in cells[("manifest-4", "snapshot-5")].reason
+
+
 def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> None:
     from explorer.scenarios import build_all, built
 

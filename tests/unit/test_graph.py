@@ -97,7 +97,7 @@ def test_text_of_a_table_is_never_syntax(tmp_path: Path) -> None:
 def test_no_request_of_the_browser_raises(table: Table, request_: dict[str, object]) -> None:
     state = ViewState(table)
     state.handle(request_)
-    assert state.state(timeline=True)["picture"]["nodes"]
+    assert state.state()["picture"]["nodes"]
     if request_.get("type") == "snapshot":
         assert "not found" in state.message
 

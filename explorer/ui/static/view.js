@@ -580,7 +580,7 @@ export function mount(el, picture, send, options = {}) {
 
 // anywidget and Panel: both give a model with get, set, on and save_changes.
 function render({ model, el }) {
-  let count = 0, last = null;
+  let count = 0, last = null, line = null;
   const send = (request) => {
     model.set("request", { ...request, n: ++count, at: Date.now() });
     model.save_changes();
@@ -589,9 +589,8 @@ function render({ model, el }) {
   const show = () => {
     const state = model.get("state");
     if (!state || !state.picture) return;
-    if (state.timeline) app.setTimeline(state.timeline);
     app.update(state.picture, last === null);
-    if (state.timeline) app.setTimeline(state.timeline);
+    if (model.get("timeline") !== line) app.setTimeline((line = model.get("timeline")));
     if (!last || last.n !== state.n) app.choose(state.selected || []);
     app.inspect(state.details);
     app.say(state.message);
