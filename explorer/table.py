@@ -73,10 +73,10 @@ class Table:
             self._found.setdefault(str(problem), problem)
 
     def refresh(self) -> Table:
-        """The table as its catalog or folder has it now, as a new Table."""
+        """The table as its catalog or folder has it now, as a new Table. Raises TableNotFound or UnreadableFile."""
         old = self.reader.location
-        located = locate(old.identifier or old.metadata_location, old.catalog, old.properties) if old.catalog else old
-        return Table(TableReader(located), self._display)
+        catalog = old.catalog if old.identifier == old.asked else None
+        return Table(TableReader(locate(old.asked, catalog, old.properties), self.reader.extra_roots), self._display)
 
     # -- collections --------------------------------------------------------------------------------------------------
     def resolve(self, snapshot: str | int | None = None) -> Resolved:

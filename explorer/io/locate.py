@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from explorer.errors import TableNotFound, UnreadableFile
 from explorer.io import catalogs
@@ -18,7 +18,7 @@ METADATA_NAME = re.compile(r"^(?:v(\d+)|(\d+)-[0-9a-fA-F-]+|.*?)(\.gz)?\.metadat
 @dataclass(frozen=True)
 class Location:
     """Where a table was found. `reason` says in words why this metadata file was chosen; `catalog` and `identifier`
-    are None for a table opened by path."""
+    are None for a table opened by path; `asked` is what was looked for, so that it can be looked for again."""
 
     name: str
     metadata_location: str
@@ -26,6 +26,7 @@ class Location:
     catalog: str | None = None
     identifier: str | None = None
     properties: Mapping[str, str] | None = None
+    asked: str = ""
 
 
 def metadata_version(path: str) -> int | None:
@@ -36,9 +37,8 @@ def metadata_version(path: str) -> int | None:
 
 def locate(table: str, catalog: str | None = None, properties: Mapping[str, str] | None = None) -> Location:
     """Find a table. Raises TableNotFound, saying what was looked for and what is there instead."""
-    if _is_path(table):
-        return _by_path(table, properties or {})
-    return _by_name(table, catalog, properties)
+    found = _by_path(table, properties or {}) if _is_path(table) else _by_name(table, catalog, properties)
+    return replace(found, asked=table)
 
 
 def _is_path(table: str) -> bool:

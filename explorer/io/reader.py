@@ -50,6 +50,7 @@ class TableReader:
 
     def __init__(self, location: Location, roots: Sequence[str] = ()) -> None:
         self.location = location
+        self.extra_roots = tuple(roots)
         folder = location.metadata_location.rsplit("/", 1)[0]
         data = Storage([folder, *roots], location.properties).read(location.metadata_location)
         self.metadata, problems = parse_metadata(data, location.metadata_location)

@@ -82,14 +82,17 @@ class Workshop:
         path = f"{partition}/{name}" if partition else name
         where = self._partition(table, partition)
         writer = (factory or self.file_factory(table)).newDataWriter(self._output(table, path), table.spec(), where)
-        template = self._jvm.org.apache.iceberg.data.GenericRecord.create(table.schema())
+        self._write(writer, table.schema(), rows)
+        return writer.toDataFile()
+
+    def _write(self, writer: Any, schema: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+        template = self._jvm.org.apache.iceberg.data.GenericRecord.create(schema)
         for row in rows:
             record = template.copy()
             for column, value in row.items():
                 record.setField(column, value)
             writer.write(record)
         writer.close()
-        return writer.toDataFile()
 
     def equality_delete_file(self, table: Any, name: str, rows: Sequence[Mapping[str, Any]]) -> Any:
         """Write an equality delete file on the columns that `rows` name."""
@@ -99,13 +102,5 @@ class Workshop:
         fields = self._jvm.java.util.HashSet()
         for field_id in ids:
             fields.add(field_id)
-        template = self._jvm.org.apache.iceberg.data.GenericRecord.create(
-            self._jvm.org.apache.iceberg.types.TypeUtil.select(schema, fields)
-        )
-        for row in rows:
-            record = template.copy()
-            for column, value in row.items():
-                record.setField(column, value)
-            writer.write(record)
-        writer.close()
+        self._write(writer, self._jvm.org.apache.iceberg.types.TypeUtil.select(schema, fields), rows)
         return writer.toDeleteFile()

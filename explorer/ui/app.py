@@ -204,6 +204,8 @@ class Dashboard:
         if self.view is None or not event.new:
             return
         if self.view.handle(event.new):
+            if event.new.get("type") == "reload":
+                self.pane.timeline = self.view.timeline()
             self._show()
         else:
             self.pane.details = self.view.details()

@@ -48,6 +48,8 @@ class TableWidget(anywidget.AnyWidget):
 
     def _on_request(self, change: Mapping[str, Any]) -> None:
         if self._view.handle(change["new"]):
+            if change["new"].get("type") == "reload":
+                self.timeline = self._view.timeline()
             self.state = self._view.state()
         else:
             self.details = self._view.details()

@@ -85,6 +85,10 @@ class ViewState:
         try:
             if kind == "snapshot":
                 self._look(str(request.get("id")))
+            elif kind == "reload":
+                latest = self.view.snapshot_id == self.table.metadata.current_snapshot_id
+                self.table = self.table.refresh()
+                self._look(None if latest else self.view.snapshot_id)
             elif kind == "search":
                 self.view = replace(self.view, search=str(request.get("text", ""))[:200].strip(), pages={})
             elif kind == "filtered":

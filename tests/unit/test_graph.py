@@ -107,3 +107,23 @@ def test_the_whole_tree_of_one_table_as_text(table: Table) -> None:
     assert text.count("data_manifest") == 0
     assert text.count("manifest list 4") == 1
     assert "branch main -> snapshot-4" in text
+
+
+@pytest.mark.parametrize("by", ["folder", "catalog"])
+def test_reload_follows_new_commits(by: str, tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    folder = make_table(tmp_path, commits=2)
+    properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}/warehouse"}
+    name = ("db.t", "small", properties) if by == "catalog" else (str(folder),)
+    table = explorer.open_table(*name)
+    state, pinned = ViewState(table), ViewState(table, "snapshot-1")
+    catalog = SqlCatalog("small", **properties)
+    catalog.load_table("db.t").append(pa.table({"id": pa.array([7], pa.int64()), "fruit": ["fig"]}))
+    catalog.engine.dispose()
+    for view, expected in ((state, 3), (pinned, 1)):
+        view.handle({"type": "reload"})
+        assert not view.message
+        assert len(view.timeline()["ids"]) == 3
+        assert view.timeline()["ids"].index(str(view.snapshot_id)) + 1 == expected

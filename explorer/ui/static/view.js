@@ -103,6 +103,7 @@ export function mount(el, picture, send, options = {}) {
     button("fit", "Fit the graph (f)", () => fit(true)),
     button("legend", "What colours, shapes and marks mean", () => legend.classList.toggle("ix-open")),
   );
+  if (send) bar.append(button("reload", "Read the table again, as its catalog or folder has it now", () => ask({ type: "reload" })));
   if (send) bar.append(button("inspector", "Show or hide the inspector", () => side.classList.toggle("ix-closed")));
   side.classList.add("ix-closed");  // opens with the first node a person chooses
 
@@ -599,6 +600,7 @@ function render({ model, el }) {
   const details = () => app.inspect(model.get("details"));
   model.on("change:state", show);
   model.on("change:details", details);
+  model.on("change:timeline", () => app.setTimeline((line = model.get("timeline"))));
   show();
   return () => app.close();
 }
