@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from explorer.core import entries as core
+from explorer.core.headers import check_header
 from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
 from explorer.core.values import decode_metrics, partition_path
 from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
@@ -170,6 +172,9 @@ def _snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     sections.append(
         Section("summary", [(k, v, human_bytes(int(v)) if k.endswith("-size") and v.isdigit() else "") for k, v in summary.items()])
     )
+    words = {True: "agrees", False: "⚠ contradicts", None: "not known"}
+    checked = [(t.name, t.summary, t.computed, words[t.agrees]) for t in totals(snapshot.summary, table.manifest_files(snapshot))]
+    sections.append(Section("totals checked", columns=("total", "summary", "manifest list", ""), rows=checked))
     schema = table.metadata.schema(snapshot.schema_id)
     if schema:
         sections.append(_schema_section(f"schema {schema.schema_id} at this snapshot", schema.by_id.values()))
@@ -213,12 +218,24 @@ def _manifest(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     if summaries:
         columns = ("name", "contains_null", "contains_nan", "lower_bound", "upper_bound")
         sections.append(Section("partition summaries", columns=columns, rows=[[s[c] for c in columns] for s in summaries]))
-    header = table.manifest_header(manifest.manifest_path)
-    schema = header.pop("schema", None)
-    sections.append(Section("its own Avro header", [(k, v, "") for k, v in header.items()], open=False))
-    if schema:
-        sections.append(Section("table schema in the header", raw=_pretty(schema), open=False))
+    sections += _header(table, manifest)
     return [*sections, _raw("raw Avro record in the list", manifest.raw)]
+
+
+def _header(table: Table, manifest: ManifestFile) -> list[Section]:
+    """The manifest's own header beside what is said of it elsewhere; contradictions are marked."""
+    header = table.manifest_header(manifest.manifest_path)
+    checks = check_header(header, manifest, table.metadata)
+    words = {True: "agrees", False: "⚠ contradicts", None: "said only once"}
+    listed = [(c.name, c.header, c.other, c.source, words[c.agrees]) for c in checks]
+    wrong = [c.name for c in checks if c.agrees is False]
+    note = f"⚠ contradictions in {', '.join(wrong)}" if wrong else ""
+    schema = header.pop("schema", None)
+    sections = [
+        Section("header against list and metadata", columns=("field", "header", "elsewhere", "where", ""), rows=listed, note=note),
+        Section("its own Avro header", [(k, v, "") for k, v in header.items()], open=False),
+    ]
+    return [*sections, Section("table schema in the header", raw=_pretty(schema), open=False)] if schema else sections
 
 
 def _pretty(text: str) -> str:

@@ -193,6 +193,17 @@ def test_diffs_equal_the_difference_of_icebergs_files(name: str, sandbox: Path, 
             assert {c.key[:2] for c in change.removed} == files[a.snapshot_id] - files[b.snapshot_id]
 
 
+@pytest.mark.parametrize("name", BY_NAME)
+def test_every_header_agrees_with_its_list(name: str, sandbox: Path) -> None:
+    from explorer.core.headers import check_header
+
+    table = open_demo(name)
+    for snapshot in sampled(table):
+        for manifest in table.manifest_files(snapshot):
+            checks = check_header(table.manifest_header(manifest.manifest_path), manifest, table.metadata)
+            assert not [c for c in checks if c.agrees is False]
+
+
 def test_the_lifecycle_is_figure_8s(sandbox: Path) -> None:
     cells = {(c.manifest, c.snapshot): c for c in open_demo("manifest_lifecycle").lifecycle()}
     states = {key: (c.state, c.into) for key, c in cells.items()}

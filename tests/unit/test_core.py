@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -115,6 +116,30 @@ def test_partition_values(value: object, transform: str, kind: str, expected: st
 
 def test_partition_summaries_are_typed_by_the_transform() -> None:
     assert summary_bound((650).to_bytes(4, "little"), "month", "date") == "2024-03"
+
+
+def test_a_header_that_contradicts_its_list_is_marked(tmp_path: Path) -> None:
+    import explorer
+    from explorer.core.headers import check_header
+    from tests.unit.small import make_table
+
+    table = explorer.open_table(str(make_table(tmp_path)))
+    [manifest, *_] = table.manifest_files(table.metadata.current_snapshot)
+    header = table.manifest_header(manifest.manifest_path)
+    assert all(c.agrees for c in check_header(header, manifest, table.metadata))
+    wrong = header | {
+        "content": "deletes",
+        "partition-spec-id": "4",
+        "format-version": "9",
+        "partition-spec": '[{"name": "x", "field-id": 1, "transform": "void"}]',
+    }
+    assert [c.name for c in check_header(wrong, manifest, table.metadata) if c.agrees is False] == [
+        "content",
+        "partition-spec-id",
+        "partition-spec",
+        "format-version",
+    ]
+    assert [c.agrees for c in check_header({}, manifest, table.metadata)] == [True, None, None, None]
 
 
 def test_units() -> None:

@@ -1,0 +1,68 @@
+"""What a manifest's own Avro header says, beside what the manifest list and the table metadata say of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
+from explorer.model.metadata import TableMetadata
+
+
+@dataclass(frozen=True)
+class HeaderCheck:
+    """One thing said twice: by the header and elsewhere (`source`). None: not said. `agrees` is None where one is silent."""
+
+    name: str
+    header: Any
+    other: Any
+    source: str
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether both say the same."""
+        return None if self.header is None or self.other is None else bool(self.header == self.other)
+
+
+def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: TableMetadata) -> list[HeaderCheck]:
+    """content, partition-spec-id and format-version against the manifest list; the partition spec's fields and the schema's
+    field ids against the table metadata."""
+    spec = metadata.spec(manifest.partition_spec_id)
+    fields = None if spec is None else [[f.field_id, f.name, f.transform] for f in spec.fields]
+    written = _json(header.get("partition-spec"))
+    parts = written.get("fields", []) if isinstance(written, Mapping) else written
+    known = {i for schema in metadata.schemas for i in schema.by_id}
+    schema = _json(header.get("schema"))
+    unknown = sorted({f["id"] for f in schema.get("fields", [])} - known) if isinstance(schema, Mapping) else None
+    version = header.get("format-version")
+    checks = [
+        # version 1 wrote no content: such a manifest is of data
+        HeaderCheck("content", header.get("content", "data"), MANIFEST_CONTENT.get(manifest.content), "manifest list"),
+        HeaderCheck("partition-spec-id", _number(header.get("partition-spec-id")), manifest.partition_spec_id, "manifest list"),
+        HeaderCheck("partition-spec", _spec_fields(parts), fields, "table metadata"),
+        HeaderCheck("schema field ids in no schema", unknown, [], "table metadata"),
+    ]
+    if version is not None and _number(version) is not None:
+        newer = (_number(version) or 0) > metadata.format_version
+        other = metadata.format_version if newer else _number(version)  # an older manifest in an upgraded table is legal
+        checks.append(HeaderCheck("format-version", _number(version), other, "table metadata"))
+    return checks
+
+
+def _json(text: str | None) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return None
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.lstrip("-").isdigit() else None
+
+
+def _spec_fields(parts: Any) -> list[list[Any]] | None:
+    if not isinstance(parts, list):
+        return None
+    return [[p.get("field-id", 1000 + i), p.get("name"), p.get("transform")] for i, p in enumerate(parts) if isinstance(p, Mapping)]
