@@ -70,6 +70,6 @@ def spark(conf: Mapping[str, str] | None = None, master: str | None = None) -> A
     """A SparkSession with Iceberg and the sandbox catalog (`sandbox.db.t`). Waits until it is ready.
 
     `conf` and `master` win over $ICEBERG_EXPLORER_SPARK_CONF and spark.json. Raises EngineError with the fix."""
-    from explorer.engines.spark import SparkEngine
+    from explorer.engines.spark import SparkEngine, shared_engine
 
-    return SparkEngine(conf, master).session()
+    return (SparkEngine(conf, master) if conf or master else shared_engine()).session()

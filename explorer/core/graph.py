@@ -226,7 +226,7 @@ class _Builder:
         changes = []
         for added, removed, noun in (
             ("added-data-files", "deleted-data-files", "file"),
-            ("added-delete-files", "removed-delete-files", "delete file"),
+            ("added-delete-files", "removed-delete-files", "delete"),
             ("added-records", "deleted-records", "row"),
         ):
             plus, minus = summary.get(added, "0"), summary.get(removed, "0")

@@ -5,6 +5,7 @@ once, `state` says how far it is, and only `session()` blocks."""
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -169,6 +170,12 @@ class SparkEngine:
                 self._session = None
             self._thread = None
         self._enter("stopped")
+
+
+@functools.cache
+def shared_engine() -> SparkEngine:
+    """The engine of this process with the default settings: one JVM, which all sessions of a server share."""
+    return SparkEngine()
 
 
 def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sandbox: Path) -> SparkSession:

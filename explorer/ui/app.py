@@ -16,7 +16,7 @@ from panel.custom import AnyWidgetComponent
 
 import explorer
 from explorer.core.graph import manifest_node
-from explorer.engines.spark import SparkEngine
+from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.io import catalogs
 from explorer.table import Table
@@ -46,17 +46,6 @@ EXPORTS = {
     "dot": "Graphviz source",
     "json": "nodes, edges and what was left out",
 }
-
-_engine: SparkEngine | None = None
-
-
-def engine() -> SparkEngine:
-    """The Spark of this server, started in the background by the first session; sessions share the JVM, no state."""
-    global _engine
-    if _engine is None:
-        _engine = SparkEngine()
-    _engine.start()
-    return _engine
 
 
 class GraphPane(AnyWidgetComponent):
@@ -135,7 +124,8 @@ class Dashboard:
         return pn.Column(pmui.Typography("The graph as it is drawn now", variant="subtitle1"), *lines, margin=12)
 
     def _watch_spark(self) -> None:
-        spark = engine()
+        spark = shared_engine()
+        spark.start()
 
         def show() -> None:
             self.spark.object = str(spark.state)

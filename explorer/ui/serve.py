@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from explorer.engines.spark import shared_engine
 from explorer.errors import AccessRefused
 
 PASSWORD_VARIABLE = "ICEBERG_EXPLORER_PASSWORD"
@@ -29,7 +30,7 @@ def serve(table: str | None, port: int, address: str, show: bool) -> None:
 
     if table:
         os.environ[app.TABLE_VARIABLE] = table
-    app.engine()
+    shared_engine().start()
     guard: dict[str, Any] = {"basic_auth": {"explorer": password}, "cookie_secret": secrets.token_hex(32)} if password else {}
     server = pn.serve({"/": app.create}, port=port, address=address, show=False, start=False, title="Iceberg metadata explorer", **guard)
     hosts = {address, "localhost", "127.0.0.1", "[::1]", "::1"}
