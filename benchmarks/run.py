@@ -93,6 +93,15 @@ def main() -> None:
         }
         parts += [f"- {words}: {seconds[a] / seconds[b]:.1f}" for words, (a, b) in ratios.items() if a in seconds and b in seconds]
         parts.append("")
+    screen = [sys.executable, "-m", "benchmarks.screen", str(table("1M"))]
+    result = subprocess.run(screen, capture_output=True, text=True, cwd=HERE.parent)
+    if result.returncode == 0:
+        data = json.loads(result.stdout.splitlines()[-1])
+        parts += ["## On screen, in headless Chromium", "", f"Spark meanwhile: {data.pop('spark')}", "", "| what | seconds |", "|---|---:|"]
+        parts += [f"| {name} | {seconds} |" for name, seconds in data.items()]
+        parts.append("")
+    else:
+        print(f"screen: not measured: {result.stderr.strip().splitlines()[-1][:200]}")
     (HERE.parent / "docs" / "benchmarks.md").write_text("\n".join(parts))
     print("wrote docs/benchmarks.md")
 

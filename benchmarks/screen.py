@@ -1,0 +1,55 @@
+"""How soon a table is on screen, in headless Chromium, while Spark is still starting. Prints one JSON line.
+
+    python -m benchmarks.screen [TABLE_FOLDER...]
+
+Needs the teaching tables (`iceberg-explorer demo`). `page` is from navigation to the first node of a fresh browser; `open_<table>`
+from the click in the catalog tree, or from navigation to a folder's URL, to its nodes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from urllib.parse import quote
+
+from playwright.sync_api import sync_playwright
+
+from tests.browser.conftest import free_port
+from tests.browser.find_browser import FLAGS, find
+
+
+def measure(folders: list[str]) -> dict[str, float | str]:
+    port = free_port()
+    url = f"http://localhost:{port}/"
+    found: dict[str, float | str] = {}
+    command = [sys.executable, "-m", "explorer.cli", "serve", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
+        assert server.stdout
+        while url not in server.stdout.readline():
+            pass
+        browser = playwright.chromium.launch(executable_path=find(), args=FLAGS)
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        began = time.perf_counter()
+        page.goto(url)
+        page.wait_for_selector(".ix-node")
+        found["page"] = round(time.perf_counter() - began, 2)
+        for name in ("equality_deletes", "long_history", "deletion_vectors"):
+            row = page.get_by_text(name, exact=True)
+            began = time.perf_counter()
+            row.click()
+            page.locator(".ix-name", has_text=name).wait_for()
+            found[f"open_{name}"] = round(time.perf_counter() - began, 2)
+        found["spark"] = page.get_by_text("Spark:").inner_text()
+        for folder in folders:
+            began = time.perf_counter()
+            page.goto(f"{url}?table={quote(folder)}")
+            page.wait_for_selector(".ix-node")
+            found[f"open_{folder.rsplit('/', 1)[-1]}"] = round(time.perf_counter() - began, 2)
+        browser.close()
+        server.terminate()
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(sys.argv[1:])))
