@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import os
 import threading
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -22,16 +21,16 @@ SMALLEST = 64 << 10
 LIMIT_BYTES = 4 << 30
 
 
-def _file(path: str, length: int, stamp: int, part: str) -> Path:
+def _file(path: str, length: int, stamp: int, part: str) -> str:
     key = hashlib.blake2b(f"{CACHE_VERSION}|{path}|{length}|{stamp}|{part}".encode(), digest_size=16).hexdigest()
-    return cache_home() / "manifests" / key[:2] / f"{key}.arrow"
+    return f"{cache_home()}/manifests/{key[:2]}/{key}.arrow"
 
 
 def get(path: str, length: int, stamp: int, part: str) -> pa.Table | None:
     """The cached table, memory-mapped, or None."""
     file = _file(path, length, stamp, part)
     try:
-        with pa.memory_map(str(file)) as source:
+        with pa.memory_map(file) as source:
             return pa.ipc.open_file(source).read_all()
     except (OSError, pa.ArrowInvalid):
         return None
@@ -42,7 +41,7 @@ def put(path: str, length: int, stamp: int, part: str, table: pa.Table) -> None:
     file = _file(path, length, stamp, part)
     scratch = f"{file}.{os.getpid()}.{threading.get_ident()}"
     with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
+        os.makedirs(os.path.dirname(file), exist_ok=True)
         try:
             with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)

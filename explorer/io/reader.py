@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import deque
@@ -143,7 +144,7 @@ class TableReader:
                 self._keep(by_path[path], metrics, found[path].value)
         with self._lock:
             for path, result in found.items():
-                if _bytes(result) < MEMORY_BYTES // 8:  # larger ones come from the disk cache
+                with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
                     self._entries[(path, metrics)] = result
         return [found[m.manifest_path] for m in wanted]
 
