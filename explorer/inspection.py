@@ -10,6 +10,7 @@ from typing import Any
 from explorer.core import entries as core
 from explorer.core.headers import check_header
 from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.secrets import without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
 from explorer.core.values import decode_metrics, partition_path
@@ -134,7 +135,7 @@ def _metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
                 note="" if listed else "unpartitioned",
             )
         )
-    properties = rows.without_secrets(meta.properties)
+    properties = without_secrets(meta.properties)
     sections.append(Section("properties", [(k, v, "") for k, v in sorted(properties.items())], open=False))
     return [*sections, _raw("raw JSON", rows.metadata_object(meta))]
 

@@ -12,14 +12,13 @@ from explorer.collection import Collection
 from explorer.core import entries as core
 from explorer.core.diff import Side, SnapshotDiff, diff, only
 from explorer.core.entries import as_of_snapshot
-from explorer.core.graph import GraphSource, GraphView, build, file_node, list_node, manifest_node, node_id
+from explorer.core.graph import GraphSource, GraphView, build, file_node, list_node, manifest_node, mentions, node_id
 from explorer.core.history import Resolved, resolve_snapshot
 from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.core.metadata_diff import metadata_diff, schema_changes
 from explorer.core.values import conform_partition, unified_partition_type
 from explorer.errors import NotFoundInTable, UnreadableFile
-from explorer.io import avro, manifests
 from explorer.io.locate import locate, metadata_version
 from explorer.io.reader import TableReader
 from explorer.model.graph import Graph
@@ -211,7 +210,7 @@ class Table:
             ]
             for manifest, _ in self.reader.many_entries(wanted):
                 table = entries[manifest.manifest_path] = self.logical_entries(manifest, snapshot_id)
-                if view.search and table is not None and len(matching) < 12 and _mentions(table, view.search):
+                if view.search and table is not None and len(matching) < 12 and mentions(table, view.search):
                     matching.add(manifest_node(manifest.manifest_path))
         footers = self._footers(entries.values(), opened)
         metadata_files = self._metadata_files(opened)
@@ -351,8 +350,7 @@ class Table:
     def manifest_header(self, path: str) -> dict[str, Any]:
         """A manifest's own Avro header: codec and key-value metadata (schema, partition-spec, content, ...) as text.
         Raises UnreadableFile."""
-        container = avro.open_container(self.reader.storage.read(path), path, header_only=True)
-        header = manifests.header(container)
+        header = self.reader.header(path)
         return {"avro.codec": header.codec, **header.metadata}
 
     # -- display ------------------------------------------------------------------------------------------------------
@@ -361,12 +359,6 @@ class Table:
 
     def _repr_mimebundle_(self, **_: Any) -> Mapping[str, Any]:
         return self._display(self) if self._display else {"text/plain": repr(self)}
-
-
-def _mentions(table: pa.Table, text: str) -> bool:
-    import pyarrow.compute as pc
-
-    return bool(pc.any(pc.match_substring(table["file_path"], text, ignore_case=True)).as_py())
 
 
 def _project(table: pa.Table, view: str) -> pa.Table:

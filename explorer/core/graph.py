@@ -91,6 +91,15 @@ def file_kind(content: int, file_format: str) -> str:
     return "equality_deletes" if content == 2 else "data_file"
 
 
+def _matches(table: pa.Table, text: str) -> pa.ChunkedArray:
+    return pc.match_substring(table["file_path"], text, ignore_case=True)
+
+
+def mentions(table: pa.Table, text: str) -> bool:
+    """Whether the path of any file of a manifest contains the text, in any case."""
+    return bool(pc.any(_matches(table, text)).as_py())
+
+
 def build(source: GraphSource, view: GraphView) -> Graph:
     """The graph of a table as seen through a view."""
     return _Builder(source, view).graph()
@@ -159,23 +168,21 @@ class _Builder:
         pointer = node_id("catalog", self.source.title)
         what = self.source.catalog or "opened by path, no catalog"
         label = shorten(self.source.title.partition(".")[2] if self.source.catalog else self.source.title, LABEL)
-        lines = (what, "points to the current metadata")
-        self.add(Node(pointer, "catalog", label, lines, facts={"path": meta.metadata_location}))
+        about = (what, "points to the current metadata")
+        self.add(Node(pointer, "catalog", label, about, facts={"path": meta.metadata_location}))
         first = node_id("metadata", chain[0][0])
         size = 6 if not self.is_open(pointer) else self.view.page_size
         for i in self.page(pointer, len(chain), "metadata files", 0, size=size):
             path, written = chain[i]
             node = node_id("metadata", path)
             known = meta if i == 0 else self.source.metadata_files.get(path)
-            lines_of = [instant(written)]
+            lines = [instant(written)]
             if known:
-                lines_of.insert(0, f"v{known.format_version} · {count(len(known.snapshots), 'snapshot')}")
+                lines.insert(0, f"v{known.format_version} · {count(len(known.snapshots), 'snapshot')}")
             fold = "" if i == 0 else "open" if self.is_open(node) else "folded"
             label = self.metadata_label(path)
             self.add(
-                Node(
-                    node, "metadata", label, tuple(lines_of), "", fold, i == 0, self.problem_of.get(path, ""), {"path": path, "position": i}
-                )
+                Node(node, "metadata", label, tuple(lines), "", fold, i == 0, self.problem_of.get(path, ""), {"path": path, "position": i})
             )
             ids.append(node)
         self.edge(pointer, first, "points to")
@@ -348,16 +355,16 @@ class _Builder:
                 self.trouble(node, manifest.manifest_path, wrong, 4)
         self.edge(parent, node)
 
-    def matching(self, manifest: ManifestFile) -> tuple[list[dict[str, Any]], int]:
-        """Rows to draw of a manifest that is read, and how many it has in all. Only the columns a card needs."""
+    def matching(self, manifest: ManifestFile) -> list[dict[str, Any]]:
+        """The entries to draw of a manifest that is read; what is left out is elided."""
         table = self.source.entries.get(manifest.manifest_path)
         if table is None:
-            return [], 0
+            return []
         if not self.view.show_filtered:
             table = table.filter(table["logical_status"].is_valid())
         total = table.num_rows
         if self.view.search and not self.found(manifest.manifest_path, manifest_name(manifest, self.ordinals)):
-            table = table.filter(pc.match_substring(table["file_path"], self.view.search, ignore_case=True))
+            table = table.filter(_matches(table, self.view.search))
         node = manifest_node(manifest.manifest_path)
         kind = "delete files" if manifest.content == 1 else "data files"
         if total > table.num_rows:
@@ -366,17 +373,16 @@ class _Builder:
                 Elided(node_id("more", f"{node}|search"), node, kind, hidden, total, 0, 4, f"{hidden:,} {kind} without a match")
             )
         rows = self.page(node, table.num_rows, kind, 4)
-        return table.slice(rows.start, len(rows)).to_pylist(), total
+        shown: list[dict[str, Any]] = table.slice(rows.start, len(rows)).to_pylist()
+        return shown
 
     def files_found(self, manifest: ManifestFile) -> bool:
         table = self.source.entries.get(manifest.manifest_path)
-        if table is None:
-            return False
-        return bool(pc.any(pc.match_substring(table["file_path"], self.view.search, ignore_case=True)).as_py())
+        return table is not None and mentions(table, self.view.search)
 
     def files(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
         spec = self.meta.spec(manifest.partition_spec_id)
-        rows, _ = self.matching(manifest)
+        rows = self.matching(manifest)
         for row in rows:
             path = row["file_path"]
             kind = file_kind(row["content"] or 0, row["file_format"] or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from explorer.core.secrets import without_secrets
 from explorer.model.metadata import TableMetadata
 
 
@@ -62,7 +63,7 @@ def metadata_diff(before: TableMetadata, after: TableMetadata) -> dict[str, Any]
         "schema": schema,
         "partition_specs": changes(_by(before.partition_specs, "spec_id"), _by(after.partition_specs, "spec_id")),
         "sort_orders": changes(_by(before.sort_orders, "order_id"), _by(after.sort_orders, "order_id")),
-        "properties": changes(before.properties, after.properties),
+        "properties": {how: without_secrets(what) for how, what in changes(before.properties, after.properties).items()},
         "statistics": changes({s.path: s.raw for s in before.statistics}, {s.path: s.raw for s in after.statistics}),
     }
     result.update({k: v for k, v in candidates.items() if v})

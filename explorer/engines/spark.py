@@ -48,7 +48,6 @@ class SparkState:
 
     phase: str
     detail: str = ""
-    since: float = 0.0
 
     def __str__(self) -> str:
         return f"Spark: {self.phase}" + (f" ({self.detail})" if self.detail else "")
@@ -121,14 +120,14 @@ class SparkEngine:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._listeners: list[Callable[[SparkState], None]] = []
-        self.state = SparkState("stopped", since=time.time())
+        self.state = SparkState("stopped")
 
     def on_change(self, listener: Callable[[SparkState], None]) -> None:
         """Call `listener(state)` on every change of state, on the thread that made the change."""
         self._listeners.append(listener)
 
     def _enter(self, phase: str, detail: str = "") -> None:
-        self.state = SparkState(phase, detail, time.time())
+        self.state = SparkState(phase, detail)
         for listener in list(self._listeners):
             listener(self.state)
 

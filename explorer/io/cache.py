@@ -7,6 +7,7 @@ just decoded again. The oldest files go when the cache outgrows its limit."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import threading
@@ -38,6 +39,7 @@ def get(path: str, length: int, stamp: int, part: str) -> pa.Table | None:
 
 def put(path: str, length: int, stamp: int, part: str, table: pa.Table) -> None:
     """Keep a table. A full or read-only disk is no reason to fail: the table is just not kept."""
+    _trim_once()
     file = _file(path, length, stamp, part)
     scratch = f"{file}.{os.getpid()}.{threading.get_ident()}"
     with contextlib.suppress(OSError):
@@ -49,6 +51,12 @@ def put(path: str, length: int, stamp: int, part: str, table: pa.Table) -> None:
         except BaseException:
             os.unlink(scratch)
             raise
+
+
+@functools.cache
+def _trim_once() -> None:
+    """The first table a process keeps makes room, in the background."""
+    threading.Thread(target=trim, name="trim-cache", daemon=True).start()
 
 
 def trim(limit: int = LIMIT_BYTES) -> None:

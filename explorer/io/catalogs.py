@@ -18,11 +18,10 @@ SANDBOX = "sandbox"
 
 @dataclass(frozen=True)
 class CatalogTable:
-    """A table that a catalog lists. `metadata_location` is None where listing does not tell it."""
+    """A table that a catalog lists."""
 
     catalog: str
     identifier: str
-    metadata_location: str | None = None
 
 
 def configured() -> list[str]:

@@ -280,11 +280,3 @@ def _with_partition(fields: Sequence[pa.Field], arrays: list[pa.Array], layout: 
     else:
         partition = pa.array([{}] * rows, pa.struct([]))
     return pa.table([*arrays, partition], schema=pa.schema([*fields, pa.field("partition", partition.type)]))
-
-
-def header_specs(container: Container) -> Any:
-    """The `partition-spec` of a manifest's header as JSON, or None where it is absent or not JSON."""
-    try:
-        return json.loads(container.metadata.get("partition-spec", "null"))
-    except ValueError:
-        return None

@@ -55,7 +55,6 @@ class TableReader:
         folder = location.metadata_location.rsplit("/", 1)[0]
         data = Storage([folder, *roots], location.properties).read(location.metadata_location)
         self.metadata, problems = parse_metadata(data, location.metadata_location)
-        self.metadata_size = len(data)
         here = folder.rsplit("/", 1)[0] if folder.rsplit("/", 1)[-1] == "metadata" else folder
         moved = None
         if self.metadata.location and canonical(self.metadata.location) != canonical(here) and location.catalog is None:
@@ -63,7 +62,8 @@ class TableReader:
             cause = f"opened from {here}, but the table says it lives at {self.metadata.location}: copied or edited"
             problems.append(Problem(location.metadata_location, cause, "/location", "paths below it are read from the copy", "info"))
         self.problems = tuple(problems)
-        own = [here, self.metadata.location] if self.metadata.location else [here]
+        # In a copy, what the table says of its location is only words: it is looked up in the copy, and allows nothing.
+        own = [here, self.metadata.location] if self.metadata.location and moved is None else [here]
         extra = [self.metadata.properties[k] for k in ("write.data.path", "write.metadata.path") if k in self.metadata.properties]
         own += [path for path in extra if self.metadata.location and below(canonical(path), canonical(self.metadata.location))]
         self.storage = Storage([*own, *roots], location.properties, moved)

@@ -10,8 +10,6 @@ from explorer.views.dot import render_dot, render_image
 from explorer.views.rows import graph_object
 from explorer.views.svg import render_html, render_svg
 
-FORMATS = ("svg", "png", "html", "dot", "json")
-
 
 def asset(name: str) -> str:
     """The text of a file in explorer/ui/static."""

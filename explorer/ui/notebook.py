@@ -36,16 +36,6 @@ class TableWidget(anywidget.AnyWidget):
         """The graph as it is drawn now."""
         return self._view.graph
 
-    @property
-    def selected(self) -> list[dict[str, Any]]:
-        """Facts of the selected nodes: kind, label and what identifies each (snapshot_id, path, ...)."""
-        found = (self._view.graph.node(i) for i in self._view.selected)
-        return [{"kind": n.kind, "label": n.label, **n.facts} for n in found if n]
-
-    def look_at(self, snapshot: str | int) -> None:
-        """Show the table as of a snapshot: id, branch, tag, snapshot-N or timestamp."""
-        self._on_request({"new": {"type": "snapshot", "id": snapshot}})
-
     def _on_request(self, change: Mapping[str, Any]) -> None:
         if self._view.handle(change["new"]):
             if change["new"].get("type") == "reload":

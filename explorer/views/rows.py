@@ -8,14 +8,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from explorer.core.secrets import without_secrets
 from explorer.core.values import source_type, summary_bound
 from explorer.model.graph import Graph
 from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
 from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
 from explorer.model.problem import Problem
-
-SECRET_WORDS = ("secret", "password", "token", "credential", "access-key", "session-token", "sas", "private-key", "auth")
-HIDDEN = "(hidden)"
 
 
 def plain(value: Any) -> Any:
@@ -35,11 +33,6 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return str(value)
-
-
-def without_secrets(properties: Mapping[str, str]) -> dict[str, str]:
-    """Properties with the values of secret-looking keys replaced."""
-    return {k: HIDDEN if any(w in k.lower() for w in SECRET_WORDS) else v for k, v in properties.items()}
 
 
 def metadata_object(metadata: TableMetadata) -> dict[str, Any]:

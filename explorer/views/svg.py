@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from explorer.core.layout import HEADER, WIDTH, Box, layout
+from explorer.core.layout import COLUMN_GAP, HEADER, WIDTH, Box, layout
 from explorer.core.names import shorten
 from explorer.model.graph import COLUMNS, Graph
 from explorer.views.palette import KIND_STYLE, STATUS_STYLE
@@ -17,6 +17,7 @@ from explorer.views.text import clean
 def picture(graph: Graph) -> dict[str, Any]:
     """What the widget draws: nodes, edges and hidden groups with their boxes, as JSON."""
     boxes = layout(graph)
+    used = {node.column for node in graph.nodes}
 
     def at(item: str) -> dict[str, float]:
         box = boxes[item]
@@ -25,7 +26,7 @@ def picture(graph: Graph) -> dict[str, Any]:
     return {
         "title": graph.title,
         "snapshot": str(graph.snapshot_id),
-        "columns": [{"name": name, "x": 254 * i} for i, name in enumerate(COLUMNS) if any(n.column == i for n in graph.nodes)],
+        "columns": [{"name": name, "x": (WIDTH + COLUMN_GAP) * i} for i, name in enumerate(COLUMNS) if i in used],
         "nodes": [
             {
                 "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status, "fold": n.fold,
@@ -66,7 +67,7 @@ def render_svg(graph: Graph) -> str:
     ]
     used = {round(box.x) for box in boxes.values()}
     for i, name in enumerate(COLUMNS):
-        x = i * (WIDTH + 46)
+        x = i * (WIDTH + COLUMN_GAP)
         if x in used:
             out.append(f'<text x="{x}" y="{HEADER - 14}" fill="#555" font-weight="600">{escape(name)}</text>')
     for edge in graph.edges:

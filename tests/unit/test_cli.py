@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from explorer.cli import main
-from tests.unit.small import make_table, newest_metadata
+from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 TABLE_COMMANDS = ["show", "metadata", "snapshots", "refs", "manifests", "entries", "files", "graph"]
 
@@ -106,9 +106,15 @@ def test_every_command_is_documented() -> None:
 
 def test_secrets_are_not_printed(tmp_path: Path) -> None:
     folder = make_table(tmp_path, **{"s3.secret-access-key": "hunter2"})
+    edit_metadata(folder, lambda d: d["properties"].update({"s3.secret-access-key": "hunter3", "plain": "visible"}))
+    changed = run("metadata", "diff", str(folder), "0", "3", "-o", "json").output
+    assert "visible" in changed
+    assert "s3.secret-access-key" in changed
+    assert "hunter" not in changed
+    assert "hunter" not in run("diff", str(folder), "snapshot-1", "snapshot-3", "-o", "json").output
     for command in ("metadata", "show"):
         for output in ("text", "json"):
-            assert "hunter2" not in run(command, str(folder), "-o", output).output
+            assert "hunter" not in run(command, str(folder), "-o", output).output
 
 
 def test_a_closed_pipe_is_no_error(table: Path) -> None:

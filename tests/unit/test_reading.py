@@ -218,6 +218,20 @@ def test_nothing_outside_the_roots_is_read(table: Path, tmp_path: Path) -> None:
     assert len(explorer.open_table(str(table), roots=[str(tmp_path)]).manifests()) == 3
 
 
+def test_a_location_that_claims_another_folder_allows_nothing(table: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.avro"
+    secret.write_bytes(manifest_list(table).read_bytes())
+
+    def claim(data: dict) -> None:  # type: ignore[type-arg]
+        data["location"] = str(tmp_path)
+        data["snapshots"][-1]["manifest-list"] = f"file:{secret}"
+
+    edit_metadata(table, claim)
+    opened = explorer.open_table(str(table))
+    assert len(opened.manifests()) == 0
+    assert any("outside the table's folder" in p.cause or "does not exist" in p.cause for p in opened.problems)
+
+
 def test_a_link_out_of_the_table_is_not_followed(table: Path, tmp_path: Path) -> None:
     listed = manifest_list(table)
     shutil.move(listed, tmp_path / "moved.avro")
