@@ -17,7 +17,7 @@ from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import avro, cache, manifests, parquet, puffin
 from explorer.io.locate import Location
 from explorer.io.metadata import parse_metadata
-from explorer.io.storage import Storage, below, canonical, local_path
+from explorer.io.storage import Storage, canonical, local_path
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
@@ -64,8 +64,6 @@ class TableReader:
         self.problems = tuple(problems)
         # In a copy, what the table says of its location is only words: it is looked up in the copy, and allows nothing.
         own = [here, self.metadata.location] if self.metadata.location and moved is None else [here]
-        extra = [self.metadata.properties[k] for k in ("write.data.path", "write.metadata.path") if k in self.metadata.properties]
-        own += [path for path in extra if self.metadata.location and below(canonical(path), canonical(self.metadata.location))]
         self.storage = Storage([*own, *roots], location.properties, moved)
         self._lock = threading.Lock()
         self._lists: LRUCache[int, Read] = LRUCache(512)

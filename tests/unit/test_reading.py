@@ -224,6 +224,7 @@ def test_a_location_that_claims_another_folder_allows_nothing(table: Path, tmp_p
 
     def claim(data: dict) -> None:  # type: ignore[type-arg]
         data["location"] = str(tmp_path)
+        data["properties"]["write.data.path"] = f"{tmp_path}/."
         data["snapshots"][-1]["manifest-list"] = f"file:{secret}"
 
     edit_metadata(table, claim)
