@@ -33,6 +33,7 @@ __all__ = [
     "TableNotFound",
     "UnreadableFile",
     "catalog",
+    "compare",
     "open_table",
     "spark",
 ]
@@ -49,6 +50,14 @@ def open_table(table: str, catalog: str | None = None, properties: Mapping[str, 
     from explorer.io.reader import TableReader
 
     return Table(TableReader(locate(table, catalog, properties), roots), _show)
+
+
+def compare(table: Table, before: str | int | None, after: str | int | None, height: str = "420px") -> Any:
+    """The difference of two snapshots as a live widget: added and removed parts drawn, what both have folded.
+    Raises NotFoundInTable."""
+    from explorer.ui.notebook import DiffWidget
+
+    return DiffWidget(table, before, after, height)
 
 
 def _show(table: Table) -> Mapping[str, Any]:

@@ -99,11 +99,18 @@ def emit(data: Any, output: str, text: Callable[[], str]) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False) if output == "json" else text().rstrip("\n"))
 
 
-def emit_rows(rows: explorer.Collection, output: str, columns: list[str] | None = None) -> None:
-    """Print a collection."""
+def emit_rows(rows: explorer.Collection, output: str, columns: list[str] | None = None, table: explorer.Table | None = None) -> None:
+    """Print a collection; in text, partitions of `table` as paths."""
+    from explorer.core.values import named_partition_path
     from explorer.views.text import render_table
 
     data = rows.to_json()
+    if table and output == "text" and {"partition", "spec_id"} <= set(rows.columns):
+        specs = {s.spec_id: s for s in table.metadata.partition_specs}
+        values = rows.to_arrow()["partition"].to_pylist()
+        data = [
+            r | {"partition": named_partition_path(v, specs.get(r["spec_id"]), table.metadata)} for r, v in zip(data, values, strict=True)
+        ]
     width = None if sys.stdout.isatty() else 220
     shown = [c for c in columns or rows.columns if c in rows.columns]
     emit(data, output, lambda: render_table(data, width, shown))
@@ -203,7 +210,7 @@ def _collection_command(
 ) -> None:
     def command(table: str, catalog: str | None, properties: tuple[str, ...], roots: tuple[str, ...], output: str, **options: Any) -> None:
         found = opened(table, catalog, properties, roots)
-        emit_rows(rows(found, **options), output, columns)
+        emit_rows(rows(found, **options), output, columns, found)
         finish(found)
 
     decorated: Any = table_options(snapshot_option(command) if snapshot else command)
@@ -225,6 +232,11 @@ _collection_command(
     lambda t, snapshot, view, metrics: t.entries(snapshot, view, metrics),
 )
 _collection_command("files", "List the files a reader of a snapshot sees.", lambda t, snapshot, metrics: t.files(snapshot, metrics))
+PARTITION_COLUMNS = ["partition", "spec_id", "record_count", "file_count", "total_data_file_size_in_bytes"]
+PARTITION_COLUMNS += ["position_delete_file_count", "equality_delete_file_count"]
+_collection_command(
+    "partitions", "Add up the live files by partition.", lambda t, snapshot: t.partitions(snapshot), columns=PARTITION_COLUMNS
+)
 
 
 @main.command()
@@ -267,6 +279,20 @@ def history(output: str, **where: Any) -> None:
 
 @main.command()
 @table_options
+@click.option("--from", "first", help="The snapshot before the first commit; from the oldest one on if left out.")
+@click.option("--to", "last", help="The snapshot of the last commit; the current one if left out.")
+def commits(first: str | None, last: str | None, output: str, **where: Any) -> None:
+    """Show what each commit of a run did and cost, and the run's write amplification."""
+    from explorer.views.changes import commits_object, render_commits
+
+    found = opened(**where)
+    run = found.commits(first, last)
+    emit(commits_object(run), output, lambda: render_commits(run))
+    finish(found)
+
+
+@main.command()
+@table_options
 @click.argument("path")
 def file(path: str, output: str, **where: Any) -> None:
     """Tell the life of one data or delete file, named by its path or the end of it."""
@@ -284,11 +310,12 @@ def file(path: str, output: str, **where: Any) -> None:
 @click.argument("after", required=False)
 def metadata_diff(before: str, after: str | None, output: str, **where: Any) -> None:
     """Compare two metadata files by meaning; each is a version number or a path. Also `metadata diff`."""
-    from explorer.views.text import render_fields
+    from explorer.views.changes import render_changes
+    from explorer.views.rows import plain
 
     found = opened(**where)
     changes = found.metadata_diff(before, after)
-    emit(changes, output, lambda: render_fields(changes) if changes else "nothing differs\n")
+    emit(plain(changes), output, lambda: render_changes(changes))
     finish(found)
 
 
@@ -298,9 +325,10 @@ def metadata_diff(before: str, after: str | None, output: str, **where: Any) -> 
 @click.option("--format", "picture", type=click.Choice(["dot", "svg", "png", "html", "json"]), default="svg", show_default=True)
 @click.option("--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to stdout.")
 @click.option("--search", default="", help="Only files, manifests and snapshots that contain this text.")
+@click.option("--diff", "sides", nargs=2, metavar="A B", help="Draw the difference of two snapshots instead.")
 def graph(
     table: str, catalog: str | None, properties: tuple[str, ...], roots: tuple[str, ...], output: str,
-    snapshot: str | None, picture: str, target: Path | None, search: str,
+    snapshot: str | None, picture: str, target: Path | None, search: str, sides: tuple[str, str] | None,
 ) -> None:  # fmt: skip
     """Draw the metadata tree as DOT, SVG, PNG, HTML (opens from disk, with pan and zoom) or JSON."""
     from dataclasses import replace
@@ -308,8 +336,10 @@ def graph(
     from explorer.ui.export import export
 
     found = opened(table, catalog, properties, roots)
-    view = replace(found.default_view(snapshot), search=search)
-    data = export(found.graph(view=view), "json" if output == "json" else picture)
+    if sides and (snapshot or search):
+        raise click.UsageError("--diff takes no --snapshot or --search")
+    drawn = found.diff_graph(*sides) if sides else found.graph(view=replace(found.default_view(snapshot), search=search))
+    data = export(drawn, "json" if output == "json" else picture)
     if target:
         target.write_bytes(data)
         click.echo(f"wrote {target} ({len(data):,} bytes)", err=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.core import entries as core
 from explorer.core.headers import check_header
-from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.names import runs, snapshot_name, snapshot_ordinals
 from explorer.core.secrets import without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
@@ -87,6 +87,19 @@ def inspect(table: Table, node: Node) -> Inspection:
         sections = []
         problems.append(str(error))
     return Inspection(node.label, KINDS.get(node.kind, node.kind), tuple(sections), tuple(dict.fromkeys(problems)))
+
+
+def life(table: Table, path: str) -> Section:
+    """The life of one file, snapshot by snapshot. It looks through every manifest of the table."""
+    try:
+        found = table.file(path)
+    except ExplorerError as error:
+        return Section("its life", note=str(error))
+    told = [(runs(e.snapshot for e in c), c[0].manifest, c[0].status, c[0].logical_status or "filtered out") for c in found.chapters()]
+    end = f"deleted by {found.deleted_by}" if found.deleted_by else "not deleted"
+    words = f"Added by {found.added_by or 'an expired snapshot'}, {end}. Refs that read it: {', '.join(found.refs) or 'none'}."
+    note = f"{words} To let it go: {found.goes_when}."
+    return Section("its life", columns=("snapshots", "manifest", "stored", "reads as"), rows=told, note=note)
 
 
 def _catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:

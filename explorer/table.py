@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,15 +10,18 @@ import pyarrow as pa
 
 from explorer.collection import Collection
 from explorer.core import entries as core
+from explorer.core.costs import RunCost, bytes_kept, commit_cost, run_between
 from explorer.core.diff import Side, SnapshotDiff, diff, only
+from explorer.core.diff_graph import diff_graph
 from explorer.core.entries import as_of_snapshot
 from explorer.core.graph import GraphSource, GraphView, build, file_node, list_node, manifest_node, mentions, node_id
 from explorer.core.history import Resolved, resolve_snapshot
 from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.core.metadata_diff import metadata_diff, schema_changes
+from explorer.core.partitions import partitions
 from explorer.core.values import conform_partition, unified_partition_type
-from explorer.errors import NotFoundInTable, UnreadableFile
+from explorer.errors import AccessRefused, NotFoundInTable, UnreadableFile
 from explorer.io.locate import locate, metadata_version
 from explorer.io.reader import TableReader
 from explorer.model.graph import Graph
@@ -138,6 +141,18 @@ class Table:
             return Collection(everything, "files")
         return Collection(core.live(everything).drop_columns(["status", "reason"]), "files")
 
+    def partitions(self, snapshot: str | int | None = None) -> Collection:
+        """Live files added up by partition, as Iceberg's own table of that name has them: partition, spec_id, record_count,
+        file_count, total_data_file_size_in_bytes, records and files of position (with vectors) and equality deletes, and when and
+        by which snapshot a file was added last (null when that has expired). Partitions of several specs that agree in all fields
+        are one; `spec_id` is that of the file added last."""
+        found = self._maybe(snapshot)
+        tables = [t for t in self._logical_tables(found, metrics=False) if t is not None]
+        if not tables:
+            return Collection(pa.table({}), "partitions")
+        times = {s.snapshot_id: s.timestamp_ms for s in self.metadata.snapshots}
+        return Collection(partitions(pa.concat_tables(tables, promote_options="default"), times), "partitions")
+
     # -- building blocks shared by the views --------------------------------------------------------------------------
     def _maybe(self, snapshot: str | int | None) -> Snapshot | None:
         """The snapshot; None for the current one of a table without any."""
@@ -161,11 +176,7 @@ class Table:
 
     def _logical_tables(self, snapshot: Snapshot | None, metrics: bool) -> list[pa.Table | None]:
         listed = self.manifest_files(snapshot)
-        stored = []
-        for manifest, read in self.reader.many_entries(listed, metrics):
-            self._note(read.problems)
-            if read.value is not None:
-                stored.append((manifest, read.value))
+        stored = list(self._many_stored(listed, metrics))
         unified = unified_partition_type(self.metadata, [t for _, t in stored])
         done: list[pa.Table | None] = []
         for manifest, table in stored:
@@ -259,12 +270,14 @@ class Table:
         before_side, after_side = self._side(old, mine, theirs), self._side(new, theirs, mine)
         return diff(before_side, after_side, self.metadata, self._table_changes(old, new))
 
+    def diff_graph(self, before: str | int | None, after: str | int | None, pages: Mapping[str, int] | None = None) -> Graph:
+        """The diff of two snapshots as a graph: added and removed parts drawn, kept ones folded (see core.diff_graph)."""
+        change = self.diff(before, after)
+        lists = [self.manifest_files(self.metadata.snapshot(i)) for i in (change.before, change.after)]
+        return diff_graph(self.name, change, self.metadata, lists[0], lists[1], pages)
+
     def _side(self, snapshot: Snapshot, mine: list[ManifestFile], other: list[ManifestFile]) -> Side:
-        entries = {}
-        for manifest, read in self.reader.many_entries(only(mine, other)):
-            self._note(read.problems)
-            if read.value is not None:
-                entries[manifest.manifest_path] = as_of_snapshot(read.value, manifest, snapshot.snapshot_id)
+        entries = {m.manifest_path: e for m, e in self._many_logical(only(mine, other), snapshot.snapshot_id)}
         return Side(snapshot, mine, entries)
 
     def _table_changes(self, old: Snapshot, new: Snapshot) -> dict[str, Any]:
@@ -300,6 +313,45 @@ class Table:
             self._older[path] = self.reader.metadata_file(path)[0]
         return self._older[path]
 
+    def commits(self, first: str | int | None = None, last: str | int | None = None) -> RunCost:
+        """What each commit after `first` up to `last` (the current one) did and cost, and the run's write amplification; without
+        `first` from the oldest snapshot on. Raises NotFoundInTable when `first` is no ancestor of `last`."""
+        end = self._maybe(last)
+        if end is None:
+            return RunCost((), 0)
+        start = self.resolve(first).snapshot.snapshot_id if first is not None else None
+        try:
+            run = run_between(self.metadata, start, end.snapshot_id)
+        except ValueError as error:
+            raise NotFoundInTable(str(error)) from error
+        commits = []
+        for snapshot in run:
+            listed = self.manifest_files(snapshot)
+            wrote = [m for m in listed if m.added_snapshot_id == snapshot.snapshot_id]
+            entries = {m.manifest_path: e for m, e in self._many_logical(wrote, snapshot.snapshot_id)}
+            commits.append(commit_cost(self.metadata, snapshot, listed, entries, self._size))
+        ids = [s.snapshot_id for s in run]
+        kept = bytes_kept((e for _, e in self._many_logical(self.manifest_files(end), end.snapshot_id)), ids)
+        return RunCost(tuple(commits), kept)
+
+    def _many_stored(self, manifests: Sequence[ManifestFile], metrics: bool = False) -> Iterator[tuple[ManifestFile, pa.Table]]:
+        """Stored entries of several manifests; unreadable ones are left out and noted."""
+        for manifest, read in self.reader.many_entries(manifests, metrics):
+            self._note(read.problems)
+            if read.value is not None:
+                yield manifest, read.value
+
+    def _many_logical(self, manifests: Sequence[ManifestFile], snapshot_id: int) -> Iterator[tuple[ManifestFile, pa.Table]]:
+        """`_many_stored`, as of a snapshot."""
+        for manifest, table in self._many_stored(manifests):
+            yield manifest, as_of_snapshot(table, manifest, snapshot_id)
+
+    def _size(self, path: str) -> int | None:
+        try:
+            return self.reader.storage.size(path)
+        except (UnreadableFile, AccessRefused):
+            return None
+
     def lifecycle(self) -> list[Cell]:
         """What became of every manifest at every snapshot: created, carried, rewritten, merged or dropped, and why."""
         return lifecycle(self.metadata, self.manifest_files, self.logical_entries)
@@ -307,7 +359,7 @@ class Table:
     def file(self, path: str) -> Biography:
         """The life of a data or delete file, by its path or the end of it. Raises NotFoundInTable."""
         try:
-            found = biography(self.metadata, path, self.manifest_files, self.logical_entries)
+            found = biography(self.metadata, path, self.manifest_files, self._many_stored)
         except ValueError as error:
             raise NotFoundInTable(str(error)) from error
         if found is None:

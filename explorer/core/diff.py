@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from explorer.core.entries import DELETED
 from explorer.core.graph import file_kind
@@ -81,6 +82,8 @@ class SnapshotDiff:
     rewritten: tuple[Rewrite, ...]
     dropped: tuple[Dropped, ...]
     table: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    carried: Mapping[str, int] = field(default_factory=dict)
+    """Of each manifest that only one side lists: how many of its live files both sides read."""
 
     def of(self, side: str, deletes: bool) -> list[FileChange]:
         """`added` or `removed` data files, or delete files and vectors."""
@@ -118,53 +121,76 @@ def only(mine: Sequence[ManifestFile], other: Sequence[ManifestFile]) -> list[Ma
 
 def diff(before: Side, after: Side, metadata: TableMetadata, table: Mapping[str, Mapping[str, Any]] | None = None) -> SnapshotDiff:
     """Compare two snapshots of one table; they need not be related. `table` is what core.metadata_diff says of their times."""
-    old, new = _live(before, metadata), _live(after, metadata)
+    (old, old_carried), (new, new_carried) = _changes(before, after, metadata), _changes(after, before, metadata)
     kept = {m.manifest_path for m in before.manifests} & {m.manifest_path for m in after.manifests}
     gone, made = only(before.manifests, after.manifests), only(after.manifests, before.manifests)
     rewritten, dropped = manifest_fates(gone, made, before.entries, after.entries)
     return SnapshotDiff(
         before=before.snapshot.snapshot_id if before.snapshot else None,
         after=after.snapshot.snapshot_id if after.snapshot else None,
-        added=tuple(new[k] for k in sorted(new.keys() - old.keys(), key=_order)),
-        removed=tuple(old[k] for k in sorted(old.keys() - new.keys(), key=_order)),
+        added=new,
+        removed=old,
         kept_manifests=tuple(m.manifest_path for m in after.manifests if m.manifest_path in kept),
         added_manifests=tuple(m.manifest_path for m in made),
         rewritten=rewritten,
         dropped=dropped,
         table=table or {},
+        carried=old_carried | new_carried,
     )
 
 
-def _order(key: Key) -> tuple[str, int]:
-    return key[0], key[1] or 0
+_COLUMNS = ["content", "file_path", "file_format", "record_count", "file_size_in_bytes", "partition"]
+_KEY = ["file_path", "content_offset", "content_size_in_bytes"]
 
 
-_COLUMNS = ["status", "content", "file_path", "file_format", "record_count", "file_size_in_bytes", "partition"]
-_COLUMNS += ["content_offset", "content_size_in_bytes"]
-
-
-def _live(side: Side, metadata: TableMetadata) -> dict[Key, FileChange]:
-    found: dict[Key, FileChange] = {}
-    for manifest in side.manifests:
+def _live_keys(side: Side) -> pa.Table:
+    """The keys of a side's live files, nulls as -1 so that they join, with where each is: `manifest` (index), `row`."""
+    parts = []
+    for i, manifest in enumerate(side.manifests):
         table = side.entries.get(manifest.manifest_path)
         if table is None:
             continue
+        keys = pa.table(
+            {
+                "file_path": table["file_path"].cast(pa.string()),
+                **{name: pc.fill_null(table[name].cast(pa.int64()), -1) for name in _KEY[1:]},
+                "manifest": pa.repeat(pa.scalar(i, pa.int32()), table.num_rows),
+                "row": pa.array(range(table.num_rows), pa.int64()),
+            }
+        )
+        parts.append(keys.filter(pc.fill_null(pc.not_equal(table["status"], DELETED), True)))
+    empty = pa.schema([("file_path", pa.string()), *((n, pa.int64()) for n in _KEY[1:]), ("manifest", pa.int32()), ("row", pa.int64())])
+    return pa.concat_tables(parts) if parts else empty.empty_table()
+
+
+def _changes(mine: Side, other: Side, metadata: TableMetadata) -> tuple[tuple[FileChange, ...], dict[str, int]]:
+    """The live files of `mine` that `other` does not have, by path; and for each manifest how many files both have."""
+    keys = _live_keys(mine)
+    own = keys.join(_live_keys(other).select(_KEY), keys=_KEY, join_type="left anti")
+    carried = {m.manifest_path: 0 for m in mine.manifests if m.manifest_path in mine.entries}
+    for table, sign in ((keys, 1), (own, -1)):
+        for item in pc.value_counts(table["manifest"]).to_pylist():
+            carried[mine.manifests[item["values"]].manifest_path] += sign * item["counts"]
+    found: dict[Key, FileChange] = {}
+    for i in pc.unique(own["manifest"]).to_pylist():
+        manifest = mine.manifests[i]
+        rows = pc.filter(own["row"], pc.equal(own["manifest"], i))
         spec = metadata.spec(manifest.partition_spec_id)
-        for row in table.select(_COLUMNS).to_pylist():
-            if row["status"] != DELETED:
-                change = FileChange(
-                    file_path=row["file_path"],
-                    kind=file_kind(row["content"] or 0, row["file_format"] or ""),
-                    record_count=row["record_count"],
-                    file_size_in_bytes=row["file_size_in_bytes"],
-                    spec_id=manifest.partition_spec_id,
-                    partition=partition_path(row["partition"], spec, metadata),
-                    content_offset=row["content_offset"],
-                    content_size_in_bytes=row["content_size_in_bytes"],
-                    manifest_path=manifest.manifest_path,
-                )
-                found[change.key] = change
-    return found
+        table = mine.entries[manifest.manifest_path].select([*_COLUMNS, *_KEY[1:]]).take(rows)
+        for row in table.to_pylist():
+            change = FileChange(
+                file_path=row["file_path"],
+                kind=file_kind(row["content"] or 0, row["file_format"] or ""),
+                record_count=row["record_count"],
+                file_size_in_bytes=row["file_size_in_bytes"],
+                spec_id=manifest.partition_spec_id,
+                partition=partition_path(row["partition"], spec, metadata),
+                content_offset=row["content_offset"],
+                content_size_in_bytes=row["content_size_in_bytes"],
+                manifest_path=manifest.manifest_path,
+            )
+            found[change.key] = change
+    return tuple(found[k] for k in sorted(found, key=lambda key: (key[0], key[1] or 0))), carried
 
 
 def _keys(table: pa.Table | None) -> set[Key]:

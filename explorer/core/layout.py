@@ -75,8 +75,14 @@ def layout(graph: Graph) -> Mapping[str, Box]:
         if node.id not in top:
             place(node.id)
     _near_parents(graph, top, height, column)
-    x = {c: c * (WIDTH + COLUMN_GAP) for c in range(len(COLUMNS))}
+    x = {c: column_x(graph, c) for c in range(len(COLUMNS))}
     return {item: Box(x[column[item]], top[item], WIDTH, height[item]) for item in top}
+
+
+def column_x(graph: Graph, column: int) -> float:
+    """Left edge of a column; empty ones at the left take no room."""
+    first = min((n.column for n in graph.nodes), default=0)
+    return (column - first) * (WIDTH + COLUMN_GAP)
 
 
 def _near_parents(graph: Graph, top: dict[str, float], height: Mapping[str, float], column: Mapping[str, int]) -> None:

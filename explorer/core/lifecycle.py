@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import pyarrow as pa
 
 from explorer.core.diff import manifest_fates
-from explorer.core.names import manifest_name, snapshot_name, snapshot_ordinals
+from explorer.core.entries import as_of, inherit
+from explorer.core.names import manifest_name, runs, snapshot_name, snapshot_ordinals
 from explorer.model.manifest import STATUS, ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 
 Entries = Callable[[ManifestFile, int], "pa.Table | None"]
 Manifests = Callable[[Snapshot], Sequence[ManifestFile]]
+Stored = Callable[[Sequence[ManifestFile]], "Iterable[tuple[ManifestFile, pa.Table]]"]
 
 
 @dataclass(frozen=True)
@@ -108,25 +111,37 @@ class Biography:
     refs: tuple[str, ...]
     goes_when: str
 
+    def chapters(self) -> list[list[FileEvent]]:
+        """The events, with those together that follow each other in one manifest and read the same."""
+        alike = groupby(self.events, lambda e: (e.manifest, e.status, e.logical_status))
+        return [list(events) for _, events in alike]
 
-def biography(metadata: TableMetadata, path: str, manifests: Manifests, entries: Entries) -> Biography | None:
-    """The life of the file whose path is, or ends with, `path`; None when no snapshot mentions it. Raises ValueError when
-    several files match."""
+
+def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: Stored) -> Biography | None:
+    """The life of the file whose path is, or ends with, `path`; None when no snapshot mentions it. `stored` gives the stored entries
+    of manifests, each of which is looked through once. Raises ValueError when several files match."""
     ordinals = snapshot_ordinals(metadata)
+    snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
+    every = {m.manifest_path: m for s in snapshots for m in manifests(s)}
+    mentions = {}
+    for manifest, table in stored(list(every.values())):
+        inherited = inherit(table, manifest)  # before filtering: row ids count all entries
+        found = inherited.filter(_ends(inherited, path))
+        if found.num_rows:
+            mentions[manifest.manifest_path] = found
     events: list[FileEvent] = []
     seen: set[str] = set()
-    for snapshot in sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]):
+    for snapshot in snapshots:
         name = snapshot_name(snapshot.snapshot_id, ordinals)
         for manifest in manifests(snapshot):
-            table = entries(manifest, snapshot.snapshot_id)
-            if table is None:
+            if manifest.manifest_path not in mentions:
                 continue
             listed = manifest_name(manifest, ordinals)
-            for row in table.filter(_ends(table, path)).to_pylist():
+            for row in as_of(mentions[manifest.manifest_path], manifest, snapshot.snapshot_id).to_pylist():
                 seen.add(row["file_path"])
-                stored = STATUS.get(row["status"], str(row["status"]))
+                status = STATUS.get(row["status"], str(row["status"]))
                 where = (snapshot.snapshot_id, name, snapshot.operation, snapshot.timestamp_ms, manifest.manifest_path, listed)
-                events.append(FileEvent(*where, stored, row["logical_status"], row["reason"]))
+                events.append(FileEvent(*where, status, row["logical_status"], row["reason"]))
     if len(seen) > 1:
         raise ValueError(f"{len(seen)} files end with {path!r}: {', '.join(sorted(seen)[:5])}")
     if not events:
@@ -139,9 +154,9 @@ def biography(metadata: TableMetadata, path: str, manifests: Manifests, entries:
         goes = "no snapshot reads it any more: expiring the snapshots that list it as DELETED, or removing orphan files, lets it go"
     elif refs:
         there = ", ".join(refs)
-        goes = f"it is read through {there}: its rows would have to be deleted or rewritten there first, then {', '.join(live)} expire"
+        goes = f"it is read through {there}: its rows would have to be deleted or rewritten there first, then {runs(live)} expire"
     else:
-        goes = f"{', '.join(live)} would have to expire"
+        goes = f"{runs(live)} would have to expire"
     return Biography(next(iter(seen)), tuple(events), added, deleted, live, refs, goes)
 
 

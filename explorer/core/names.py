@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
@@ -43,3 +44,19 @@ def shorten(text: str, width: int) -> str:
         return text
     left = (width - 1) // 2
     return f"{text[:left]}…{text[len(text) - (width - 1 - left) :]}"
+
+
+def runs(names: Iterable[str]) -> str:
+    """Snapshot names with runs folded: `snapshot-1 to snapshot-4, snapshot-7`."""
+    found: list[list[str]] = []
+    for name in names:
+        if found and _number(name) == _number(found[-1][-1]) + 1:
+            found[-1] = [found[-1][0], name]
+        else:
+            found.append([name])
+    return ", ".join(" to ".join(run) for run in found)
+
+
+def _number(name: str) -> float:
+    tail = name.removeprefix("snapshot-")
+    return int(tail) if tail.isdigit() else float("nan")

@@ -7,12 +7,10 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-import param
-from panel.custom import AnyWidgetComponent
 
 import explorer
 from explorer.core.graph import manifest_node
@@ -21,12 +19,13 @@ from explorer.errors import ExplorerError
 from explorer.io import catalogs
 from explorer.table import Table
 from explorer.ui.changes import diff_view, history_view, lifecycle_view
-from explorer.ui.export import asset, export
+from explorer.ui.export import export
+from explorer.ui.pane import GraphPane
 from explorer.ui.state import ViewState
 from explorer.ui.tables import table_view
 
 pn.extension("tabulator", notifications=True)
-TABS = ("graph", "diff", "lifecycle", "history", "snapshots", "manifests", "files", "entries", "problems", "export")
+TABS = ("graph", "diff", "lifecycle", "history", "snapshots", "manifests", "files", "entries", "partitions", "problems", "export")
 FIRST = "demo.manifest_lifecycle"
 TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 
@@ -46,17 +45,6 @@ EXPORTS = {
     "dot": "Graphviz source",
     "json": "nodes, edges and what was left out",
 }
-
-
-class GraphPane(AnyWidgetComponent):
-    """view.js on the dashboard; the same traits as ui.notebook.TableWidget."""
-
-    _esm = asset("view.js")
-    _stylesheets: ClassVar[list[str]] = [asset("view.css")]
-    state = param.Dict(default={})
-    timeline = param.Dict(default={})
-    details = param.Dict(default=None, allow_None=True)
-    request = param.Dict(default={})
 
 
 class Dashboard:

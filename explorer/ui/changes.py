@@ -11,22 +11,37 @@ import panel_material_ui as pmui
 
 from explorer.core.diff import SnapshotDiff
 from explorer.core.lifecycle import Cell, matrix
+from explorer.core.lineage import LaneRow, lanes
 from explorer.core.names import base_name, snapshot_ordinals
-from explorer.core.units import human_bytes, instant
+from explorer.core.units import count, human_bytes, instant
 from explorer.errors import ExplorerError
 from explorer.model.graph import KINDS
 from explorer.table import Table
+from explorer.ui.pane import GraphPane
+from explorer.ui.state import CompareState
+from explorer.ui.tables import SMALL
+from explorer.views.changes import change_rows, commit_rows, run_words
 
 Go = Callable[[int, str], None]
 COLUMNS_SHOWN = 40
 
 
-def grid(data: pd.DataFrame, widths: dict[str, int] | None = None, height: int = 0, **options: Any) -> Any:
-    """A read-only table."""
+def grid(
+    data: pd.DataFrame,
+    widths: dict[str, int] | None = None,
+    height: int = 0,
+    page_size: int = 50,
+    stylesheets: Sequence[str] = (),
+    **options: Any,
+) -> Any:
+    """A read-only table, paged when it is longer than a page."""
     size = {"height": height, "sizing_mode": "stretch_width"} if height else {"sizing_mode": "stretch_both", "min_height": 200}
+    if len(data) > page_size:
+        options |= {"pagination": "remote", "page_size": page_size}
     return pn.widgets.Tabulator(
-        data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths or {}, **size, **options
-    )
+        data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths or {},
+        stylesheets=[SMALL, *stylesheets], **size, **options,
+    )  # fmt: skip
 
 
 def heading(text: str) -> Any:
@@ -41,7 +56,7 @@ def lifecycle_view(table: Table, go: Go) -> Any:
     shown = snapshots[-COLUMNS_SHOWN:]
     names = [n for n in names if any((n, s) in at for s in shown)]
     data = pd.DataFrame([{"manifest": n} | {s: _text(at.get((n, s))) for s in shown} for n in names])
-    widget = grid(data, {"manifest": 130} | dict.fromkeys(shown, 170), pagination="local", page_size=40)
+    widget = grid(data, {"manifest": 130} | dict.fromkeys(shown, 170), page_size=40)
 
     def clicked(event: Any) -> None:
         cell = at.get((names[event.row], event.column))
@@ -67,23 +82,123 @@ def _text(cell: Cell | None) -> str:
     return f"{cell.state} {'into ' + ', '.join(cell.into) if cell.into else ''}".strip()
 
 
+LANE, ROW = 16, 30
+LANE_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6fb6")
+SOLID = ("current", "ancestor", "branch")
+
+
+def lane_cell(row: LaneRow, kind: str) -> str:
+    """One row of the lineage as SVG: lines from above and to below, the snapshot as a disc, hollow when no ref leads to it."""
+
+    def x(lane: int) -> int:
+        return 10 + LANE * lane
+
+    def color(lane: int) -> str:
+        return LANE_COLORS[lane % len(LANE_COLORS)]
+
+    middle, own = ROW // 2, x(row.lane)
+    parts = [f'<path d="M{x(i)},0 V{ROW}" stroke="{color(i)}"/>' for i in row.through]
+    parts += [f'<path d="M{x(i)},0 C{x(i)},{middle} {x(i)},{middle} {own},{middle}" stroke="{color(i)}"/>' for i in row.above]
+    if row.continues:
+        parts.append(f'<path d="M{own},{middle} V{ROW}" stroke="{color(row.lane)}"/>')
+    fill = color(row.lane) if kind in SOLID else "#fff"
+    dash = "" if kind in SOLID else ' stroke-dasharray="2 2"'
+    radius = 7 if kind == "current" else 5
+    parts.append(f'<circle cx="{own}" cy="{middle}" r="{radius}" fill="{fill}" stroke="{color(row.lane)}"{dash}/>')
+    width = x(max((row.lane, *row.above, *row.through))) + 12
+    return f'<svg width="{width}" height="{ROW}" fill="none" stroke-width="2" style="display:block">{"".join(parts)}</svg>'
+
+
+PLAIN_ROWS = f"""
+.tabulator-row .tabulator-cell {{ height: {ROW}px !important; }}
+.tabulator-row .tabulator-cell[tabulator-field="lineage"] {{ padding: 0 !important; }}
+"""
+
+
 def history_view(table: Table) -> Any:
-    """The lineage, newest first, beside the snapshot log."""
-    lineage = [
+    """The lineage drawn like a version history beside the snapshot log; what the commits cost; the metadata files compared."""
+    makers = {"Lineage and log": lineage_view, "Commits": commits_view, "Metadata files": metadata_view}
+    boxes = {name: pn.Column(sizing_mode="stretch_both") for name in makers}
+    tabs = pn.Tabs(*boxes.items(), dynamic=True, sizing_mode="stretch_both")
+
+    def fill(*_: Any) -> None:
+        name = list(boxes)[tabs.active]
+        if not boxes[name].objects:
+            boxes[name][:] = [makers[name](table)]
+
+    tabs.param.watch(fill, "active")
+    fill()
+    return tabs
+
+
+def lineage_view(table: Table) -> Any:
+    """Every snapshot and its parent at the left, newest first; what was current when at the right."""
+    entries, log = table.history(), table.current_log()
+    drawn = lanes(entries)
+    rows = [
         {
-            "snapshot": e.snapshot, "kind": e.kind, "refs": ", ".join(e.refs), "operation": e.operation, "parent": e.parent or "",
-            "committed": instant(e.timestamp_ms), "notes": "; ".join(e.notes), "snapshot id": str(e.snapshot_id),
+            "lineage": lane_cell(row, e.kind), "snapshot": e.snapshot, "refs": ", ".join(e.refs), "operation": e.operation or "",
+            "kind": e.kind, "notes": "; ".join(e.notes), "committed": instant(e.timestamp_ms)[:23], "snapshot id": str(e.snapshot_id),
         }
-        for e in reversed(table.history())
+        for e, row in zip(reversed(entries), drawn, strict=True)
     ]  # fmt: skip
-    log = [{"when": instant(e.timestamp_ms), "snapshot": e.snapshot, "how": e.how, "why": e.reason} for e in reversed(table.current_log())]
-    return pn.Column(
-        heading("Lineage: every snapshot and its parent"),
-        grid(pd.DataFrame(lineage), {"notes": 420, "refs": 170}, pagination="local", page_size=50),
-        heading("Snapshot log: what was current when"),
-        grid(pd.DataFrame(log), {"why": 620}, height=230, pagination="local", page_size=50),
+    width = 26 + LANE * max((i for r in drawn for i in (r.lane, *r.through)), default=0)
+    times = [{"current from": instant(e.timestamp_ms)[:23], "snapshot": e.snapshot, "how": e.how, "why": e.reason} for e in reversed(log)]
+    odd = [e for e in log if e.how != "commit"]
+    words = f"it parts from the lineage {count(len(odd), 'time')}" if odd else "it follows the lineage"
+    widths = {"lineage": max(50, width), "snapshot": 90, "refs": 105, "operation": 85, "kind": 95, "notes": 300, "committed": 170}
+    left = grid(
+        pd.DataFrame(rows), widths, page_size=200, formatters={"lineage": {"type": "html"}},
+        stylesheets=[PLAIN_ROWS], titles={"lineage": ""}, configuration={"headerSort": False},
+    )  # fmt: skip
+    right = grid(pd.DataFrame(times), {"current from": 185, "snapshot": 95, "how": 80, "why": 420}, page_size=200)
+    return pn.Row(
+        pn.Column(heading("Lineage: every snapshot and its parent, newest first"), left, sizing_mode="stretch_both"),
+        pn.Column(heading(f"Snapshot log: what was current when; {words}"), right, sizing_mode="stretch_both", max_width=520),
         sizing_mode="stretch_both",
     )
+
+
+def commits_view(table: Table) -> Any:
+    """What each commit on the way to the current snapshot did and cost."""
+    run = table.commits()
+    rows = pd.DataFrame(list(reversed(commit_rows(run))))
+    return pn.Column(
+        heading(run_words(run)),
+        grid(rows, {"operation": 100, "manifests": 95}),
+        sizing_mode="stretch_both",
+    )
+
+
+def metadata_view(table: Table) -> Any:
+    """Two pickers of metadata files and what differs between them, by meaning."""
+    files = [row["metadata-file"] for row in table.metadata_log]
+    if len(files) < 2:
+        return heading("There is only one metadata file.")
+    names = {base_name(path): path for path in files}
+    labels = list(names)
+    first, second = pickers(labels, labels[-2], labels[-1], 330)
+    box = pn.Column(sizing_mode="stretch_both")
+
+    def show(*_: Any) -> None:
+        try:
+            changes = table.metadata_diff(names[first.value], names[second.value])
+        except ExplorerError as error:
+            box[:] = [heading(str(error))]
+            return
+        rows = pd.DataFrame([{"what": w, "which": k, "change": v} for w, k, v in change_rows(changes)])
+        box[:] = [grid(rows, {"what": 190, "which": 240, "change": 640})] if len(rows) else [heading("Nothing differs.")]
+
+    for picker in (first, second):
+        picker.param.watch(show, "value")
+    show()
+    return pn.Column(pn.Row(first, second), box, sizing_mode="stretch_both")
+
+
+def pickers(labels: Sequence[str], first: str, second: str, width: int) -> tuple[Any, Any]:
+    """Two choices, from and to."""
+    options: dict[str, Any] = {"options": list(labels), "width": width, "size": "small", "margin": (16, 10, 4, 10)}
+    return pmui.Select(label="from", value=first, **options), pmui.Select(label="to", value=second, **options)
 
 
 def diff_view(table: Table, snapshot_id: int | None) -> Any:
@@ -96,24 +211,28 @@ def diff_view(table: Table, snapshot_id: int | None) -> Any:
     here = table.metadata.snapshot(snapshot_id) or table.metadata.snapshots[-1]
     parent = ordinals.get(here.parent_snapshot_id or 0)
     after = f"snapshot-{ordinals[here.snapshot_id]}"
-    before = f"snapshot-{parent}" if parent else labels[0]
-    first = pmui.Select(label="from", options=labels, value=before, width=170, size="small", margin=(16, 10, 4, 10))
-    second = pmui.Select(label="to", options=labels, value=after, width=170, size="small", margin=(16, 10, 4, 10))
+    first, second = pickers(labels, f"snapshot-{parent}" if parent else labels[0], after, 170)
+    words = pmui.Typography("", variant="subtitle1", margin=(24, 10, 4, 10))
     box = pn.Column(sizing_mode="stretch_both")
 
     def show(*_: Any) -> None:
         try:
-            box[:] = _diff_parts(table.diff(names[first.value], names[second.value]))
+            state = CompareState(table, names[first.value], names[second.value])
         except ExplorerError as error:
             box[:] = [heading(str(error))]
+            return
+        change = state.diff
+        words.object = f"{count(len(change.added), 'file')} added, {len(change.removed):,} removed, net"
+        pane = GraphPane.of(state, sizing_mode="stretch_both", min_height=380)
+        box[:] = [pn.Tabs(("Graph", pane), *_diff_parts(change), dynamic=True, sizing_mode="stretch_both")]
 
     first.param.watch(show, "value")
     second.param.watch(show, "value")
     show()
-    return pn.Column(pn.Row(first, second), box, sizing_mode="stretch_both")
+    return pn.Column(pn.Row(first, second, words), box, sizing_mode="stretch_both")
 
 
-def _diff_parts(diff: SnapshotDiff) -> Sequence[Any]:
+def _diff_parts(diff: SnapshotDiff) -> Sequence[tuple[str, Any]]:
     files = [
         {
             "": mark,
@@ -137,13 +256,17 @@ def _diff_parts(diff: SnapshotDiff) -> Sequence[Any]:
         for p in r.sources
     ]
     fates += [{"manifest": base_name(d.manifest_path), "became": "dropped", "why": d.reason} for d in diff.dropped]
-    changed = [{"of the table": name, "changes": str(value)} for name, value in diff.table.items() if value]
-    parts = [heading(f"{len(diff.added):,} files added, {len(diff.removed):,} removed, net")]
-    if files:
-        parts.append(grid(pd.DataFrame(files), {"file": 460}, pagination="local", page_size=30))
-    parts.append(heading(f"Manifests: {len(diff.kept_manifests):,} kept and not decoded, {len(fates):,} added, rewritten or dropped"))
-    if fates:
-        parts.append(grid(pd.DataFrame(fates), {"manifest": 360, "why": 560}, height=min(300, 80 + 40 * len(fates))))
-    if changed:
-        parts.append(grid(pd.DataFrame(changed), {"changes": 820}, height=60 + 40 * len(changed)))
-    return parts
+    partitions = [{"partition": name or "(unpartitioned)"} | dict(row) for name, row in diff.partitions.items()]
+    changed = [{"what": w, "which": k, "change": v} for w, k, v in change_rows(diff.table)]
+    kept = f"{len(diff.kept_manifests):,} manifests kept and not decoded"
+
+    def part(rows: list[dict[str, Any]], words: str, widths: dict[str, int]) -> Any:
+        body = [grid(pd.DataFrame(rows), widths)] if rows else []
+        return pn.Column(heading(words), *body, sizing_mode="stretch_both")
+
+    return [
+        (f"Files ({len(files):,})", part(files, f"{len(files):,} files differ, net", {"file": 460})),
+        (f"Manifests ({len(fates):,})", part(fates, kept, {"manifest": 360, "why": 560})),
+        (f"Partitions ({len(partitions):,})", part(partitions, f"{len(partitions):,} partitions touched", {"partition": 260})),
+        (f"Table ({len(changed):,})", part(changed, "Schema, partition spec, sort order, properties", {"change": 640})),
+    ]

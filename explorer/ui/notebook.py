@@ -11,12 +11,13 @@ import traitlets
 
 from explorer.table import Table
 from explorer.ui.export import asset
-from explorer.ui.state import ViewState
+from explorer.ui.state import CompareState, GraphState, ViewState
 from explorer.views.svg import render_svg
+from explorer.views.text import render_tree
 
 
-class TableWidget(anywidget.AnyWidget):
-    """The explorer of one table. `state`, `timeline` and `details` go to the browser, `request` comes from it."""
+class GraphWidget(anywidget.AnyWidget):
+    """A graph that can be asked. `state`, `timeline` and `details` go to the browser, `request` comes from it."""
 
     _esm = asset("view.js")
     _css = asset("view.css")
@@ -26,15 +27,21 @@ class TableWidget(anywidget.AnyWidget):
     request = traitlets.Dict().tag(sync=True)
     height = traitlets.Unicode("560px").tag(sync=True)
 
-    def __init__(self, table: Table, snapshot: str | int | None = None, height: str = "560px") -> None:
-        self._view = ViewState(table, snapshot)
-        super().__init__(state=self._view.state(), timeline=self._view.timeline(), height=height)
+    def __init__(self, view: GraphState, height: str = "560px") -> None:
+        self._view = view
+        super().__init__(state=view.state(), timeline=view.timeline(), height=height)
         self.observe(self._on_request, "request")
 
     @property
     def graph(self) -> Any:
         """The graph as it is drawn now."""
         return self._view.graph
+
+    def _repr_mimebundle_(self, **options: Any) -> Mapping[str, Any]:
+        """The widget, and a picture and text that show without a kernel."""
+        made = super()._repr_mimebundle_(**options)
+        bundle = dict(made[0] if isinstance(made, tuple) else made or {})
+        return {**bundle, "text/html": render_svg(self.graph), "text/plain": render_tree(self.graph)}
 
     def _on_request(self, change: Mapping[str, Any]) -> None:
         if self._view.handle(change["new"]):
@@ -45,10 +52,21 @@ class TableWidget(anywidget.AnyWidget):
             self.details = self._view.details()
 
 
+class TableWidget(GraphWidget):
+    """The explorer of one table."""
+
+    def __init__(self, table: Table, snapshot: str | int | None = None, height: str = "560px") -> None:
+        super().__init__(ViewState(table, snapshot), height)
+
+
+class DiffWidget(GraphWidget):
+    """The difference of two snapshots: added and removed parts, and what both have folded."""
+
+    def __init__(self, table: Table, before: str | int | None, after: str | int | None, height: str = "420px") -> None:
+        super().__init__(CompareState(table, before, after), height)
+
+
 def mimebundle(table: Table) -> Mapping[str, Any]:
-    """The widget, and a picture and text that show without a kernel."""
-    widget = TableWidget(table)
-    made = widget._repr_mimebundle_()
-    bundle = dict(made[0] if isinstance(made, tuple) else made or {})
-    picture = f"<div><p>{escape(table.why)}</p>{render_svg(widget.graph)}</div>"
-    return {**bundle, "text/html": picture, "text/plain": repr(table)}
+    """A table's widget, picture and text, with which metadata file was opened and why."""
+    bundle = TableWidget(table)._repr_mimebundle_()
+    return {**bundle, "text/html": f"<div><p>{escape(table.why)}</p>{bundle['text/html']}</div>", "text/plain": repr(table)}

@@ -29,6 +29,8 @@ COLUMNS = {
         existing_files_count deleted_files_count added_rows_count existing_rows_count deleted_rows_count manifest_length partitions""",
     "files": """file_path content file_format partition record_count file_size_in_bytes sequence_number snapshot_id spec_id
         sort_order_id""",
+    "partitions": """partition spec_id record_count file_count total_data_file_size_in_bytes position_delete_record_count
+        position_delete_file_count equality_delete_record_count equality_delete_file_count last_updated_ms last_updated_snapshot_id""",
     "entries": """logical_status file_path content partition record_count file_size_in_bytes sequence_number file_sequence_number
         snapshot_id reason manifest_path""",
 }
@@ -41,7 +43,12 @@ WIDTHS = {
     "partition": 220,
     "partitions": 340,
     "timestamp-ms": 230,
+    "last_updated_ms": 230,
 }
+SMALL = (
+    ".tabulator { font-size: 13px; } .tabulator-row { min-height: 28px; } .tabulator .tabulator-cell { padding: 5px 8px; height: auto; }"
+)
+"""Tables as dense as the graph is."""
 PATHS = ("file_path", "manifest_path", "manifest-list")
 
 
@@ -56,7 +63,7 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
             data[name] = _partitions(column.to_pylist(), table.column("spec_id").to_pylist(), metadata)
         elif pa.types.is_nested(column.type):
             data[name] = [cell(plain(v)) for v in column.to_pylist(maps_as_pydicts="lossy")]
-        elif name == "timestamp-ms":
+        elif name in ("timestamp-ms", "last_updated_ms"):
             data[name] = [instant(v) for v in column.to_pylist()]
         elif name in PATHS:
             text = column.cast(pa.string())
@@ -103,6 +110,7 @@ def table_view(rows: Collection, what: str, metadata: TableMetadata) -> pn.viewa
         widths=wide,
         layout="fit_data",
         theme="simple",
+        stylesheets=[SMALL],
         sizing_mode="stretch_both",
         min_height=300,
     )

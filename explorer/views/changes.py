@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from explorer.core.costs import RunCost
 from explorer.core.diff import FileChange, SnapshotDiff
 from explorer.core.lifecycle import Biography, Cell, matrix
-from explorer.core.lineage import HistoryEntry, LogEntry
-from explorer.core.names import base_name
+from explorer.core.lineage import HistoryEntry, LogEntry, lanes
+from explorer.core.names import base_name, runs
 from explorer.core.units import count, human_bytes, instant
 from explorer.model.graph import KINDS
 from explorer.views.rows import plain
-from explorer.views.text import clean, render_table
+from explorer.views.text import cell, clean, render_table
 
 
 def _change(change: FileChange) -> dict[str, Any]:
@@ -40,6 +41,49 @@ def diff_object(diff: SnapshotDiff) -> dict[str, Any]:
     }
 
 
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping) and {"name", "type", "required"} <= value.keys():
+        return f"{value['name']} {value['type']}{' required' if value['required'] else ''}"
+    if isinstance(value, list) and len(value) == 2 and value[0] in ("branch", "tag"):
+        return f"{value[0]} at {value[1]}"
+    return cell(plain(value))
+
+
+def _altered(old: Any, new: Any) -> str:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        keys = [k for k in (*old, *(k for k in new if k not in old)) if old.get(k) != new.get(k)]
+        return ", ".join(f"{k}: {_words(old.get(k))} → {_words(new.get(k))}" for k in keys)
+    return f"{_words(old)} → {_words(new)}"
+
+
+def change_rows(changes: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """What core.metadata_diff found, a line a change: (of what, which one, the change in words)."""
+    rows: list[tuple[str, str, str]] = []
+    for name, value in changes.items():
+        what = name.replace("_", " ")
+        if not isinstance(value, Mapping):
+            rows.append((what, "", _altered(*value)))
+            continue
+        for how, items in value.items():
+            if how == "changed":
+                rows += [(what, str(key), _altered(*pair)) for key, pair in items.items()]
+            elif how == "default":
+                rows.append((what, how, _altered(*items)))
+            elif isinstance(items, Mapping):
+                rows += [(what, str(key), f"{how}: {_words(item)}") for key, item in items.items()]
+            elif name == "snapshots":
+                rows += [(what, str(item), how) for item in items]
+            else:
+                rows.append((what, "", f"{how}: {_words(items)}"))
+    return rows
+
+
+def render_changes(changes: Mapping[str, Any]) -> str:
+    """What core.metadata_diff found, as text."""
+    rows = [{"what": what, "which": which, "change": change} for what, which, change in change_rows(changes)]
+    return render_table(rows, width=160) if rows else "nothing differs\n"
+
+
 def render_diff(diff: SnapshotDiff) -> str:
     """A SnapshotDiff as text: `+` and `-` lines, then what became of the manifests."""
     lines = [f"snapshot {diff.before} -> {diff.after}"]
@@ -57,9 +101,7 @@ def render_diff(diff: SnapshotDiff) -> str:
         names = [", ".join(map(base_name, side)) for side in (rewrite.sources, rewrite.into)]
         lines.append(f"  {' -> '.join(names)}: {rewrite.reason}")
     lines += [f"  {base_name(d.manifest_path)} dropped: {d.reason}" for d in diff.dropped]
-    for name, value in diff.table.items():
-        if value:
-            lines.append(f"{name}: {plain(value)}")
+    lines += [f"{what}{f' {which}' if which else ''}: {change}" for what, which, change in change_rows(diff.table)]
     return "\n".join(clean(line) for line in lines) + "\n"
 
 
@@ -95,21 +137,17 @@ def history_object(entries: Sequence[HistoryEntry], log: Sequence[LogEntry]) -> 
 
 def render_history(entries: Sequence[HistoryEntry], log: Sequence[LogEntry]) -> str:
     """Newest first, like a log: one column a line of descent; then the snapshot log, where it says more than the lineage."""
-    lanes: list[int | None] = []
     lines = []
-    for entry in reversed(entries):
-        if entry.snapshot_id not in lanes:
-            lanes.append(entry.snapshot_id)
-        own = lanes.index(entry.snapshot_id)
-        marks = "".join("* " if i == own else "| " if lane is not None else "  " for i, lane in enumerate(lanes))
+    for entry, row in zip(reversed(entries), lanes(entries), strict=True):
+        width = max((row.lane, *row.through, *row.above)) + 1
+        joins = "".join("|/"[i > row.lane and i in row.above] if i in (*row.through, *row.above) else " " for i in range(width))
+        if len(row.above) > 1:
+            lines.append(" ".join(joins).rstrip())
+        marks = "".join("* " if i == row.lane else "| " if i in row.through else "  " for i in range(max((row.lane, *row.through)) + 1))
         refs = f" ({', '.join(entry.refs)})" if entry.refs else ""
         notes = f"  {'; '.join(entry.notes)}" if entry.notes else ""
         when = instant(entry.timestamp_ms)
         lines.append(f"{marks}{entry.snapshot}{refs} {entry.operation or '?'} {when} [{entry.kind}]{notes}")
-        known = entry.parent is not None and not entry.parent.startswith("expired")
-        lanes[own] = entry.parent_snapshot_id if known and entry.parent_snapshot_id not in lanes else None
-        while lanes and lanes[-1] is None:
-            lanes.pop()
     odd = [e for e in log if e.how != "commit"]
     if odd:
         lines.append("the snapshot log parts from the lineage:")
@@ -125,10 +163,56 @@ def biography_object(file: Biography) -> dict[str, Any]:
 def render_biography(file: Biography) -> str:
     """A biography as text."""
     lines = [file.file_path]
-    for event in file.events:
+    for events in file.chapters():
+        event = events[0]
         read = event.logical_status or "filtered out"
-        lines.append(f"  {event.snapshot} ({event.operation}): {event.manifest} stores {event.status}, read as {read}")
+        by = f" ({event.operation})" if len(events) == 1 else ""
+        lines.append(f"  {runs(e.snapshot for e in events)}{by}: {event.manifest} stores {event.status}, read as {read}")
     lines.append(f"added by {file.added_by or 'an expired snapshot'}; deleted by {file.deleted_by or 'none'}")
-    lines.append(f"live in {', '.join(file.live_in) or 'no snapshot'}; refs: {', '.join(file.refs) or 'none'}")
+    lines.append(f"live in {runs(file.live_in) or 'no snapshot'}; refs: {', '.join(file.refs) or 'none'}")
     lines.append(f"to let it go: {file.goes_when}")
     return "\n".join(clean(line) for line in lines) + "\n"
+
+
+def commits_object(run: RunCost) -> dict[str, Any]:
+    """A run of commits as JSON."""
+    totals = {n: getattr(run, n) for n in ("bytes_written", "bytes_kept", "metadata_bytes", "write_amplification")}
+    return {"commits": [plain(asdict(c)) | {"metadata_bytes": c.metadata_bytes} for c in run.commits], **totals}
+
+
+def commit_rows(run: RunCost) -> list[dict[str, Any]]:
+    """A run of commits for a table that people read."""
+
+    def change(added: int, removed: int) -> str:
+        return " ".join(part for part, n in ((f"+{added:,}", added), (f"−{removed:,}", removed)) if n)
+
+    return [
+        {
+            "snapshot": c.snapshot,
+            "operation": c.operation or "?",
+            "data files": change(c.data_files_added, c.data_files_removed),
+            "delete files": change(c.delete_files_added, c.delete_files_removed),
+            "rows": change(c.rows_added, c.rows_removed),
+            "written": human_bytes(c.bytes_added),
+            "removed": human_bytes(c.bytes_removed),
+            "manifests": c.manifests_written,
+            "manifest bytes": human_bytes(c.manifest_bytes),
+            "list": human_bytes(c.manifest_list_bytes),
+            "metadata.json": human_bytes(c.metadata_json_bytes),
+        }
+        for c in run.commits
+    ]
+
+
+def run_words(run: RunCost) -> str:
+    """The totals of a run in a sentence."""
+    factor = "nothing of it is read any more" if run.write_amplification is None else f"write amplification {run.write_amplification:.2f}"
+    written, kept = human_bytes(run.bytes_written), human_bytes(run.bytes_kept)
+    return f"{count(len(run.commits), 'commit')} wrote {written} of files; {kept} are still read at the end: {factor}. " + (
+        f"Their metadata took {human_bytes(run.metadata_bytes)}."
+    )
+
+
+def render_commits(run: RunCost) -> str:
+    """A run of commits as text."""
+    return render_table(commit_rows(run), width=150) + clean(run_words(run)) + "\n"

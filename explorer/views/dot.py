@@ -7,7 +7,7 @@ import threading
 import graphviz
 
 from explorer.model.graph import Graph
-from explorer.views.palette import KIND_STYLE, STATUS_STYLE
+from explorer.views.palette import DASHED, GONE, KIND_STYLE, STATUS_STYLE
 from explorer.views.text import clean
 
 _LOCK = threading.Lock()  # libgvc is not thread-safe
@@ -37,14 +37,14 @@ def render_dot(graph: Graph) -> str:
     for node in graph.nodes:
         color, shape = KIND_STYLE[node.kind]
         mark = f"{STATUS_STYLE[node.status][1]} " if node.status else ""
-        style = "filled,dashed" if node.status in ("DELETED", "filtered") else "filled,bold" if node.current else "filled"
+        style = "filled,dashed" if node.status in GONE else "filled,bold" if node.current else "filled"
         problem = (f"! {node.problem}",) if node.problem and node.kind != "problem" else ()
         dot.node(names[node.id], text("\n".join((mark + node.label, *node.lines, *problem))), color=color, shape=shape, style=style)
     for edge in graph.edges:
-        options = {"style": "dashed"} if edge.kind in ("parent", "previous", "deletes from") else {}
+        options = {"style": "dashed"} if edge.kind in DASHED else {}
         if edge.status:
             options |= {"color": STATUS_STYLE[edge.status][0], "label": STATUS_STYLE[edge.status][1]}
-        if edge.kind in ("parent", "previous"):
+        if edge.kind in DASHED and edge.kind != "deletes from":
             options["constraint"] = "false"
         dot.edge(names[edge.source], names[edge.target], **options)
     for elided in graph.elided:

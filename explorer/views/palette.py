@@ -21,4 +21,16 @@ KIND_STYLE = {
     "problem": ("#cc0000", "octagon"),
     "more": ("#888888", "plaintext"),
 }
-STATUS_STYLE = {"ADDED": ("#007a4d", "+"), "EXISTING": ("#666666", "="), "DELETED": ("#b00020", "−"), "filtered": ("#999999", "∅")}
+STATUS_STYLE = {
+    "ADDED": ("#007a4d", "+"),
+    "EXISTING": ("#666666", "="),
+    "DELETED": ("#b00020", "−"),
+    "filtered": ("#999999", "∅"),
+    "added": ("#007a4d", "+"),
+    "kept": ("#666666", "="),
+    "removed": ("#b00020", "−"),
+}
+GONE = ("DELETED", "filtered", "removed")
+"""Statuses drawn with a dashed border."""
+DASHED = ("parent", "previous", "deletes from", "rewritten into", "compared with")
+"""Kinds of edges drawn dashed: not containment."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from explorer.core.layout import COLUMN_GAP, HEADER, WIDTH, Box, layout
+from explorer.core.layout import HEADER, Box, column_x, layout
 from explorer.core.names import shorten
 from explorer.model.graph import COLUMNS, Graph
-from explorer.views.palette import KIND_STYLE, STATUS_STYLE
+from explorer.views.palette import DASHED, GONE, KIND_STYLE, STATUS_STYLE
 from explorer.views.rows import plain
 from explorer.views.text import clean
 
@@ -26,7 +26,7 @@ def picture(graph: Graph) -> dict[str, Any]:
     return {
         "title": graph.title,
         "snapshot": str(graph.snapshot_id),
-        "columns": [{"name": name, "x": (WIDTH + COLUMN_GAP) * i} for i, name in enumerate(COLUMNS) if i in used],
+        "columns": [{"name": name, "x": column_x(graph, i)} for i, name in enumerate(COLUMNS) if i in used],
         "nodes": [
             {
                 "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status, "fold": n.fold,
@@ -67,16 +67,16 @@ def render_svg(graph: Graph) -> str:
     ]
     used = {round(box.x) for box in boxes.values()}
     for i, name in enumerate(COLUMNS):
-        x = i * (WIDTH + COLUMN_GAP)
+        x = round(column_x(graph, i))
         if x in used:
             out.append(f'<text x="{x}" y="{HEADER - 14}" fill="#555" font-weight="600">{escape(name)}</text>')
     for edge in graph.edges:
         color = STATUS_STYLE[edge.status][0] if edge.status else "#b5b5b5"
-        dash = ' stroke-dasharray="4 3"' if edge.kind in ("parent", "previous", "deletes from") else ""
+        dash = ' stroke-dasharray="4 3"' if edge.kind in DASHED else ""
         out.append(f'<path d="{edge_path(boxes[edge.source], boxes[edge.target])}" fill="none" stroke="{color}"{dash}/>')
     for node in graph.nodes:
         box, (color, _) = boxes[node.id], KIND_STYLE[node.kind]
-        gone = node.status in ("DELETED", "filtered")
+        gone = node.status in GONE
         dash = ' stroke-dasharray="5 3"' if gone else ""
         thick = 2.5 if node.current else 1.2
         out.append(f"<g><title>{escape(clean(str(node.facts.get('path', node.label))))}</title>")

@@ -15,7 +15,7 @@ from explorer.core.names import shorten
 from explorer.model.graph import Edge, Elided, Graph, Node
 from explorer.views.rows import columns_of
 
-MARKS = {"ADDED": "+", "EXISTING": "=", "DELETED": "-", "filtered": "x"}
+MARKS = {"ADDED": "+", "EXISTING": "=", "DELETED": "-", "filtered": "x", "added": "+", "kept": "=", "removed": "-"}
 
 
 def clean(text: str) -> str:

@@ -235,8 +235,18 @@ def test_lifecycle_history_and_diff(dashboard: str, watched: Watched, artifacts:
     expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 5")
     expect(page.locator(".ix-side h3")).to_have_text("manifest-2")
     page.locator(".bk-tab").get_by_text("Diff", exact=True).click()
-    expect(page.get_by_text("1 files added, 0 removed, net")).to_be_visible()
+    expect(page.get_by_text("1 file added, 0 removed, net")).to_be_visible()
+    expect(node(page, "manifest-3")).to_have_attribute("data-status", "added")
+    expect(node(page, "data-3.parquet")).to_have_attribute("data-status", "added")
+    page.wait_for_timeout(300)
     page.screenshot(path=artifacts / "diff.png")
+    node(page, "1 manifest kept, not decoded").click()
+    expect(node(page, "manifest-2")).to_have_attribute("data-status", "kept")
+    page.get_by_text("Manifests (1)").click()
+    expect(page.get_by_text("1 manifests kept and not decoded")).to_be_visible()
+    page.locator(".MuiSelect-select").first.click()
+    page.locator(".MuiListItemText-primary").get_by_text("snapshot-1", exact=True).click()
+    expect(node(page, "data-1.parquet")).to_have_attribute("data-status", "removed")
     page.goto(f"{dashboard}?table=demo.branches_and_tags&view=history")
     for words in (
         "staged for write-audit-publish",
@@ -244,5 +254,21 @@ def test_lifecycle_history_and_diff(dashboard: str, watched: Watched, artifacts:
         "went back from snapshot-6 to its ancestor snapshot-5",
     ):
         expect(page.get_by_text(words).first).to_be_visible()
+    expect(page.locator('.tabulator-cell[tabulator-field="lineage"] circle')).to_have_count(6)
     page.screenshot(path=artifacts / "history.png")
+    page.get_by_text("Commits", exact=True).click()
+    expect(page.get_by_text("write amplification 1.00")).to_be_visible()
+    page.get_by_text("Metadata files", exact=True).click()
+    expect(page.get_by_text("current snapshot id")).to_be_visible()
+    watched.clean()
+
+
+def test_the_life_of_a_file(dashboard: str, watched: Watched) -> None:
+    page = watched.page
+    show(page, f"{dashboard}?table=demo.manifest_lifecycle&snapshot=snapshot-2")
+    node(page, "data-1.parquet").locator(".ix-head").click()
+    page.get_by_label("Tell the life of this file").click()
+    side = page.locator(".ix-side")
+    for words in ("Added by snapshot-1, deleted by snapshot-2", "Refs that read it: none", "snapshot-1 would have to expire"):
+        expect(side).to_contain_text(words)
     watched.clean()

@@ -193,6 +193,82 @@ def test_diffs_equal_the_difference_of_icebergs_files(name: str, sandbox: Path, 
             assert {c.key[:2] for c in change.removed} == files[a.snapshot_id] - files[b.snapshot_id]
 
 
+def keyed(rows: list[dict[str, Any]]) -> Counter[Any]:
+    return Counter((r["file_path"], r.get("content_offset"), r["record_count"], r["file_size_in_bytes"], r["spec_id"]) for r in rows)
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_files_equal_icebergs(name: str, sandbox: Path, engine: SparkEngine) -> None:
+    """Iceberg's `files` table of every snapshot, field by field. Iceberg shows no sequence numbers or snapshot ids there."""
+    table = open_demo(name)
+    for snapshot in sampled(table):
+        truth = {(f["file_path"], f["content_offset"]): plain(f) for f in query(engine, name, ".files", snapshot.snapshot_id)}
+        ours = list(table.files(snapshot.snapshot_id, metrics=True).to_arrow().to_pylist(maps_as_pydicts="strict"))
+        assert len(ours) == len(truth)
+        for row in ours:
+            other = truth[(row["file_path"], row["content_offset"])]
+            row["content"], row["partition"] = row["content"] or 0, row["partition"] or {}
+            fields = other.keys() & row.keys() - {"partition"}
+            assert len(fields) >= 15
+            assert {f: plain(row[f]) for f in fields} == {f: other[f] for f in fields}
+            if "partition" in other:
+                assert {k: row["partition"].get(k) for k in other["partition"]} == other["partition"]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_all_manifests_entries_and_files_equal_icebergs(name: str, sandbox: Path, engine: SparkEngine) -> None:
+    """Iceberg's `all_manifests` has a row for each snapshot and manifest; `all_entries` each reachable manifest once; `all_files`
+    their stored live entries. Listed difference: `all_files` and `all_entries` are of stored statuses, as of no snapshot."""
+    table = open_demo(name)
+    listed = [(s.snapshot_id, m) for s in table.metadata.snapshots for m in table.manifest_files(s)]
+    truth = Counter(
+        (m.reference_snapshot_id, m.path, m.content, m.length, m.partition_spec_id, m.added_snapshot_id,
+         m.added_data_files_count + m.added_delete_files_count, m.existing_data_files_count + m.existing_delete_files_count,
+         m.deleted_data_files_count + m.deleted_delete_files_count)
+        for m in query(engine, name, ".all_manifests")
+    )  # fmt: skip
+    assert truth == Counter(
+        (i, m.manifest_path, m.content, m.manifest_length, m.partition_spec_id, m.added_snapshot_id,
+         m.added_files_count, m.existing_files_count, m.deleted_files_count)
+        for i, m in listed
+    )  # fmt: skip
+    once = {m.manifest_path: (i, m) for i, m in listed}
+    ours = []
+    for snapshot_id, manifest in once.values():
+        entries = table.logical_entries(manifest, snapshot_id)
+        assert entries is not None
+        ours += [r | {"spec_id": manifest.partition_spec_id} for r in entries.to_pylist()]
+    entries_table = f"sandbox.{NAMESPACE}.{name}.all_entries"
+    columns = "status, snapshot_id, sequence_number, file_sequence_number, data_file.file_path, data_file.record_count"
+    theirs = engine.session().sql(f"SELECT {columns} FROM {entries_table}").collect()
+    names = ("inherited_snapshot_id", "inherited_sequence_number", "inherited_file_sequence_number", "file_path", "record_count")
+    assert Counter(tuple(r) for r in theirs) == Counter((r["status"], *(r[n] for n in names)) for r in ours)
+    assert keyed([plain(f) for f in query(engine, name, ".all_files")]) == keyed([r for r in ours if r["status"] != 2])
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_partitions_equal_icebergs(name: str, sandbox: Path, engine: SparkEngine) -> None:
+    table = open_demo(name)
+    for snapshot in sampled(table):
+        sums = "record_count, file_count, total_data_file_size_in_bytes, position_delete_record_count, position_delete_file_count"
+        sums += ", equality_delete_record_count, equality_delete_file_count, last_updated_snapshot_id, unix_millis(last_updated_at) AS at"
+        extra = ", partition, spec_id" if any(s.fields for s in table.metadata.partition_specs) else ""
+        at = f"sandbox.{NAMESPACE}.{name}.partitions VERSION AS OF {snapshot.snapshot_id}"
+        theirs = [plain(r) for r in engine.session().sql(f"SELECT {sums}{extra} FROM {at}").collect()]
+        ours = list(table.partitions(snapshot.snapshot_id).to_arrow().to_pylist())
+        assert len(theirs) == len(ours)
+
+        def key(row: dict[str, Any]) -> str:
+            values = {k: v for k, v in (row.get("partition") or {}).items() if v is not None}
+            return str(sorted(values.items()))
+
+        for mine, other in zip(sorted(ours, key=key), sorted(theirs, key=key), strict=True):
+            assert key(mine) == key(other)
+            fields = other.keys() - {"partition", "at"}
+            assert {f: mine[f] for f in fields} == {f: other[f] for f in fields}
+            assert mine["last_updated_ms"] == other["at"]
+
+
 @pytest.mark.parametrize("name", BY_NAME)
 def test_every_header_agrees_with_its_list(name: str, sandbox: Path) -> None:
     from explorer.core.headers import check_header

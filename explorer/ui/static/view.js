@@ -8,7 +8,8 @@ const KINDS = {
   data_file: "data file", position_deletes: "position deletes", equality_deletes: "equality deletes",
   deletion_vector: "deletion vector", statistics: "statistics file", row_group: "row group", problem: "unreadable",
 };
-const MARKS = { ADDED: "+", EXISTING: "=", DELETED: "−", filtered: "∅" };
+const MARKS = { ADDED: "+", EXISTING: "=", DELETED: "−", filtered: "∅", added: "+", kept: "=", removed: "−" };
+const MEANS = { filtered: "filtered out: deleted by an earlier snapshot", added: "only in the later one", kept: "in both", removed: "only in the earlier one" };
 const CHIP = 30;
 const MOVE_MS = 380;
 
@@ -103,7 +104,11 @@ export function mount(el, picture, send, options = {}) {
     button("fit", "Fit the graph (f)", () => fit(true)),
     button("legend", "What colours, shapes and marks mean", () => legend.classList.toggle("ix-open")),
   );
-  if (send) bar.append(button("reload", "Read the table again, as its catalog or folder has it now", () => ask({ type: "reload" })));
+  if (send) {
+    const reload = button("reload", "Read the table again, as its catalog or folder has it now", () => ask({ type: "reload" }));
+    reload.classList.add("ix-reload");
+    bar.append(reload);
+  }
   if (send) bar.append(button("inspector", "Show or hide the inspector", () => side.classList.toggle("ix-closed")));
   side.classList.add("ix-closed");  // opens with the first node a person chooses
 
@@ -113,8 +118,8 @@ export function mount(el, picture, send, options = {}) {
     legend.append(row);
   }
   for (const [status, mark] of Object.entries(MARKS)) {
-    const row = html("div", "ix-legend-row");
-    row.append(html("b", `ix-mark ix-s-${status}`, mark), document.createTextNode(status === "filtered" ? "filtered out: deleted by an earlier snapshot" : status));
+    const row = html("div", `ix-legend-row ${["added", "kept", "removed"].includes(status) ? "ix-if-compare" : "ix-unless-compare"}`);
+    row.append(html("b", `ix-mark ix-s-${status}`, mark), document.createTextNode(MEANS[status] || status));
     legend.append(row);
   }
 
@@ -172,7 +177,7 @@ export function mount(el, picture, send, options = {}) {
     where.textContent = here < 0 ? "" : `snapshot-${here + 1} of ${timeline.ids.length} · ${timeline.operations[here]} · ${timeline.times[here]}${(timeline.refs[here] || []).length ? " · " + timeline.refs[here].join(", ") : ""}`;
   }
   function setTimeline(data) {
-    timeline = data && data.ids.length ? data : null;
+    timeline = data && data.ids && data.ids.length ? data : null;
     strip.classList.toggle("ix-hidden", !timeline);
     if (timeline) chipLine.style.width = `${timeline.ids.length * CHIP}px`;
     showChip();
@@ -501,6 +506,11 @@ export function mount(el, picture, send, options = {}) {
     }
     const parts = [html("h3", "ix-title", details.title), html("p", "ix-kind", details.kind)];
     for (const note of details.problems || []) parts.push(html("p", "ix-problem", "⚠ " + note));
+    if (send && details.actions) {
+      const row = html("p", "ix-actions");
+      for (const [type, words] of details.actions) row.append(button(words, words, (event) => { event.target.disabled = true; event.target.textContent += " …"; send({ type, id: [...selected].at(-1) }); }));
+      parts.push(row);
+    }
     for (const section of details.sections) {
       const box = html("details", "ix-section");
       box.open = section.open !== false;
@@ -574,6 +584,7 @@ export function mount(el, picture, send, options = {}) {
   if (picture) update(picture, true);
   return {
     update, inspect, setTimeline, say,
+    compare(on) { root.classList.toggle("ix-compare", on); },
     choose(ids) { if (ids.length) side.classList.remove("ix-closed"); selected = new Set(ids); for (const n of shown.values()) n.g.classList.toggle("ix-selected", selected.has(n.item.id)); if (ids.length) reveal(shown.get(ids.at(-1))?.item); },
     close() { stop(); watch.disconnect(); size.disconnect(); cancelAnimationFrame(frame); },
   };
@@ -590,6 +601,7 @@ function render({ model, el }) {
   const show = () => {
     const state = model.get("state");
     if (!state || !state.picture) return;
+    app.compare(Boolean(state.compares));
     app.update(state.picture, last === null);
     if (model.get("timeline") !== line) app.setTimeline((line = model.get("timeline")));
     if (!last || last.n !== state.n) app.choose(state.selected || []);

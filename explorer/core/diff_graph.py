@@ -1,0 +1,155 @@
+"""A diff as a graph: two snapshots, the manifests only one of them lists, and the files only one of them reads. What both have is
+folded into a line that says how much it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from explorer.core.diff import FileChange, SnapshotDiff
+from explorer.core.graph import LABEL, file_node, list_node, manifest_node, node_id, snapshot_node
+from explorer.core.names import base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.units import count, human_bytes, instant
+from explorer.model.graph import Edge, Elided, Graph, Node
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import TableMetadata
+
+PAGE = 30
+KEPT, BOTH = "kept manifests", "files in both"
+"""What two kinds of folded lines hold; the files in both are never decoded into nodes."""
+
+
+def kept_page(manifest_list: str) -> str:
+    """The key in `pages` of the kept manifests under that manifest list's node."""
+    return f"{manifest_list}|kept"
+
+
+def diff_graph(
+    title: str,
+    diff: SnapshotDiff,
+    metadata: TableMetadata,
+    before: Sequence[ManifestFile],
+    after: Sequence[ManifestFile],
+    pages: Mapping[str, int] | None = None,
+) -> Graph:
+    """Statuses are `added`, `removed` and `kept`. `before` and `after` are the two manifest lists; `pages` the first child shown of
+    each paged level, by parent node id; kept manifests are drawn only when their level has a page."""
+    return _DiffGraph(title, diff, metadata, pages or {}).graph(before, after)
+
+
+class _DiffGraph:
+    def __init__(self, title: str, diff: SnapshotDiff, metadata: TableMetadata, pages: Mapping[str, int]) -> None:
+        self.title, self.diff, self.meta, self.pages = title, diff, metadata, pages
+        self.ordinals = snapshot_ordinals(metadata)
+        self.nodes: dict[str, Node] = {}
+        self.edges: dict[tuple[str, str], Edge] = {}
+        self.elided: list[Elided] = []
+        self.files: dict[str, list[FileChange]] = {}
+        for change in (*diff.added, *diff.removed):
+            self.files.setdefault(change.manifest_path, []).append(change)
+        self.fate: dict[str, tuple[str, str]] = {}
+        for rewrite in diff.rewritten:
+            for path in rewrite.sources:
+                self.fate[path] = ("merged" if rewrite.merged else "rewritten", rewrite.reason)
+        for gone in diff.dropped:
+            self.fate[gone.manifest_path] = ("dropped", gone.reason)
+
+    def graph(self, before: Sequence[ManifestFile], after: Sequence[ManifestFile]) -> Graph:
+        diff = self.diff
+        same = {m.manifest_path for m in before} & {m.manifest_path for m in after}
+        names = [snapshot_name(i, self.ordinals) for i in (diff.before, diff.after)]
+        sides = [(diff.after, after, "added"), (diff.before, before, "removed")] if diff.before != diff.after else [(diff.after, after, "")]
+        for snapshot_id, listed, status in sides:
+            self.side(snapshot_id, [m for m in listed if m.manifest_path not in same], status)
+        self.kept([m for m in after if m.manifest_path in same])
+        for rewrite in diff.rewritten:
+            for source in rewrite.sources:
+                for target in rewrite.into:
+                    self.edge(manifest_node(source), manifest_node(target), "rewritten into")
+        if diff.before != diff.after and diff.before is not None and diff.after is not None:
+            self.edge(snapshot_node(diff.before), snapshot_node(diff.after), "compared with")
+        title = f"{self.title}: {names[0]} → {names[1]}"
+        return Graph(title, diff.after, tuple(self.nodes.values()), tuple(self.edges.values()), tuple(self.elided))
+
+    def edge(self, source: str, target: str, kind: str = "contains", status: str = "") -> None:
+        if source in self.nodes and target in self.nodes:
+            self.edges.setdefault((source, target), Edge(source, target, kind, status))
+
+    def side(self, snapshot_id: int | None, manifests: Sequence[ManifestFile], status: str) -> None:
+        snapshot = self.meta.snapshot(snapshot_id)
+        if snapshot is None:
+            return
+        node, box = snapshot_node(snapshot.snapshot_id), list_node(snapshot.snapshot_id)
+        role = {"added": "to", "removed": "from", "": "both sides"}[status]
+        lines = (f"{role} · {snapshot.operation or 'no summary'}", instant(snapshot.timestamp_ms)[:19] + " UTC")
+        name = snapshot_name(snapshot.snapshot_id, self.ordinals)
+        facts = {"snapshot_id": snapshot.snapshot_id, "focus": status != "removed"}
+        self.nodes[node] = Node(node, "snapshot", name, lines, facts=facts)
+        words = {"added": "only in this list", "removed": "no longer listed", "": "on one side only"}[status]
+        about = (f"{count(len(manifests), 'manifest')} {words}",)
+        label = f"manifest list {self.ordinals[snapshot.snapshot_id]}"
+        self.nodes[box] = Node(box, "manifest_list", label, about, facts={"snapshot_id": snapshot_id, "path": snapshot.manifest_list or ""})
+        self.edge(node, box)
+        for i in self.page(box, len(manifests), "manifests", 3):
+            self.manifest(box, manifests[i], snapshot.snapshot_id, status)
+
+    def page(self, parent: str, total: int, what: str, column: int, key: str = "") -> range:
+        start = max(0, min(self.pages.get(key or parent, 0), total - PAGE))
+        shown = range(start, min(total, start + PAGE))
+        for hidden, at, word in ((shown.start, shown.start - PAGE, "previous"), (total - shown.stop, shown.stop, "more")):
+            if hidden > 0:
+                label = f"{hidden:,} {word} {what}"
+                group = node_id("more", f"{key or parent}|{word}")
+                self.elided.append(Elided(group, parent, what, hidden, total, max(0, at), column, label, word == "previous"))
+        return shown
+
+    def manifest(self, parent: str, manifest: ManifestFile, snapshot_id: int, status: str) -> None:
+        path = manifest.manifest_path
+        node = manifest_node(path)
+        changes, both = self.files.get(path, []), self.diff.carried.get(path)
+        fate, reason = self.fate.get(path, ("", ""))
+        lines = [f"{count(len(changes), 'file')} {status}"] if status != "kept" else ["listed by both, not decoded"]
+        if fate:
+            lines.append(fate + (": " + reason if fate == "dropped" else ""))
+        if both is None and status != "kept":
+            lines = ["cannot be read"]
+        kind = "delete_manifest" if manifest.content == 1 else "data_manifest"
+        facts = {"path": path, "snapshot_id": snapshot_id}
+        shown = tuple(shorten(line, 68) for line in lines)
+        self.nodes[node] = Node(node, kind, manifest_name(manifest, self.ordinals), shown, status, facts=facts)
+        self.edge(parent, node, status=status)
+        for i in self.page(node, len(changes), "files", 4):
+            self.file(node, changes[i], snapshot_id, status)
+        if both:
+            group = node_id("more", f"{node}|both")
+            self.elided.append(Elided(group, node, BOTH, both, both + len(changes), 0, 4, f"{count(both, 'file')} on both sides"))
+
+    def file(self, parent: str, change: FileChange, snapshot_id: int, status: str) -> None:
+        node = file_node(change.file_path, change.content_offset)
+        noun = "row" if change.kind == "data_file" else "delete"
+        lines = [f"{status} · {count(change.record_count, noun)} · {human_bytes(change.bytes)}"]
+        if change.partition:
+            lines.append(shorten(change.partition, 34))
+        facts = {
+            "path": change.file_path,
+            "manifest_path": change.manifest_path,
+            "snapshot_id": snapshot_id,
+            "content_offset": change.content_offset,
+        }
+        self.nodes[node] = Node(node, change.kind, shorten(base_name(change.file_path), LABEL), tuple(lines), status, facts=facts)
+        self.edge(parent, node, status=status)
+
+    def kept(self, manifests: Sequence[ManifestFile]) -> None:
+        """The manifests both list: one folded line until it is opened."""
+        snapshots = [i for i in (self.diff.after, self.diff.before) if i is not None]
+        if not manifests or not snapshots:
+            return
+        box = list_node(snapshots[0])
+        key = kept_page(box)
+        if key not in self.pages:
+            label = f"{count(len(manifests), 'manifest')} kept, not decoded"
+            self.elided.append(Elided(node_id("more", key), box, KEPT, len(manifests), len(manifests), 0, 3, label))
+            return
+        for i in self.page(box, len(manifests), KEPT, 3, key):
+            self.manifest(box, manifests[i], snapshots[0], "kept")
+            for other in snapshots[1:]:
+                self.edge(list_node(other), manifest_node(manifests[i].manifest_path), status="kept")

@@ -1,0 +1,157 @@
+"""Diff graphs, lanes of the lineage, costs of commits and runs of names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.expressions import EqualTo
+
+import explorer
+from explorer.cli import main
+from explorer.core.lineage import HistoryEntry, lanes
+from explorer.core.names import runs
+from explorer.errors import NotFoundInTable
+from explorer.table import Table
+from explorer.ui.changes import lane_cell
+from explorer.ui.state import CompareState
+from explorer.views.changes import change_rows, run_words
+from explorer.views.text import render_tree
+from tests.unit.small import make_table
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four appends, and a delete that rewrites the first file."""
+    made = make_table(tmp_path_factory.mktemp("changes"), commits=4)
+    root = made.parent.parent.parent
+    catalog = SqlCatalog("small", uri=f"sqlite:///{root}/catalog.db", warehouse=f"file://{root}/warehouse")
+    catalog.load_table("db.t").delete(EqualTo("id", 0))
+    catalog.engine.dispose()
+    return made
+
+
+@pytest.fixture(scope="module")
+def table(folder: Path) -> Table:
+    return explorer.open_table(str(folder))
+
+
+def test_a_diff_graph_tells_added_removed_and_kept_apart(table: Table) -> None:
+    graph = table.diff_graph("snapshot-2", "snapshot-5")
+    by_status = {s: sorted(n.kind for n in graph.nodes if n.status == s) for s in ("added", "removed", "kept")}
+    assert by_status["added"].count("data_file") == 3
+    assert by_status["removed"] == ["data_file", "data_manifest"]
+    assert by_status["kept"] == []
+    assert [e.label for e in graph.elided] == ["1 manifest kept, not decoded"]
+    assert "rewritten" in render_tree(graph)
+    assert {e.kind for e in graph.edges} == {"contains", "compared with", "rewritten into"}
+
+
+def test_kept_manifests_unfold_and_what_both_read_stays_folded(table: Table) -> None:
+    state = CompareState(table, "snapshot-1", "snapshot-4")
+    folded = state.graph.elided[0]
+    assert state.handle({"type": "page", "id": folded.id})
+    kept = [n for n in state.graph.nodes if n.status == "kept"]
+    assert len(kept) == 1
+    assert sum(e.target == kept[0].id for e in state.graph.edges) == 2  # both lists name it
+    assert not state.handle({"type": "select", "ids": [kept[0].id]})
+    details = state.details()
+    assert details
+    assert details["kind"] == "data manifest"
+    same = CompareState(table, "snapshot-4", "snapshot-4")
+    assert [n.kind for n in same.graph.nodes] == ["snapshot", "manifest_list"]
+
+
+def test_files_that_both_read_are_counted_in_a_rewritten_manifest(tmp_path: Path) -> None:
+    made = make_table(tmp_path, 3, **{"commit.manifest-merge.enabled": "true", "commit.manifest.min-count-to-merge": "2"})
+    merged = explorer.open_table(str(made))
+    change = merged.diff("snapshot-1", "snapshot-3")
+    assert len(change.added) == 2
+    assert not change.removed
+    assert sorted(change.carried.values()) == [1, 1]
+    assert "1 file on both sides" in [e.label for e in merged.diff_graph("snapshot-1", "snapshot-3").elided]
+
+
+def entry(own: int, parent: int | None) -> HistoryEntry:
+    return HistoryEntry(own, f"snapshot-{own}", parent, None, own, "append", "ancestor", (), (), ())
+
+
+def test_lanes_stay_apart_until_the_parent() -> None:
+    rows = lanes([entry(1, None), entry(2, 1), entry(3, 1), entry(4, 2), entry(5, 99)])
+    assert [(r.lane, r.above, r.continues, r.through) for r in rows] == [
+        (0, (), False, ()),  # 5: its parent has expired
+        (0, (), True, ()),  # 4
+        (1, (), True, (0,)),  # 3: a lane of its own
+        (0, (0,), True, (1,)),  # 2
+        (0, (0, 1), False, ()),  # 1: both come together
+    ]
+    cells = [lane_cell(r, "staged") for r in rows]
+    assert all(c.count("<circle") == 1 and c.startswith("<svg") for c in cells)
+    assert cells[4].count("<path") == 2
+
+
+def test_costs_of_commits(table: Table) -> None:
+    run = table.commits()
+    assert [c.operation for c in run.commits] == ["append"] * 4 + ["overwrite"]
+    last = run.commits[-1]
+    assert (last.data_files_added, last.data_files_removed, last.rows_added, last.rows_removed) == (1, 1, 1, 2)
+    live = sum(f["file_size_in_bytes"] for f in table.files())
+    assert run.bytes_kept == live
+    assert run.bytes_written == live + last.bytes_removed
+    assert run.write_amplification == pytest.approx(run.bytes_written / live)
+    assert all(c.manifest_list_bytes and c.metadata_json_bytes and c.manifest_bytes for c in run.commits)
+    assert "write amplification 1.2" in run_words(run)
+    part = table.commits("snapshot-2", "snapshot-4")
+    assert [c.snapshot for c in part.commits] == ["snapshot-3", "snapshot-4"]
+    assert part.write_amplification == 1
+    with pytest.raises(NotFoundInTable, match="no ancestor"):
+        table.commits("snapshot-4", "snapshot-2")
+
+
+def test_changes_in_words() -> None:
+    changes: dict[str, Any] = {
+        "snapshots": {"expired": [7]},
+        "refs": {"changed": {"main": [["branch", 1], ["branch", 2]]}},
+        "schema": {"added": {"3": {"name": "c", "type": "int", "required": False}}, "reordered": ["b", "a"]},
+        "properties": {"changed": {"k": ["1", "2"]}, "removed": {"gone": "x"}},
+        "spec": {"default": [0, 1]},
+        "format_version": [1, 2],
+    }
+    assert change_rows(changes) == [
+        ("snapshots", "7", "expired"),
+        ("refs", "main", "branch at 1 → branch at 2"),
+        ("schema", "3", "added: c int"),
+        ("schema", "", 'reordered: ["b", "a"]'),
+        ("properties", "k", "1 → 2"),
+        ("properties", "gone", "removed: x"),
+        ("spec", "default", "0 → 1"),
+        ("format version", "", "1 → 2"),
+    ]
+
+
+def test_runs_of_names() -> None:
+    assert (
+        runs(["snapshot-1", "snapshot-2", "snapshot-3", "snapshot-5", "expired …1234"])
+        == "snapshot-1 to snapshot-3, snapshot-5, expired …1234"
+    )
+    assert runs([]) == ""
+
+
+def test_commands(folder: Path) -> None:
+    def run(*command: str) -> Any:
+        result = CliRunner().invoke(main, [*command, "--output", "json"])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    assert len(run("commits", str(folder), "--from", "snapshot-1")["commits"]) == 4
+    assert run("partitions", str(folder))[0]["record_count"] == 7
+    graph = run("graph", str(folder), "--diff", "snapshot-1", "snapshot-5")
+    assert {n["status"] for n in graph["nodes"]} >= {"added", "removed"}
+    wrong = CliRunner().invoke(main, ["graph", str(folder), "--diff", "snapshot-1", "snapshot-5", "-s", "snapshot-1"])
+    assert wrong.exit_code == 2
+    text = CliRunner().invoke(main, ["commits", str(folder)]).stdout
+    assert "write amplification" in text
