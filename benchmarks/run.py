@@ -1,7 +1,7 @@
 """Run all contenders, paired in one run, and write docs/benchmarks.md.
 
 The tables come from the generator in ../shared/bench (Iceberg's own writers): 100,000 entries in 10 manifests and
-1,000,000 in 1,000, ten columns with all metrics, gzip. `--quick` leaves out the 1,000,000 entries of slow contenders."""
+1,000,000 in 1,000, ten columns with all metrics, gzip; the latter has a second snapshot, which deletes one file. `--quick` leaves out the 1,000,000 entries of slow contenders."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks.tables import deep_history, with_one_change
 from explorer.engines.java import find_java, resolve_jars
 
 HERE = Path(__file__).parent
@@ -31,6 +32,8 @@ def table(size: str) -> Path:
         jar = resolve_jars(find_java())[0]
         command = [sys.executable, str(GENERATOR), "--runtime-jar", str(jar), "--out", str(folder)]
         subprocess.run([*command, "--entries", str(entries), "--manifests", str(manifests)], check=True)
+    if size == "1M":
+        with_one_change(folder)
     return folder
 
 
@@ -51,6 +54,7 @@ def measure(name: str, folder: Path, cache: Path) -> dict[str, Any] | None:
 def run(size: str, quick: bool) -> tuple[str, dict[str, float]]:
     folder = table(size)
     names = ["first_screen", "floor", "ours_full", "reopen_ours_full", "ours_narrow", "reopen_ours_narrow", "ours_threads_1"]
+    names += ["warm_diff"] if size == "1M" else []
     names += ["spark_full", "spark_narrow", "duckdb"]
     names += [] if quick and size == "1M" else list(SLOW)
     with tempfile.TemporaryDirectory() as scratch:
@@ -78,7 +82,8 @@ def main() -> None:
         "",
         f"One run of `make bench` on {os.cpu_count()} cores, Python {platform.python_version()}. Each contender has a process of its own, with",
         "an empty cache but for the `reopen_` ones. `ours_full` decodes every column, `ours_narrow` all but the metric maps. Spark is warm:",
-        "the same query has run once. Its peak memory is the Python side's only. `floor` reads and inflates, and decodes nothing.",
+        "the same query has run once; `warm_diff` opens the table anew, with the libraries loaded. Spark's peak memory is the Python side's",
+        "only. `floor` reads and inflates, and decodes nothing.",
         "",
     ]
     for size in SIZES:
@@ -90,10 +95,14 @@ def main() -> None:
             "warm Spark entries, no metric maps / ours, narrow": ("spark_narrow", "ours_narrow"),
             "first decode / reopen, full": ("ours_full", "reopen_ours_full"),
             "first decode / reopen, narrow": ("ours_narrow", "reopen_ours_narrow"),
+            "decoding everything, full / diff of a commit that changed one manifest": ("ours_full", "warm_diff"),
+            "decoding everything, narrow / that diff": ("ours_narrow", "warm_diff"),
         }
         parts += [f"- {words}: {seconds[a] / seconds[b]:.1f}" for words, (a, b) in ratios.items() if a in seconds and b in seconds]
         parts.append("")
-    screen = [sys.executable, "-m", "benchmarks.screen", str(table("1M"))]
+    deep = HERE / "data" / "deep"
+    deep_history(deep)
+    screen = [sys.executable, "-m", "benchmarks.screen", str(table("1M")), str(deep)]
     result = subprocess.run(screen, capture_output=True, text=True, cwd=HERE.parent)
     if result.returncode == 0:
         data = json.loads(result.stdout.splitlines()[-1])

@@ -3,7 +3,8 @@
     python -m benchmarks.screen [TABLE_FOLDER...]
 
 Needs the teaching tables (`iceberg-explorer demo`). `page` is from navigation to the first node of a fresh browser; `open_<table>`
-from the click in the catalog tree, or from navigation to a folder's URL, to its nodes."""
+from the click in the catalog tree, or from navigation to a folder's URL, to its nodes; `diff_` and `history_` from the click on
+the tab to its first answer."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import quote
 
 from playwright.sync_api import sync_playwright
@@ -19,12 +22,22 @@ from tests.browser.conftest import free_port
 from tests.browser.find_browser import FLAGS, find
 
 
+@contextmanager
+def closed_at_end(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield server
+    finally:
+        server.kill()
+        server.wait()
+
+
 def measure(folders: list[str]) -> dict[str, float | str]:
     port = free_port()
     url = f"http://localhost:{port}/"
     found: dict[str, float | str] = {}
     command = [sys.executable, "-m", "explorer.cli", "serve", "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
+    with closed_at_end(command) as server, sync_playwright() as playwright:
         assert server.stdout
         while url not in server.stdout.readline():
             pass
@@ -45,9 +58,15 @@ def measure(folders: list[str]) -> dict[str, float | str]:
             began = time.perf_counter()
             page.goto(f"{url}?table={quote(folder)}")
             page.wait_for_selector(".ix-node")
-            found[f"open_{folder.rsplit('/', 1)[-1]}"] = round(time.perf_counter() - began, 2)
+            name = folder.rsplit("/", 1)[-1]
+            found[f"open_{name}"] = round(time.perf_counter() - began, 2)
+            page.wait_for_timeout(2000)  # the page is at rest when a person clicks
+            for tab, sign in (("Diff", page.get_by_text("net", exact=False)), ("History", page.locator(".tabulator-cell circle").first)):
+                began = time.perf_counter()
+                page.locator(".bk-tab", has_text=tab).first.click()
+                sign.wait_for()
+                found[f"{tab.lower()}_{name}"] = round(time.perf_counter() - began, 2)
         browser.close()
-        server.terminate()
     return found
 
 

@@ -29,6 +29,9 @@ def _fields_by_id(record: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
     return {f["field-id"]: f for f in record["fields"] if "field-id" in f}
 
 
+_NULLABLE = tuple(n for n in LIST_IDS if n.endswith("_count") or n in ("added_snapshot_id", "key_metadata", "first_row_id"))
+
+
 def _record_of(avro_type: Any) -> Mapping[str, Any] | None:
     """The record inside a possibly optional Avro type."""
     options = avro_type if isinstance(avro_type, list) else [avro_type]
@@ -56,9 +59,7 @@ def _manifest_file(record: Mapping[str, Any], names: Mapping[str, str]) -> Manif
         content=get("content") or 0,  # v1 has data manifests only
         sequence_number=get("sequence_number") or 0,  # v1 has no sequence numbers: the spec reads them as 0
         min_sequence_number=get("min_sequence_number") or 0,
-        **{
-            name: get(name) for name in LIST_IDS if name.endswith("_count") or name in ("added_snapshot_id", "key_metadata", "first_row_id")
-        },
+        **{name: get(name) for name in _NULLABLE},
         partitions=None
         if summaries is None
         else tuple(

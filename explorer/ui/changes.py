@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -118,13 +119,18 @@ PLAIN_ROWS = f"""
 def history_view(table: Table) -> Any:
     """The lineage drawn like a version history beside the snapshot log; what the commits cost; the metadata files compared."""
     makers = {"Lineage and log": lineage_view, "Commits": commits_view, "Metadata files": metadata_view}
-    boxes = {name: pn.Column(sizing_mode="stretch_both") for name in makers}
-    tabs = pn.Tabs(*boxes.items(), dynamic=True, sizing_mode="stretch_both")
+    return lazy_tabs({name: partial(make, table) for name, make in makers.items()})
+
+
+def lazy_tabs(makers: Mapping[str, Callable[[], Any]]) -> Any:
+    """Tabs whose contents are made when they are first looked at."""
+    boxes = [pn.Column(sizing_mode="stretch_both") for _ in makers]
+    tabs = pn.Tabs(*zip(makers, boxes, strict=True), dynamic=True, sizing_mode="stretch_both")
 
     def fill(*_: Any) -> None:
-        name = list(boxes)[tabs.active]
-        if not boxes[name].objects:
-            boxes[name][:] = [makers[name](table)]
+        box = boxes[tabs.active]
+        if not box.objects:
+            box[:] = [list(makers.values())[tabs.active]()]
 
     tabs.param.watch(fill, "active")
     fill()
@@ -195,19 +201,24 @@ def metadata_view(table: Table) -> Any:
     return pn.Column(pn.Row(first, second), box, sizing_mode="stretch_both")
 
 
+MANY = 200
+
+
 def pickers(labels: Sequence[str], first: str, second: str, width: int) -> tuple[Any, Any]:
-    """Two choices, from and to."""
-    options: dict[str, Any] = {"options": list(labels), "width": width, "size": "small", "margin": (16, 10, 4, 10)}
+    """Two choices, from and to; where there are too many to list, two texts."""
+    options: dict[str, Any] = {"width": width, "size": "small", "margin": (16, 10, 4, 10)}
+    if len(labels) > MANY:
+        return pmui.TextInput(label="from", value=first, **options), pmui.TextInput(label="to", value=second, **options)
+    options["options"] = list(labels)
     return pmui.Select(label="from", value=first, **options), pmui.Select(label="to", value=second, **options)
 
 
 def diff_view(table: Table, snapshot_id: int | None) -> Any:
     """Two pickers and what differs between their snapshots; at first the snapshot in view against its parent."""
     ordinals = snapshot_ordinals(table.metadata)
-    names = {f"snapshot-{n}": i for i, n in sorted(ordinals.items(), key=lambda item: item[1])}
-    if len(names) < 2:
+    if len(ordinals) < 2:
         return heading("This table has fewer than two snapshots.")
-    labels = list(names)
+    labels = [f"snapshot-{n}" for n in sorted(ordinals.values())]
     here = table.metadata.snapshot(snapshot_id) or table.metadata.snapshots[-1]
     parent = ordinals.get(here.parent_snapshot_id or 0)
     after = f"snapshot-{ordinals[here.snapshot_id]}"
@@ -217,14 +228,14 @@ def diff_view(table: Table, snapshot_id: int | None) -> Any:
 
     def show(*_: Any) -> None:
         try:
-            state = CompareState(table, names[first.value], names[second.value])
+            state = CompareState(table, first.value, second.value)
         except ExplorerError as error:
             box[:] = [heading(str(error))]
             return
         change = state.diff
         words.object = f"{count(len(change.added), 'file')} added, {len(change.removed):,} removed, net"
         pane = GraphPane.of(state, sizing_mode="stretch_both", min_height=380)
-        box[:] = [pn.Tabs(("Graph", pane), *_diff_parts(change), dynamic=True, sizing_mode="stretch_both")]
+        box[:] = [lazy_tabs({"Graph": lambda: pane} | _diff_parts(change))]
 
     first.param.watch(show, "value")
     second.param.watch(show, "value")
@@ -232,7 +243,8 @@ def diff_view(table: Table, snapshot_id: int | None) -> Any:
     return pn.Column(pn.Row(first, second, words), box, sizing_mode="stretch_both")
 
 
-def _diff_parts(diff: SnapshotDiff) -> Sequence[tuple[str, Any]]:
+def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
+    """The tables of a diff, by the title of their tab; each is made when it is looked at."""
     files = [
         {
             "": mark,
@@ -260,13 +272,16 @@ def _diff_parts(diff: SnapshotDiff) -> Sequence[tuple[str, Any]]:
     changed = [{"what": w, "which": k, "change": v} for w, k, v in change_rows(diff.table)]
     kept = f"{len(diff.kept_manifests):,} manifests kept and not decoded"
 
-    def part(rows: list[dict[str, Any]], words: str, widths: dict[str, int]) -> Any:
-        body = [grid(pd.DataFrame(rows), widths)] if rows else []
-        return pn.Column(heading(words), *body, sizing_mode="stretch_both")
+    def part(rows: list[dict[str, Any]], words: str, widths: dict[str, int]) -> Callable[[], Any]:
+        def make() -> Any:
+            body = [grid(pd.DataFrame(rows), widths)] if rows else []
+            return pn.Column(heading(words), *body, sizing_mode="stretch_both")
 
-    return [
-        (f"Files ({len(files):,})", part(files, f"{len(files):,} files differ, net", {"file": 460})),
-        (f"Manifests ({len(fates):,})", part(fates, kept, {"manifest": 360, "why": 560})),
-        (f"Partitions ({len(partitions):,})", part(partitions, f"{len(partitions):,} partitions touched", {"partition": 260})),
-        (f"Table ({len(changed):,})", part(changed, "Schema, partition spec, sort order, properties", {"change": 640})),
-    ]
+        return make
+
+    return {
+        f"Files ({len(files):,})": part(files, f"{len(files):,} files differ, net", {"file": 460}),
+        f"Manifests ({len(fates):,})": part(fates, kept, {"manifest": 360, "why": 560}),
+        f"Partitions ({len(partitions):,})": part(partitions, f"{len(partitions):,} partitions touched", {"partition": 260}),
+        f"Table ({len(changed):,})": part(changed, "Schema, partition spec, sort order, properties", {"change": 640}),
+    }

@@ -37,11 +37,10 @@ class GraphWidget(anywidget.AnyWidget):
         """The graph as it is drawn now."""
         return self._view.graph
 
-    def _repr_mimebundle_(self, **options: Any) -> Mapping[str, Any]:
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The widget, and a picture and text that show without a kernel."""
-        made = super()._repr_mimebundle_(**options)
-        bundle = dict(made[0] if isinstance(made, tuple) else made or {})
-        return {**bundle, "text/html": render_svg(self.graph), "text/plain": render_tree(self.graph)}
+        live, about = super()._repr_mimebundle_(**options) or ({}, {})
+        return {**live, "text/html": render_svg(self.graph), "text/plain": render_tree(self.graph)}, about
 
     def _on_request(self, change: Mapping[str, Any]) -> None:
         if self._view.handle(change["new"]):
@@ -68,5 +67,5 @@ class DiffWidget(GraphWidget):
 
 def mimebundle(table: Table) -> Mapping[str, Any]:
     """A table's widget, picture and text, with which metadata file was opened and why."""
-    bundle = TableWidget(table)._repr_mimebundle_()
+    bundle, _ = TableWidget(table)._repr_mimebundle_()
     return {**bundle, "text/html": f"<div><p>{escape(table.why)}</p>{bundle['text/html']}</div>", "text/plain": repr(table)}
