@@ -176,7 +176,7 @@ class Table:
 
     def _logical_tables(self, snapshot: Snapshot | None, metrics: bool) -> list[pa.Table | None]:
         listed = self.manifest_files(snapshot)
-        stored = list(self._many_stored(listed, metrics))
+        stored = list(self.stored_entries(listed, metrics))
         unified = unified_partition_type(self.metadata, [t for _, t in stored])
         done: list[pa.Table | None] = []
         for manifest, table in stored:
@@ -334,7 +334,7 @@ class Table:
         kept = bytes_kept((e for _, e in self._many_logical(self.manifest_files(end), end.snapshot_id)), ids)
         return RunCost(tuple(commits), kept)
 
-    def _many_stored(self, manifests: Sequence[ManifestFile], metrics: bool = False) -> Iterator[tuple[ManifestFile, pa.Table]]:
+    def stored_entries(self, manifests: Sequence[ManifestFile], metrics: bool = False) -> Iterator[tuple[ManifestFile, pa.Table]]:
         """Stored entries of several manifests; unreadable ones are left out and noted."""
         for manifest, read in self.reader.many_entries(manifests, metrics):
             self._note(read.problems)
@@ -342,8 +342,8 @@ class Table:
                 yield manifest, read.value
 
     def _many_logical(self, manifests: Sequence[ManifestFile], snapshot_id: int) -> Iterator[tuple[ManifestFile, pa.Table]]:
-        """`_many_stored`, as of a snapshot."""
-        for manifest, table in self._many_stored(manifests):
+        """`stored_entries`, as of a snapshot."""
+        for manifest, table in self.stored_entries(manifests):
             yield manifest, as_of_snapshot(table, manifest, snapshot_id)
 
     def _size(self, path: str) -> int | None:
@@ -359,7 +359,7 @@ class Table:
     def file(self, path: str) -> Biography:
         """The life of a data or delete file, by its path or the end of it. Raises NotFoundInTable."""
         try:
-            found = biography(self.metadata, path, self.manifest_files, self._many_stored)
+            found = biography(self.metadata, path, self.manifest_files, self.stored_entries)
         except ValueError as error:
             raise NotFoundInTable(str(error)) from error
         if found is None:

@@ -39,6 +39,18 @@ def decode_bound(data: bytes | None, kind: Any) -> Any:
         return f"0x{data.hex()}"
 
 
+def comparable_bound(data: bytes | None, kind: Any) -> Any:
+    """A serialized bound as a value that orders as Iceberg's does; None where it is absent or cannot be told."""
+    primitive = _primitive(kind) if isinstance(kind, str) else None
+    if data is None or primitive is None:
+        return None
+    try:
+        value = from_bytes(primitive, data)
+    except Exception:  # written before a promotion, or damaged: no statement
+        return None
+    return value.encode() if isinstance(value, str) else value  # text orders by its UTF-8 bytes
+
+
 def readable(value: Any, kind: Any) -> Any:
     """An Iceberg value as a person reads it: dates and times in ISO form (UTC), bytes as hex."""
     if value is None:

@@ -170,6 +170,31 @@ class SparkEngine:
             self._thread = None
         self._enter("stopped")
 
+    @property
+    def lost(self) -> bool:
+        """Whether Spark was ready, and its Java process has ended since."""
+        return self._session is not None and _gateway is not None and _gateway.poll() is not None
+
+    def restart(self) -> None:
+        """Stop Spark, also where its process has ended, and begin to start it anew. Sessions made before are of no use any more."""
+        global _gateway
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+
+        with self._lock:
+            lost, self._session, self._thread = self._session, None, None
+            if lost is not None and _gateway is not None and _gateway.poll() is None:
+                lost.stop()
+            if _gateway is not None:
+                _gateway.kill()
+                _gateway.wait()
+                _gateway = None
+            # what pyspark remembers of the process that is gone
+            SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+            SparkSession._instantiatedSession = None
+        self._enter("stopped")
+        self.start()
+
 
 @functools.cache
 def shared_engine() -> SparkEngine:

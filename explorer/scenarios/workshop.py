@@ -94,11 +94,12 @@ class Workshop:
             writer.write(record)
         writer.close()
 
-    def equality_delete_file(self, table: Any, name: str, rows: Sequence[Mapping[str, Any]]) -> Any:
-        """Write an equality delete file on the columns that `rows` name."""
+    def equality_delete_file(self, table: Any, name: str, rows: Sequence[Mapping[str, Any]], partition: str = "") -> Any:
+        """Write an equality delete file on the columns that `rows` name, into the table's current spec."""
         schema = table.schema()
         ids = [int(schema.findField(column).fieldId()) for column in rows[0]]
-        writer = self.file_factory(table, ids).newEqualityDeleteWriter(self._output(table, name), table.spec(), None)
+        where = self._partition(table, partition)
+        writer = self.file_factory(table, ids).newEqualityDeleteWriter(self._output(table, name), table.spec(), where)
         fields = self._jvm.java.util.HashSet()
         for field_id in ids:
             fields.add(field_id)

@@ -1,0 +1,96 @@
+"""The difference of two sets of rows as multisets, with updates paired by a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+@dataclass(frozen=True)
+class RowChanges:
+    """Rows that one side has more often than the other. `updated_before` and `updated_after` are aligned, row by row, and their rows
+    are in neither `deleted` nor `inserted`."""
+
+    inserted: pa.Table
+    deleted: pa.Table
+    updated_before: pa.Table
+    updated_after: pa.Table
+
+
+def row_changes(before: pa.Table, after: pa.Table, columns: Sequence[str], keys: Sequence[str] = ()) -> RowChanges:
+    """Compare by `columns`; other columns only come along. With `keys`, a deleted and an inserted row of one key, both the only ones
+    with it and without nulls in it, are one update. As in Spark's EXCEPT ALL: null equals null, NaN equals NaN, 0.0 equals -0.0."""
+    old, new = _ranked(before, columns), _ranked(after, columns)
+    on = [*(f"c{i}" for i in range(len(columns))), "rank"]
+    gone = before.take(_rows(old.join(new, on=on, how="anti", nulls_equal=True)))
+    come = after.take(_rows(new.join(old, on=on, how="anti", nulls_equal=True)))
+    if not keys:
+        return RowChanges(come, gone, gone.slice(0, 0), come.slice(0, 0))
+    mine, theirs = _unique(gone, keys), _unique(come, keys)
+    pairs = mine.join(theirs, on=[f"c{i}" for i in range(len(keys))], how="inner", suffix="_after").sort("row")
+    first, second = pairs["row"].to_arrow(), pairs["row_after"].to_arrow()
+    return RowChanges(_without(come, second), _without(gone, first), gone.take(first), come.take(second))
+
+
+def _rows(frame: polars.DataFrame) -> pa.Array:
+    return frame.sort("row")["row"].to_arrow()
+
+
+def _without(table: pa.Table, rows: pa.Array) -> pa.Table:
+    kept = np.ones(table.num_rows, dtype=bool)
+    kept[rows.to_numpy(zero_copy_only=False)] = False
+    return table.filter(pa.array(kept))
+
+
+def _frame(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
+    found = {f"c{i}": polars.Series(values=_comparable(table[name])) for i, name in enumerate(columns)}
+    return polars.DataFrame(found).with_row_index("row") if found else polars.DataFrame({"row": np.arange(table.num_rows, dtype=np.uint32)})
+
+
+def _ranked(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
+    """Comparable columns c0, c1..., the row, and among equal rows a rank, so that the second of two equal rows is another one."""
+    frame = _frame(table, columns)
+    names = [f"c{i}" for i in range(len(columns))]
+    counter = polars.int_range(polars.len(), dtype=polars.UInt32)
+    return frame.with_columns((counter.over(names) if names else counter).alias("rank"))
+
+
+def _unique(table: pa.Table, keys: Sequence[str]) -> polars.DataFrame:
+    names = [f"c{i}" for i in range(len(keys))]
+    frame = _frame(table, keys).drop_nulls(names)
+    return frame.filter(frame.select(names).is_unique()) if frame.height else frame
+
+
+def _comparable(column: pa.ChunkedArray) -> polars.Series:
+    """A column whose equality is the one we mean: nested values as text, floats without a negative zero."""
+    if pa.types.is_nested(column.type):
+        return polars.Series([None if v is None else _text(v) for v in column.to_pylist()], dtype=polars.String)
+    if pa.types.is_null(column.type):
+        return polars.Series([None] * len(column), dtype=polars.Int8)
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.equal(column, 0.0), pa.scalar(0.0, column.type), column)
+    if pa.types.is_fixed_size_binary(column.type) or pa.types.is_decimal(column.type):
+        column = column.cast(pa.binary() if pa.types.is_fixed_size_binary(column.type) else pa.string())
+    found = polars.from_arrow(column)
+    assert isinstance(found, polars.Series)
+    return found
+
+
+def _text(value: object) -> str:
+    """A nested value as text that is equal when the values are: maps in any order."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{k!r}:{_text(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        pairs = [_text(v) for v in value]
+        is_map = value and all(isinstance(v, tuple) and len(v) == 2 for v in value)
+        return "[" + ",".join(sorted(pairs) if is_map else pairs) + "]"
+    if isinstance(value, tuple):
+        return "(" + ",".join(_text(v) for v in value) + ")"
+    if isinstance(value, float):
+        return "nan" if value != value else repr(value + 0.0)
+    return repr(value)

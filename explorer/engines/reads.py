@@ -1,0 +1,358 @@
+"""Reads of any version through Spark: queued, watched and cancelled one by one, each pinned to one metadata file.
+
+A table is read by its metadata.json, so what Spark reads is what was opened, whatever is committed meanwhile."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from explorer.engines.spark import SparkEngine
+from explorer.errors import EngineError, ExplorerError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+logging.getLogger("SQLQueryContextLogger").disabled = True  # pyspark prints whole stack traces of a person's typing errors
+QUEUE = 4
+"""Reads of one session that may wait."""
+PROVENANCE = ("_file", "_pos", "_spec_id", "_partition")
+LINEAGE = ("_row_id", "_last_updated_sequence_number")
+DONE = ("done", "failed", "cancelled")
+
+
+class ReadFailed(EngineError):
+    """A read that Spark could not carry out; the message names the file, where there is one, and the cause."""
+
+
+class ReadCancelled(ExplorerError):
+    """The read was cancelled."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of one table: its metadata file, and a snapshot id, branch or tag (None: an empty table)."""
+
+    metadata_location: str
+    version: str | None
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """What to read: `columns` (None: all), a filter in Spark SQL, at most `limit` rows, and metadata columns beside them."""
+
+    version: Version
+    columns: tuple[str, ...] | None = None
+    where: str = ""
+    limit: int | None = 1000
+    metadata_columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SqlRequest:
+    """A query over views: `views` names each view's version; at most `limit` rows."""
+
+    sql: str
+    views: Mapping[str, Version]
+    limit: int | None = 1000
+
+
+@dataclass(frozen=True)
+class ScanReport:
+    """What planning and scanning one table took: Iceberg's own metrics by name, such as resultDataFiles, skippedDataManifests."""
+
+    table: str
+    metrics: Mapping[str, int]
+
+    def pair(self, what: str) -> tuple[int, int]:
+        """(scanned, skipped) of `DataFiles`, `DataManifests`, `DeleteFiles` or `DeleteManifests`."""
+        kept = self.metrics.get(f"result{what}", self.metrics.get(f"scanned{what}", 0))
+        return kept, self.metrics.get(f"skipped{what}", 0)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a read is: queued, planning, running, done, failed or cancelled, and Spark's tasks."""
+
+    phase: str
+    tasks_done: int = 0
+    tasks: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        tasks = f", {self.tasks_done} of {self.tasks} tasks" if self.tasks else ""
+        return f"{self.phase}{tasks}, {self.seconds:.1f} s"
+
+
+@dataclass
+class Read:
+    """A read under way. `result` waits for the rows; `progress` and `cancel` may be called from any thread."""
+
+    request: ReadRequest | SqlRequest
+    group: str = field(default_factory=lambda: f"read-{uuid.uuid4().hex[:12]}")
+    reports: tuple[ScanReport, ...] = ()
+    _phase: str = "queued"
+    _began: float = field(default_factory=time.monotonic)
+    _ended: float = 0.0
+    _rows: pa.Table | None = None
+    _error: ExplorerError | None = None
+    _over: threading.Event = field(default_factory=threading.Event)
+    _session: Any = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it is done, failed or cancelled."""
+        return self._over.is_set()
+
+    def progress(self) -> Progress:
+        """From Spark's status tracker."""
+        tasks = done = 0
+        seconds = (self._ended or time.monotonic()) - self._began
+        if self._phase == "running" and self._session is not None:
+            try:
+                tracker = self._session.sparkContext.statusTracker()
+                for job in tracker.getJobIdsForGroup(self.group):
+                    info = tracker.getJobInfo(job)
+                    for stage in info.stageIds if info else ():
+                        if found := tracker.getStageInfo(stage):
+                            tasks, done = tasks + found.numTasks, done + found.numCompletedTasks
+            except Exception:  # Spark is being lost: the read itself will say so
+                pass
+        return Progress(self._phase, done, tasks, seconds)
+
+    def result(self, timeout: float | None = None) -> pa.Table:
+        """The rows. Raises ReadFailed, ReadCancelled, or TimeoutError."""
+        if not self._over.wait(timeout):
+            raise TimeoutError(f"still {self.progress()}")
+        if self._error is not None:
+            raise self._error
+        assert self._rows is not None
+        return self._rows
+
+    def cancel(self) -> None:
+        """Stop it: its Spark jobs end, and one that waits never starts."""
+        if self.over:
+            return
+        self._phase = "cancelled"
+        if self._session is not None:
+            self._session.sparkContext.cancelJobGroup(self.group)
+        else:
+            self._end(error=ReadCancelled("the read was cancelled"))
+
+    def _end(self, rows: pa.Table | None = None, error: ExplorerError | None = None) -> None:
+        self._ended = time.monotonic()
+        self._rows, self._error = rows, error
+        self._phase = "done" if error is None else "cancelled" if isinstance(error, ReadCancelled) else "failed"
+        self._over.set()
+
+
+class ReadSession:
+    """One person's Spark session: temporary views of their own, and a queue in which one read runs at a time."""
+
+    def __init__(self, engine: SparkEngine) -> None:
+        self.engine = engine
+        self._spark: SparkSession | None = None
+        self._of: Any = None
+        self._waiting: deque[Read] = deque()
+        self._lock = threading.Condition()
+        self._worker: threading.Thread | None = None
+
+    def submit(self, request: ReadRequest | SqlRequest) -> Read:
+        """Queue a read. Raises EngineError when too many wait already."""
+        with self._lock:
+            waiting = [r for r in self._waiting if not r.over]
+            if len(waiting) >= QUEUE:
+                raise EngineError(f"{len(waiting)} reads are waiting already: cancel one, or wait")
+            read = Read(request)
+            self._waiting.append(read)
+            if self._worker is None or not self._worker.is_alive():
+                self._worker = threading.Thread(target=self._work, name="reads", daemon=True)
+                self._worker.start()
+            self._lock.notify()
+        return read
+
+    def read(self, request: ReadRequest | SqlRequest) -> Read:
+        """Carry out a read and wait for it. Raises ReadFailed."""
+        read = self.submit(request)
+        read.result()
+        return read
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                while not self._waiting:
+                    if not self._lock.wait(30):
+                        self._worker = None
+                        return
+                read = self._waiting.popleft()
+            if not read.over:
+                self._carry_out(read)
+
+    def session(self) -> SparkSession:
+        """The session; a new one when Spark was restarted. Raises EngineError when Spark cannot be had or was lost."""
+        if self.engine.lost:
+            raise EngineError("Spark was lost: its Java process has ended. Restart it to go on")
+        engine = self.engine.session()
+        if self._spark is None or self._of is not engine:
+            self._spark, self._of = engine.newSession(), engine
+            self._spark.conf.set("spark.sql.runSQLOnFiles", "false")
+        return self._spark
+
+    def _carry_out(self, read: Read) -> None:
+        try:
+            spark = self.session()
+            spark.sparkContext.setJobGroup(read.group, "iceberg-metadata-explorer", interruptOnCancel=True)
+            read._session = spark
+            if read._phase == "cancelled":
+                raise ReadCancelled("the read was cancelled")
+            read._phase = "planning"
+            frame = _frame(spark, read.request)
+            if read._phase == "cancelled":
+                raise ReadCancelled("the read was cancelled")
+            read._phase = "running"
+            rows = frame.toArrow()
+            read.reports = tuple(_reports(frame))
+            read._end(rows)
+        except ReadCancelled as error:
+            read._end(error=error)
+        except EngineError as error:
+            read._end(error=error)
+        except Exception as error:  # Spark, py4j and the network raise many kinds
+            if read._phase == "cancelled":
+                read._end(error=ReadCancelled("the read was cancelled"))
+            else:
+                read._end(error=ReadFailed(explain(error, self.engine.lost)))
+
+
+def _frame(spark: SparkSession, request: ReadRequest | SqlRequest) -> DataFrame:
+    if isinstance(request, SqlRequest):
+        check_read_only(spark, request.sql)
+        for name, version in request.views.items():
+            _load(spark, version).createOrReplaceTempView(name)
+        frame = spark.sql(request.sql)
+    else:
+        frame = _load(spark, request.version)
+        if request.where:
+            check_read_only(spark, f"SELECT 1 FROM t WHERE {request.where}")
+            frame = frame.where(request.where)
+        known = [f"`{c.replace('`', '``')}`" for c in (request.columns or frame.columns)]
+        frame = frame.select(*known, *request.metadata_columns)
+    return frame.limit(request.limit) if request.limit is not None else frame
+
+
+def _load(spark: SparkSession, version: Version) -> DataFrame:
+    reader = spark.read.format("iceberg")
+    if version.version is not None:
+        reader = reader.option("versionAsOf", version.version)
+    return reader.load(version.metadata_location)
+
+
+_PLANS = frozenset(
+    {
+        "Project", "Filter", "Join", "LateralJoin", "Aggregate", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail",
+        "Distinct", "Deduplicate", "SubqueryAlias", "UnresolvedRelation", "UnresolvedWith", "UnresolvedHaving", "Union",
+        "Except", "Intersect", "UnresolvedInlineTable", "OneRowRelation", "LocalRelation", "UnresolvedSubqueryColumnAliases",
+        "Generate", "Pivot", "Unpivot", "WithWindowDefinition", "Sample", "UnresolvedHint", "UnresolvedTableValuedFunction",
+        "RelationTimeTravel", "AsOfJoin",
+    }
+)  # fmt: skip
+_FORBIDDEN = frozenset({"reflect", "java_method", "try_reflect", "python_udf"})
+
+
+def check_read_only(spark: SparkSession, sql: str) -> None:
+    """Refuse whatever is not a plain query: every node of the parsed statement must be on a list. Raises ReadFailed."""
+    try:
+        plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(sql)  # type: ignore[attr-defined]
+    except Exception as error:
+        raise ReadFailed(explain(error, lost=False)) from error
+
+    def items(found: Any) -> list[Any]:
+        return [found.apply(i) for i in range(found.size())]
+
+    def expression(node: Any) -> None:
+        kind = node.getClass().getSimpleName()
+        if kind == "UnresolvedFunction" and str(node.nameParts().last()).lower() in _FORBIDDEN:
+            raise ReadFailed(f"the function {node.nameParts().last()} is not allowed in a read-only query")
+        if (hasattr(node, "plan") and "Subquery" in kind) or kind in ("Exists", "ListQuery"):
+            visit(node.plan())
+        for child in items(node.children()):
+            expression(child)
+
+    def visit(node: Any) -> None:
+        kind = node.getClass().getSimpleName()
+        if kind not in _PLANS:
+            raise ReadFailed(f"only queries are allowed here, and {kind} is none: rows are read, nothing is written or run")
+        if kind == "UnresolvedWith":
+            for pair in items(node.cteRelations()):
+                visit(pair._2())
+        for found in items(node.expressions()):
+            expression(found)
+        for child in items(node.children()):
+            visit(child)
+
+    visit(plan)
+
+
+def _reports(frame: DataFrame) -> list[ScanReport]:
+    """Iceberg's metrics of each table scan in the plan that was run."""
+    found: list[ScanReport] = []
+
+    def walk(node: Any) -> None:
+        kind = node.getClass().getSimpleName()
+        if kind == "BatchScanExec":
+            entries = node.metrics().iterator()
+            metrics = {}
+            while entries.hasNext():
+                pair = entries.next()
+                metrics[str(pair._1())] = int(pair._2().value())
+            found.append(ScanReport(str(node.nodeName()).removeprefix("BatchScan "), metrics))
+        inner = node.executedPlan() if kind == "AdaptiveSparkPlanExec" else node.plan() if kind.endswith("QueryStageExec") else None
+        if inner is not None:
+            walk(inner)
+        children = node.children()
+        for i in range(children.size()):
+            walk(children.apply(i))
+
+    walk(frame._jdf.queryExecution().executedPlan())  # type: ignore[operator]
+    return found
+
+
+_FILE = re.compile(r"((?:[a-z0-9]+:)?/[^\s'\",]+\.(?:parquet|avro|orc|puffin|metadata\.json))")
+
+
+def explain(error: Exception, lost: bool) -> str:
+    """What went wrong in a sentence: which file, and why."""
+    text, kind = str(error), type(error).__name__
+    if lost or kind in ("Py4JNetworkError", "ConnectionRefusedError"):
+        return "Spark was lost: its Java process has ended. Restart it to go on"
+    if kind in ("AnalysisException", "ParseException"):
+        return " ".join(text.strip().splitlines()[0].split())[:700]
+    files = _FILE.findall(text)
+    if files and re.search(r"(FileNotFoundException|NotFoundException|does not exist|FILE_NOT_EXIST)", text):
+        return f"{files[0]}: the file does not exist"
+    causes = re.findall(r"^(?:Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text, re.MULTILINE)
+    words = (causes[-1] if causes else text.strip().splitlines()[0] if text.strip() else kind).strip()
+    return f"{files[0]}: {words[:600]}" if files and files[0] not in words else words[:700]
+
+
+def wait(read: Read, tick: Callable[[Progress], None], every: float = 0.2) -> pa.Table:
+    """`read.result()`, calling `tick` with its progress until it is over."""
+    while not read.over:
+        tick(read.progress())
+        read._over.wait(every)
+    tick(read.progress())
+    return read.result()
+
+
+def metadata_columns(format_version: int) -> Sequence[str]:
+    """The metadata columns that rows of a table of that version have."""
+    return (*PROVENANCE, *LINEAGE) if format_version >= 3 else PROVENANCE

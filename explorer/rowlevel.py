@@ -1,0 +1,258 @@
+"""From files to rows, without Spark: which deletes apply, what they hold, and the rows of files with what deleted each.
+
+These are functions of an opened table; explorer.Table has them as methods."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import polars
+import pyarrow as pa
+import pyarrow.compute as pc
+from cachetools import LRUCache
+from pyiceberg.schema import Schema
+
+from explorer.core.deletes import Applicability, LiveFile, Verdict, live_files
+from explorer.core.entries import as_of_snapshot
+from explorer.core.row_diff import RowChanges, row_changes
+from explorer.core.values import partition_path
+from explorer.errors import NotFoundInTable
+from explorer.io import rows as contents
+from explorer.io.reader import TableReader
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot, TableMetadata
+
+MEMORY_BYTES = 256 << 20
+
+
+class Opened(Protocol):
+    """What these functions need of a table."""
+
+    reader: TableReader
+
+    @property
+    def metadata(self) -> TableMetadata: ...
+
+    def manifest_files(self, snapshot: Snapshot | None) -> list[ManifestFile]: ...
+
+    def stored_entries(self, manifests: Sequence[ManifestFile], metrics: bool = False) -> Iterator[tuple[ManifestFile, pa.Table]]: ...
+
+
+def applicability(table: Opened, snapshot: Snapshot | None) -> Applicability:
+    """All live files of a snapshot, with bounds, ready to be asked which deletes apply."""
+    files: list[LiveFile] = []
+    for manifest, stored in table.stored_entries(table.manifest_files(snapshot), metrics=True):
+        entries = as_of_snapshot(stored, manifest, snapshot.snapshot_id if snapshot else -1)
+        files += live_files(entries, manifest.partition_spec_id, manifest.manifest_path)
+    return Applicability(table.metadata, files)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Rows of a data file that one delete hides: their positions, ascending."""
+
+    verdict: Verdict
+    positions: pa.Array
+
+
+class RowReader:
+    """Rows and deletes of one table; what was read is kept in memory up to a limit. Safe to use from several threads."""
+
+    def __init__(self, table: Opened) -> None:
+        self.table = table
+        self._kept: LRUCache[Any, pa.Table | pa.Array] = LRUCache(MEMORY_BYTES, getsizeof=lambda t: t.nbytes + 1000)
+        self._lock = threading.Lock()
+
+    def _once(self, key: Any, make: Any) -> Any:
+        with self._lock:
+            if key in self._kept:
+                return self._kept[key]
+        made = make()
+        with self._lock:
+            if made.nbytes + 1000 <= MEMORY_BYTES:
+                self._kept[key] = made
+        return made
+
+    def rows(self, file: LiveFile, schema: Schema, lineage: bool = False) -> pa.Table:
+        """All rows of a data file under a schema, with `_pos`; with `lineage` the row ids as readers see them. Raises
+        UnreadableFile."""
+
+        def read() -> pa.Table:
+            found = contents.data_rows(self.table.reader.storage, file, schema, self.table.metadata, lineage)
+            positions = pa.array(np.arange(found.num_rows, dtype=np.int64))
+            if lineage:
+                found = _lineage(found, file, positions)
+            return found.append_column("_pos", positions)
+
+        return self._once(("rows", file.path, str(schema), lineage), read)  # type: ignore[no-any-return]
+
+    def position_deletes(self, file: LiveFile) -> pa.Table:
+        """See io.rows.position_deletes."""
+        return self._once(("positions", file.path), lambda: contents.position_deletes(self.table.reader.storage, file.path))  # type: ignore[no-any-return]
+
+    def vector(self, file: LiveFile) -> pa.Array:
+        """See io.rows.deletion_vector."""
+        return self._once(("vector", file.key), lambda: contents.deletion_vector(self.table.reader.storage, file))  # type: ignore[no-any-return]
+
+    def equality_rows(self, file: LiveFile) -> pa.Table:
+        """The rows of an equality delete file: its equality columns only, under the newest names."""
+        schema = contents.read_schema(self.table.metadata, None, file.equality_ids)
+        wanted = Schema(*(f for f in schema.fields if _ids_below(schema, f.field_id) & set(file.equality_ids)))
+        return self._once(("equality", file.path), lambda: contents.data_rows(self.table.reader.storage, file, wanted, self.table.metadata))  # type: ignore[no-any-return]
+
+    def contents(self, file: LiveFile) -> pa.Table:
+        """What a delete file or vector holds: (file_path, pos), (pos), or the equality columns. Raises UnreadableFile."""
+        if file.kind == "position_deletes":
+            return self.position_deletes(file)
+        if file.kind == "deletion_vector":
+            return pa.table({"pos": self.vector(file)})
+        return self.equality_rows(file)
+
+    def hits(self, verdicts: Iterable[Verdict]) -> list[Hit]:
+        """Of each verdict that applies, the positions of its data file that the delete hides. Raises UnreadableFile."""
+        return [Hit(v, self._positions(v)) for v in verdicts if v.applies]
+
+    def _positions(self, verdict: Verdict) -> pa.Array:
+        data, delete = verdict.data, verdict.delete
+        if delete.kind == "deletion_vector":
+            return self.vector(delete)
+        if delete.kind == "position_deletes":
+            table = self.position_deletes(delete)
+            mine = table.filter(pc.equal(table["file_path"], data.path))
+            return pc.unique(mine["pos"].combine_chunks()).sort()
+        schema = contents.read_schema(self.table.metadata, None, delete.equality_ids)
+        theirs = _keys(self.equality_rows(delete), schema, delete.equality_ids)
+        wanted = Schema(*(f for f in schema.fields if _ids_below(schema, f.field_id) & set(delete.equality_ids)))
+        rows = self.rows(data, wanted)
+        mine_ = _keys(rows, schema, delete.equality_ids).with_row_index("_row")
+        names = theirs.columns
+        joined = mine_.join(theirs.unique(), on=names, how="semi", nulls_equal=True)
+        return pa.array(np.sort(joined["_row"].to_numpy().astype(np.int64)))
+
+    def live(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
+        """The rows of a data file that readers see, with `_pos`."""
+        rows = self.rows(data, schema, lineage)
+        mask = np.ones(rows.num_rows, dtype=bool)
+        for hit in self.hits(verdicts):
+            gone = hit.positions.to_numpy(zero_copy_only=False)
+            mask[gone[gone < rows.num_rows]] = False
+        return rows.filter(pa.array(mask))
+
+
+def _lineage(rows: pa.Table, file: LiveFile, positions: pa.Array) -> pa.Table:
+    """Row ids and last updates where the file stores none (spec: "Row Lineage")."""
+    ids = rows["_row_id"]
+    if file.first_row_id is not None:
+        ids = pc.coalesce(ids, pc.add(positions, file.first_row_id))
+    updated = pc.coalesce(rows["_last_updated_sequence_number"], pa.scalar(file.sequence_number, pa.int64()))
+    if file.first_row_id is None:
+        updated = pa.chunked_array([pa.nulls(rows.num_rows, pa.int64())])
+    at = rows.schema.get_field_index
+    rows = rows.set_column(at("_row_id"), "_row_id", ids)
+    return rows.set_column(at("_last_updated_sequence_number"), "_last_updated_sequence_number", updated)
+
+
+def _ids_below(schema: Schema, field_id: int) -> set[int]:
+    """A field's id and those of everything inside it."""
+    found = Schema(schema.find_field(field_id))
+    return set(found.field_ids)
+
+
+def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFrame:
+    """The columns of some field ids, one polars column each, equal where Iceberg's comparators say so: -0.0 is not 0.0, and NaN is
+    NaN."""
+    columns = {}
+    for field_id in ids:
+        name, *inner = schema.find_column_name(field_id).split(".") if field_id in schema.field_ids else [""]  # type: ignore[union-attr]
+        column = table[name]
+        for part in inner:
+            column = pc.struct_field(column, part)
+        if pa.types.is_floating(column.type):
+            values = column.combine_chunks()
+            bits = values.fill_null(0).to_numpy(zero_copy_only=False).copy()
+            bits[np.isnan(bits)] = np.nan
+            whole = bits.view(np.int64 if bits.dtype == np.float64 else np.int32)
+            column = pa.array(whole, mask=np.asarray(values.is_null()))
+        columns[f"k{field_id}"] = polars.from_arrow(column)
+    return polars.DataFrame(columns)
+
+
+@dataclass(frozen=True)
+class RowDiff:
+    """The rows that differ between two snapshots, both read under the schema of the newer one. Tables have the schema's columns and
+    `_file`, `_pos`, in v3 also `_row_id`; `updated_before` and `updated_after` are aligned. `paired_by` are the columns that tell an
+    update; `files_read` of `files` (distinct data files of both sides) were read."""
+
+    before: int | None
+    after: int | None
+    columns: tuple[str, ...]
+    paired_by: tuple[str, ...]
+    changes: RowChanges
+    files_read: int
+    files: int
+    partitions: dict[str, dict[str, int]]
+    note: str = ""
+
+
+def row_diff(table: Opened, reader: RowReader, before: Snapshot | None, after: Snapshot | None, keys: Sequence[str] = ()) -> RowDiff:
+    """Compare the rows of two snapshots, reading only data files that one side lacks or that other deletes apply to. Rows pair to
+    updates by `keys`, else by the schema's identifier fields, else in v3 by row id. Raises UnreadableFile, NotFoundInTable."""
+    meta = table.metadata
+    newer = max((s for s in (before, after) if s), key=lambda s: s.sequence_number, default=None)  # types are never narrowed
+    schema = contents.read_schema(meta, newer.schema_id if newer else None)
+    columns = tuple(f.name for f in schema.fields)
+    unknown = [k for k in keys if k not in columns]
+    if unknown:
+        raise NotFoundInTable(f"no column {unknown[0]!r} in the schema: it has {', '.join(columns)}")
+    identifiers = tuple(str(schema.find_column_name(i)) for i in schema.identifier_field_ids)
+    lineage = meta.format_version >= 3
+    paired_by = tuple(keys) or identifiers or (("_row_id",) if lineage else ())
+    sides = [_Side(applicability(table, s)) for s in (before, after)]
+    same = sides[0].signatures & sides[1].signatures
+    frames = []
+    for side in sides:
+        parts = [_empty(schema, lineage)]
+        for data, verdicts, signature in side.files:
+            if signature not in same:
+                rows = reader.live(data, verdicts, schema, lineage)
+                parts.append(rows.append_column("_file", pa.repeat(pa.scalar(data.path), rows.num_rows)))
+        frames.append(pa.concat_tables([p.select(parts[0].column_names) for p in parts], promote_options="permissive"))
+    changes = row_changes(frames[0], frames[1], columns, paired_by)
+    partitions: dict[str, dict[str, int]] = {}
+    for name, rows, side in (
+        ("inserted", changes.inserted, sides[1]), ("deleted", changes.deleted, sides[0]), ("updated", changes.updated_after, sides[1]),
+    ):  # fmt: skip
+        for item in pc.value_counts(rows["_file"]).to_pylist():
+            data = side.by_path[item["values"]]
+            where = partition_path(data.partition, meta.spec(data.spec_id), meta)
+            partitions.setdefault(where, {"inserted": 0, "deleted": 0, "updated": 0})[name] += item["counts"]
+    read = {sig[0] for side in sides for *_, sig in side.files if sig not in same}
+    note = ""
+    if before is not None and after is not None and before.schema_id != after.schema_id:
+        note = f"both sides are read under schema {schema.schema_id}, the newer snapshot's; dropped columns are not compared"
+    ids = (before.snapshot_id if before else None, after.snapshot_id if after else None)
+    return RowDiff(*ids, columns, paired_by, changes, len(read), len({*sides[0].by_path, *sides[1].by_path}), partitions, note)
+
+
+class _Side:
+    """The data files of one snapshot with their verdicts. A file is the same on both sides when its deletes are."""
+
+    def __init__(self, found: Applicability) -> None:
+        self.by_path = {d.path: d for d in found.data}
+        self.files = []
+        for data in found.data:
+            verdicts = [v for v in found.of(data) if v.applies]
+            signature = (data.path, frozenset(v.delete.key for v in verdicts))
+            self.files.append((data, verdicts, signature))
+        self.signatures = {signature for *_, signature in self.files}
+
+
+def _empty(schema: Schema, lineage: bool) -> pa.Table:
+    arrow = schema.as_arrow()
+    names = [*arrow.names, *(("_row_id", "_last_updated_sequence_number") if lineage else ()), "_pos", "_file"]
+    types = [*arrow.types, *([pa.int64(), pa.int64()] if lineage else []), pa.int64(), pa.string()]
+    return pa.schema([pa.field(n, t) for n, t in zip(names, types, strict=True)]).empty_table()
