@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 from cachetools import LRUCache
 from pyiceberg.schema import Schema
 
-from explorer.core.deletes import Applicability, LiveFile, Verdict, live_files
+from explorer.core.deletes import KIND_WORDS, Applicability, LiveFile, Verdict, live_files
 from explorer.core.entries import as_of_snapshot
+from explorer.core.names import base_name
 from explorer.core.row_diff import RowChanges, row_changes
 from explorer.core.values import partition_path
 from explorer.errors import NotFoundInTable
@@ -26,7 +27,7 @@ from explorer.io.reader import TableReader
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 
-MEMORY_BYTES = 256 << 20
+MEMORY_BYTES, MANIFESTS = 256 << 20, 2000
 
 
 class Opened(Protocol):
@@ -40,15 +41,6 @@ class Opened(Protocol):
     def manifest_files(self, snapshot: Snapshot | None) -> list[ManifestFile]: ...
 
     def stored_entries(self, manifests: Sequence[ManifestFile], metrics: bool = False) -> Iterator[tuple[ManifestFile, pa.Table]]: ...
-
-
-def applicability(table: Opened, snapshot: Snapshot | None) -> Applicability:
-    """All live files of a snapshot, with bounds, ready to be asked which deletes apply."""
-    files: list[LiveFile] = []
-    for manifest, stored in table.stored_entries(table.manifest_files(snapshot), metrics=True):
-        entries = as_of_snapshot(stored, manifest, snapshot.snapshot_id if snapshot else -1)
-        files += live_files(entries, manifest.partition_spec_id, manifest.manifest_path)
-    return Applicability(table.metadata, files)
 
 
 @dataclass(frozen=True)
@@ -65,7 +57,23 @@ class RowReader:
     def __init__(self, table: Opened) -> None:
         self.table = table
         self._kept: LRUCache[Any, pa.Table | pa.Array] = LRUCache(MEMORY_BYTES, getsizeof=lambda t: t.nbytes + 1000)
+        self._files: LRUCache[Any, list[LiveFile]] = LRUCache(MANIFESTS)
         self._lock = threading.Lock()
+
+    def applicability(self, snapshot: Snapshot | None) -> Applicability:
+        """All live files of a snapshot, with bounds, ready to be asked which deletes apply."""
+        table, added_here = self.table, snapshot.snapshot_id if snapshot else -1
+        listed = table.manifest_files(snapshot)
+        keys = {m.manifest_path: (m.manifest_path, m.added_snapshot_id == added_here) for m in listed}
+        with self._lock:
+            found = {path: self._files[key] for path, key in keys.items() if key in self._files}
+        wanted = [m for m in listed if m.manifest_path not in found]
+        for manifest, stored in table.stored_entries(wanted, metrics=True):
+            entries = as_of_snapshot(stored, manifest, added_here)
+            found[manifest.manifest_path] = live_files(entries, manifest.partition_spec_id, manifest.manifest_path)
+            with self._lock:
+                self._files[keys[manifest.manifest_path]] = found[manifest.manifest_path]
+        return Applicability(table.metadata, (f for m in listed for f in found.get(m.manifest_path, ())))
 
     def _once(self, key: Any, make: Any) -> Any:
         with self._lock:
@@ -132,6 +140,18 @@ class RowReader:
         names = theirs.columns
         joined = mine_.join(theirs.unique(), on=names, how="semi", nulls_equal=True)
         return pa.array(np.sort(joined["_row"].to_numpy().astype(np.int64)))
+
+    def file_rows(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
+        """All rows of a data file with `_pos`, and `_deleted_by`: what hides the row, in words, or null."""
+        rows = self.rows(data, schema, lineage)
+        words: list[str | None] = [None] * rows.num_rows
+        for hit in self.hits(verdicts):
+            delete = hit.verdict.delete
+            said = f"{KIND_WORDS[delete.kind]} {base_name(delete.path)} (sequence number {delete.sequence_number})"
+            for position in hit.positions.to_pylist():
+                if position < rows.num_rows:
+                    words[position] = said if words[position] is None else f"{words[position]}; {said}"
+        return rows.append_column("_deleted_by", pa.array(words, pa.string()))
 
     def live(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
         """The rows of a data file that readers see, with `_pos`."""
@@ -211,7 +231,7 @@ def row_diff(table: Opened, reader: RowReader, before: Snapshot | None, after: S
     identifiers = tuple(str(schema.find_column_name(i)) for i in schema.identifier_field_ids)
     lineage = meta.format_version >= 3
     paired_by = tuple(keys) or identifiers or (("_row_id",) if lineage else ())
-    sides = [_Side(applicability(table, s)) for s in (before, after)]
+    sides = [_Side(reader.applicability(s)) for s in (before, after)]
     same = sides[0].signatures & sides[1].signatures
     frames = []
     for side in sides:

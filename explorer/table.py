@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow as pa
 from explorer.collection import Collection
 from explorer.core import entries as core
 from explorer.core.costs import RunCost, bytes_kept, commit_cost, run_between
+from explorer.core.deletes import Applicability, LiveFile, ReadCost, Verdict, dangling, read_costs
 from explorer.core.diff import Side, SnapshotDiff, diff, only
 from explorer.core.diff_graph import diff_graph
 from explorer.core.entries import as_of_snapshot
@@ -21,13 +23,19 @@ from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.core.metadata_diff import metadata_diff, schema_changes
 from explorer.core.partitions import partitions
 from explorer.core.values import conform_partition, unified_partition_type
+from explorer.engines.reads import Read, ReadRequest, ReadSession, ScanReport, SqlRequest, metadata_columns
+from explorer.engines.spark import shared_engine
 from explorer.errors import AccessRefused, NotFoundInTable, UnreadableFile
+from explorer.fate import Fate
 from explorer.io.locate import locate, metadata_version
 from explorer.io.reader import TableReader
+from explorer.io.rows import read_schema
 from explorer.model.graph import Graph
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
+from explorer.reading import Reading, reading, sql_request
+from explorer.rowlevel import RowDiff, RowReader, row_diff
 from explorer.views import rows
 from explorer.views.text import render_tree
 
@@ -385,6 +393,82 @@ class Table:
             raise NotFoundInTable(f"no metadata file {name!r}: the log has {', '.join(str(metadata_version(p)) for p in paths)}")
         return self.metadata if found[-1] == self.metadata.metadata_location else self._old_metadata(found[-1])
 
+    # -- rows ---------------------------------------------------------------------------------------------------------
+    def deletes(self, snapshot: str | int | None = None) -> Deletes:
+        """Which deletes apply to which data file as of a snapshot, clause by clause; dangling deletes; what reading each data file
+        costs (spec: "Scan Planning"). Decided from manifests alone."""
+        found = self.row_reader.applicability(self._maybe(snapshot))
+        verdicts = tuple(found.verdicts())
+        return Deletes(found, verdicts, tuple(dangling(found, verdicts)), tuple(read_costs(found, verdicts)))
+
+    def delete_contents(self, path: str, snapshot: str | int | None = None, offset: int | None = None) -> Collection:
+        """What a delete file of a snapshot holds: (file_path, pos), or its equality columns; of a deletion vector (at `offset` in its
+        Puffin file, where there are several) its positions. `path` may be the end of one. Raises NotFoundInTable, UnreadableFile."""
+        found = self.row_reader.applicability(self._maybe(snapshot))
+        wanted = _one([d for d in found.deletes if offset is None or d.content_offset == offset], path, "delete file")
+        return Collection(self.row_reader.contents(wanted), "deletes")
+
+    def file_rows(self, path: str, snapshot: str | int | None = None) -> Collection:
+        """All rows of a data file as of a snapshot, under its schema, with `_pos`, in v3 `_row_id` and
+        `_last_updated_sequence_number`, and `_deleted_by`: the deletes that hide the row, or null. Read without Spark. Raises
+        NotFoundInTable, UnreadableFile."""
+        at = self._maybe(snapshot)
+        found = self.row_reader.applicability(at)
+        data = _one(found.data, path, "data file")
+        schema = read_schema(self.metadata, at.schema_id if at else None)
+        lineage = self.metadata.format_version >= 3
+        return Collection(self.row_reader.file_rows(data, found.of(data), schema, lineage), "rows")
+
+    def row_diff(self, before: str | int | None, after: str | int | None, keys: Sequence[str] = ()) -> RowDiff:
+        """The rows that differ between two snapshots, whatever deletes there are; only data files that differ, or whose deletes do,
+        are read (see rowlevel.RowDiff). `keys` tell updates; without them identifier fields or, in v3, row ids do. Raises
+        NotFoundInTable, UnreadableFile."""
+        return row_diff(self, self.row_reader, self.resolve(before).snapshot, self.resolve(after).snapshot, keys)
+
+    def fate(self, where: str = "", keys: Sequence[str] = ()) -> Fate:
+        """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see fate.Fate, whose `explain`
+        says why they are there or not. Raises NotFoundInTable, UnreadableFile."""
+        return Fate(self, self.row_reader, where, keys)
+
+    def reading(self, snapshot: str | int | None = None) -> Reading:
+        """Which version a read means, why, and under which schema Iceberg reads it."""
+        return reading(self.metadata, snapshot)
+
+    def rows(
+        self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "", limit: int | None = 1000,
+        provenance: bool = False, session: ReadSession | None = None,
+    ) -> Rows:  # fmt: skip
+        """Rows of any version through Spark: a snapshot id, branch, tag, `snapshot-3` or time (by the snapshot log). `where` is Spark
+        SQL. With `provenance` also `_file`, `_pos`, `_spec_id`, `_partition`, in v3 `_row_id` and `_last_updated_sequence_number`.
+        Raises NotFoundInTable, EngineError (the message names the file that could not be read)."""
+        known = self.reading(snapshot)
+        extra = tuple(metadata_columns(self.metadata.format_version)) if provenance else ()
+        request = ReadRequest(known.version, tuple(columns) or None, where, limit, extra)
+        return Rows.of((session or self.reads).read(request), known.words)
+
+    def sql(self, sql: str, limit: int | None = 1000, session: ReadSession | None = None) -> Rows:
+        """A read-only query through Spark, in which `t` is this table and `t@version`, `db.other@version` are versions pinned to the
+        metadata files that are current now. Raises NotFoundInTable, EngineError."""
+        return Rows.of((session or self.reads).read(self.sql_request(sql, limit)), "")
+
+    def sql_request(self, sql: str, limit: int | None = 1000) -> SqlRequest:
+        """The query `sql` stands for, with its versions resolved."""
+
+        def other(name: str) -> TableMetadata:
+            return TableReader(locate(name, None, self.reader.location.properties), self.reader.extra_roots).metadata
+
+        return sql_request(sql, self.name, self.metadata, other, limit)
+
+    @cached_property
+    def reads(self) -> ReadSession:
+        """A Spark session of this table's own, for its reads."""
+        return ReadSession(shared_engine())
+
+    @cached_property
+    def row_reader(self) -> RowReader:
+        """Reads rows and deletes without Spark."""
+        return RowReader(self)
+
     def find_manifest(self, path: str, snapshot_id: int | None = None) -> tuple[ManifestFile, Snapshot]:
         """A manifest by its path, in that snapshot's list or else the first list that has it. Raises NotFoundInTable."""
         candidates: Sequence[Snapshot] = self.metadata.snapshots
@@ -411,6 +495,39 @@ class Table:
 
     def _repr_mimebundle_(self, **_: Any) -> Mapping[str, Any]:
         return self._display(self) if self._display else {"text/plain": repr(self)}
+
+
+@dataclass(frozen=True)
+class Deletes:
+    """Every pair of data and delete file of a snapshot that could matter, with verdicts; deletes that apply to nothing; and what a
+    reader opens for each data file, the dearest first."""
+
+    files: Applicability
+    verdicts: tuple[Verdict, ...]
+    dangling: tuple[LiveFile, ...]
+    costs: tuple[ReadCost, ...]
+
+
+class Rows(Collection):
+    """Rows that Spark read, with the scan reports of its plan and which version and schema it was."""
+
+    def __init__(self, table: pa.Table, reports: tuple[ScanReport, ...], words: str) -> None:
+        super().__init__(table, "rows")
+        self.reports, self.words = reports, words
+
+    @classmethod
+    def of(cls, read: Read, words: str) -> Rows:
+        """From a read that is done."""
+        return cls(read.result(), read.reports, words)
+
+
+def _one(files: Sequence[LiveFile], path: str, what: str) -> LiveFile:
+    """The one file whose path is, or ends with, `path`. Raises NotFoundInTable."""
+    found = [f for f in files if f.path == path or f.path.endswith("/" + path.lstrip("/"))]
+    if len(found) != 1:
+        some = "no" if not found else f"{len(found)}"
+        raise NotFoundInTable(f"{some} live {what} of this snapshot goes by {path!r}")
+    return found[0]
 
 
 def _project(table: pa.Table, view: str) -> pa.Table:

@@ -17,7 +17,7 @@ from explorer.core.deletes import dangling, read_costs
 from explorer.engines.spark import SparkEngine
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Field, Schema
-from explorer.rowlevel import RowReader, applicability, row_diff
+from explorer.rowlevel import RowReader, row_diff
 from explorer.scenarios import NAMESPACE, SCENARIOS
 from explorer.scenarios.workshop import Workshop
 from explorer.table import Table
@@ -44,7 +44,8 @@ def bag(rows: list[dict[str, Any]]) -> Counter[Any]:
 
 def ours(table: Table, snapshot: Any) -> list[dict[str, Any]]:
     """Brute force: every data file, less what its applicable deletes hide."""
-    reader, found = RowReader(table), applicability(table, snapshot)
+    reader = RowReader(table)
+    found = reader.applicability(snapshot)
     schema = read_schema(table.metadata, snapshot.schema_id)
     rows = []
     for data in found.data:
@@ -115,7 +116,7 @@ def test_row_ids_are_sparks(sandbox: Path, engine: SparkEngine) -> None:
     table = open_demo("deletion_vectors")
     reader = RowReader(table)
     for snapshot in table.metadata.snapshots:
-        found = applicability(table, snapshot)
+        found = reader.applicability(snapshot)
         schema = read_schema(table.metadata, snapshot.schema_id)
         mine = []
         for data in found.data:
@@ -143,11 +144,11 @@ def test_an_update_is_paired_by_row_id_or_key(sandbox: Path) -> None:
 
 def test_dangling_deletes_and_costs(sandbox: Path) -> None:
     table = open_demo("compaction_sort")
-    found = applicability(table, table.metadata.current_snapshot)
+    found = RowReader(table).applicability(table.metadata.current_snapshot)
     assert len(dangling(found, found.verdicts())) == 2  # the compaction wrote the deletes into its file
     assert [c.deletes for c in read_costs(found, found.verdicts())] == [0]
     table = open_demo("equality_deletes")
-    found = applicability(table, table.metadata.current_snapshot)
+    found = RowReader(table).applicability(table.metadata.current_snapshot)
     assert dangling(found, found.verdicts()) == []
     costs = read_costs(found, found.verdicts())
     assert [(c.data.path.rsplit("/", 1)[-1], c.equality) for c in costs][0] == ("data-1.parquet", 1)

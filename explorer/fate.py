@@ -1,0 +1,265 @@
+"""What became of the rows that match a predicate: when they appeared, changed, were deleted, by which file and rule, and came back."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyiceberg.expressions import AlwaysTrue, BooleanExpression
+from pyiceberg.expressions.parser import parse
+from pyiceberg.expressions.visitors import _InclusiveMetricsEvaluator, bind
+from pyiceberg.io.pyarrow import expression_to_pyarrow
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.schema import Schema
+from pyiceberg.typedef import Record
+
+from explorer.core.deletes import KIND_WORDS, LiveFile, Verdict
+from explorer.core.lineage import current_log
+from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.core.units import count
+from explorer.errors import NotFoundInTable
+from explorer.io.rows import read_schema
+from explorer.model.metadata import Snapshot
+from explorer.rowlevel import Opened, RowReader
+
+Place = tuple[str, int]
+"""A stored row: its data file's path and its position there."""
+
+
+@dataclass(frozen=True)
+class FateEvent:
+    """Something that happened to a stored row. `what` is appeared, copied (its file was rewritten), changed, deleted, came back or
+    left (with a rollback); `by` is the delete file or the data file's path; `row` the values."""
+
+    snapshot_id: int
+    snapshot: str
+    timestamp_ms: int | None
+    what: str
+    file: str
+    pos: int
+    row: Mapping[str, Any]
+    by: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What one snapshot shows of the matching rows: those a reader sees and those that are hidden, each with a verdict."""
+
+    visible: frozenset[Place]
+    hidden: Mapping[Place, Verdict]
+    harmless: Mapping[Place, tuple[Verdict, ...]]
+    """For visible rows, deletes that could have mattered to their file and do not apply."""
+    spared: Mapping[Place, tuple[Verdict, ...]]
+    """For visible rows, deletes that apply to their file, but hold neither their position nor their values."""
+
+
+NOTHING = Standing(frozenset(), {}, {}, {})
+
+
+class Fate:
+    """The fate of the rows that match `where`, in pyiceberg's filter syntax, over all snapshots. `keys` tell a changed row from a
+    new one; else the identifier fields or, in v3, row ids do. Raises NotFoundInTable for a predicate that does not fit the schema,
+    UnreadableFile for a file that cannot be read."""
+
+    def __init__(self, table: Opened, reader: RowReader, where: str, keys: Sequence[str] = ()) -> None:
+        self.table, self.reader, self.where = table, reader, where
+        meta = table.metadata
+        self.schema = read_schema(meta, None)
+        self._lineage = meta.format_version >= 3
+        self._bound = _bound(where, self.schema)
+        self._filter = None if isinstance(self._bound, AlwaysTrue) else expression_to_pyarrow(self._bound)
+        identifiers = tuple(str(self.schema.find_column_name(i)) for i in self.schema.identifier_field_ids)
+        self.keys = tuple(keys) or identifiers or (("_row_id",) if self._lineage else ())
+        columns = [f.name for f in self.schema.fields]
+        if unknown := [k for k in self.keys if k not in (*columns, "_row_id")]:
+            raise NotFoundInTable(f"no column {unknown[0]!r} in the schema: it has {', '.join(columns)}")
+        self.rows: dict[Place, dict[str, Any]] = {}
+        self._matches: dict[str, list[int]] = {}
+        self._ordinals = snapshot_ordinals(meta)
+        self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
+        self.standings = {s.snapshot_id: self._standing(s) for s in self._snapshots}
+        self.events = self._events()
+
+    def _positions(self, data: LiveFile) -> list[int]:
+        """Positions in a data file whose rows match, deleted or not; each file is read once, and only when its bounds allow a match."""
+        if data.path not in self._matches:
+            self._matches[data.path] = []
+            if _may_match(data, self._bound, self.schema):
+                rows = self.reader.rows(data, self.schema, self._lineage)
+                found = rows if self._filter is None else rows.filter(self._filter)
+                for row in found.to_pylist():
+                    self._matches[data.path].append(row["_pos"])
+                    self.rows[(data.path, row["_pos"])] = {k: v for k, v in row.items() if k != "_pos"}
+        return self._matches[data.path]
+
+    def _standing(self, snapshot: Snapshot) -> Standing:
+        found = self.reader.applicability(snapshot)
+        visible: set[Place] = set()
+        hidden: dict[Place, Verdict] = {}
+        harmless, spared = {}, {}
+        for data in found.data:
+            positions = self._positions(data)
+            if not positions:
+                continue
+            verdicts = found.of(data)
+            hits = self.reader.hits(verdicts)
+            gone = [(hit.verdict, set(hit.positions.to_pylist())) for hit in hits]
+            for position in positions:
+                place = (data.path, position)
+                by = next((verdict for verdict, places in gone if position in places), None)
+                if by is not None:
+                    hidden[place] = by
+                else:
+                    visible.add(place)
+                    harmless[place] = tuple(v for v in verdicts if not v.applies)
+                    spared[place] = tuple(v for v in verdicts if v.applies)
+        return Standing(frozenset(visible), hidden, harmless, spared)
+
+    # -- the timeline -------------------------------------------------------------------------------------------------
+    def _values(self, place: Place) -> str:
+        return repr([self.rows[place][f.name] for f in self.schema.fields])
+
+    def _key(self, place: Place) -> str | None:
+        values = [self.rows[place].get(k) for k in self.keys]
+        return repr(values) if values and None not in values else None
+
+    def _events(self) -> list[FateEvent]:
+        events: list[FateEvent] = []
+        for snapshot in self._snapshots:
+            parent = self.standings.get(snapshot.parent_snapshot_id or -1, NOTHING)
+            events += self._step(snapshot, parent, self.standings[snapshot.snapshot_id])
+        return sorted([*events, *self._jumps()], key=lambda e: (e.timestamp_ms or 0, e.what))
+
+    def _step(self, snapshot: Snapshot, before: Standing, after: Standing) -> list[FateEvent]:
+        gone = sorted(before.visible - after.visible)
+        come = sorted(after.visible - before.visible)
+        old_values = Counter(self._values(p) for p in gone)
+        new_values = Counter(self._values(p) for p in come)
+        old_keys = {self._key(p): p for p in gone}
+        made = []
+        for place in gone:
+            verdict = after.hidden.get(place)
+            if verdict is not None:
+                reasons = "; ".join(r.words for r in verdict.reasons)
+                kind = KIND_WORDS[verdict.delete.kind]
+                words = f"hidden by the {kind} delete {base_name(verdict.delete.path)}: {reasons}"
+                if verdict.delete.kind == "deletion_vector":
+                    words = f"hidden by a deletion vector in {base_name(verdict.delete.path)}: {reasons}"
+                made.append(self._event(snapshot, "deleted", place, verdict.delete.path, words))
+            elif not new_values[self._values(place)]:
+                words = f"its data file was removed by this {snapshot.operation or 'commit'}, and no file it added has the row"
+                made.append(self._event(snapshot, "deleted", place, place[0], words))
+        for place in come:
+            key = self._key(place)
+            if old_values[self._values(place)]:
+                old_values[self._values(place)] -= 1
+                words = "the same row, written again into another file"
+                made.append(self._event(snapshot, "copied", place, place[0], words))
+            elif key is not None and key in old_keys:
+                was = self.rows[old_keys[key]]
+                changed = [n for n in was if not n.startswith("_") and was[n] != self.rows[place][n]]
+                words = f"{', '.join(f'{n}: {was[n]!r} → {self.rows[place][n]!r}' for n in changed)} (told by {', '.join(self.keys)})"
+                made.append(self._event(snapshot, "changed", place, place[0], words))
+            else:
+                made.append(self._event(snapshot, "appeared", place, place[0], f"added by this {snapshot.operation or 'commit'}"))
+        return made
+
+    def _event(self, snapshot: Snapshot, what: str, place: Place, by: str, words: str, at: int | None = None) -> FateEvent:
+        name = snapshot_name(snapshot.snapshot_id, self._ordinals)
+        when = at if at is not None else snapshot.timestamp_ms
+        return FateEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place], by, words)
+
+    def _jumps(self) -> list[FateEvent]:
+        """Rows that came or went because the current snapshot was set, not because one was committed."""
+        meta, events = self.table.metadata, []
+        previous: int | None = None
+        for entry in current_log(meta):
+            snapshot = meta.snapshot(entry.snapshot_id)
+            if entry.how in ("rollback", "jump") and snapshot is not None and previous in self.standings:
+                before, after = self.standings[previous], self.standings[entry.snapshot_id]
+                for place in sorted(after.visible - before.visible):
+                    events.append(self._event(snapshot, "came back", place, "", entry.reason, entry.timestamp_ms))
+                for place in sorted(before.visible - after.visible):
+                    events.append(self._event(snapshot, "left", place, "", entry.reason, entry.timestamp_ms))
+            previous = entry.snapshot_id
+        return events
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+    def explain(self, snapshot: Snapshot) -> list[str]:
+        """Why matching rows are there or not as of a snapshot, in sentences with the evidence."""
+        name = snapshot_name(snapshot.snapshot_id, self._ordinals)
+        standing = self.standings[snapshot.snapshot_id]
+        lines = [f"{name} shows {count(len(standing.visible), 'row')} with {self.where or 'any values'}."]
+        for place in sorted(standing.visible):
+            lines.append(f"{self._where(place)} is there: {self._row(place)}.")
+            lines += [f"  {_delete(v)} does not apply to its file: {v.against}." for v in standing.harmless[place]]
+            lines += [f"  {_delete(v)} applies to its file, but {_missed(v)}." for v in standing.spared[place]]
+        for place, verdict in sorted(standing.hidden.items(), key=lambda item: item[0]):
+            reasons = "; ".join(r.words for r in verdict.reasons)
+            lines.append(f"{self._where(place)} is hidden by {_delete(verdict)}: {reasons}.")
+        for place in sorted(self.rows.keys() - standing.visible - standing.hidden.keys()):
+            lines.append(f"{self._where(place)} ({self._row(place)}) is not there: {self._absent(place, snapshot)}.")
+        if not self.rows:
+            lines.append("No data file of any snapshot that is left has such a row.")
+        return lines
+
+    def _absent(self, place: Place, snapshot: Snapshot) -> str:
+        ancestors: list[int] = []
+        at: Snapshot | None = snapshot
+        while at is not None and at.snapshot_id not in ancestors:
+            ancestors.append(at.snapshot_id)
+            at = self.table.metadata.snapshot(at.parent_snapshot_id)
+        for ancestor, older in itertools.pairwise(ancestors):
+            if place in {*self.standings[older].visible, *self.standings[older].hidden}:
+                step = self.table.metadata.snapshot(ancestor)
+                return f"{snapshot_name(ancestor, self._ordinals)} ({step.operation if step else '?'}) removed its data file"
+        holders = [s for s in self._snapshots if place in self.standings[s.snapshot_id].visible]
+        first = snapshot_name(holders[0].snapshot_id, self._ordinals) if holders else "another snapshot"
+        return f"it was added by {first}, which this snapshot does not descend from"
+
+    def _where(self, place: Place) -> str:
+        return f"The row at position {place[1]} of {base_name(place[0])}"
+
+    def _row(self, place: Place) -> str:
+        return ", ".join(f"{f.name}={self.rows[place][f.name]!r}" for f in self.schema.fields)
+
+
+def _delete(verdict: Verdict) -> str:
+    delete = verdict.delete
+    if delete.kind == "deletion_vector":
+        return f"the deletion vector at {delete.content_offset} in {base_name(delete.path)}"
+    return f"the {KIND_WORDS[delete.kind]} delete {base_name(delete.path)}"
+
+
+def _missed(verdict: Verdict) -> str:
+    return "holds no equal values" if verdict.delete.kind == "equality_deletes" else "does not hold its position"
+
+
+def _bound(where: str, schema: Schema) -> BooleanExpression:
+    try:
+        return bind(schema, parse(where), case_sensitive=True) if where.strip() else AlwaysTrue()
+    except Exception as error:  # the parser and the binder have many kinds of errors
+        names = ", ".join(f.name for f in schema.fields)
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise NotFoundInTable(f"the filter {where!r} does not fit: {first} (columns: {names})") from error
+
+
+def _may_match(data: LiveFile, bound: BooleanExpression, schema: Schema) -> bool:
+    """Whether a data file's counts and bounds allow a match (spec: "Scan Planning")."""
+    if isinstance(bound, AlwaysTrue):
+        return True
+    file = DataFile.from_args(
+        content=DataFileContent.DATA, file_path=data.path, file_format=FileFormat.PARQUET, partition=Record(),
+        record_count=data.record_count, file_size_in_bytes=data.size, value_counts=dict(data.values),
+        null_value_counts=dict(data.nulls), nan_value_counts=dict(data.nans),
+        lower_bounds=dict(data.lower), upper_bounds=dict(data.upper),
+    )  # fmt: skip
+    try:
+        evaluator = _InclusiveMetricsEvaluator(schema, bound)
+        return bool(evaluator.eval(file))
+    except Exception:  # bounds written before a promotion, or damaged: the file is read
+        return True

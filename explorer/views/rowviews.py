@@ -1,0 +1,178 @@
+"""Deletes, rows, row diffs and fates as JSON and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from explorer.core.deletes import KIND_WORDS, LiveFile, ReadCost, Verdict
+from explorer.core.names import base_name
+from explorer.core.row_diff import RowChanges
+from explorer.core.units import count, human_bytes, instant
+from explorer.views.rows import plain
+from explorer.views.text import clean, render_table
+
+
+def delete_rows(verdicts: Iterable[Verdict], dangling: Iterable[LiveFile]) -> list[dict[str, Any]]:
+    """A pair a row: data_file, delete_file, kind, applies, reasons. A dangling delete has a row without a data file."""
+    rows = [
+        {
+            "data_file": v.data.path,
+            "delete_file": v.delete.path,
+            "content_offset": v.delete.content_offset,
+            "kind": KIND_WORDS[v.delete.kind],
+            "applies": v.applies,
+            "reasons": [{"clause": r.clause, "holds": r.holds, "words": r.words} for r in v.reasons],
+        }
+        for v in verdicts
+    ]
+    alone = [{"clause": "dangling", "holds": False, "words": "it applies to no data file of this snapshot"}]
+    rows += [
+        {
+            "data_file": None,
+            "delete_file": d.path,
+            "content_offset": d.content_offset,
+            "kind": KIND_WORDS[d.kind],
+            "applies": False,
+            "reasons": alone,
+        }
+        for d in dangling
+    ]
+    return rows
+
+
+def cost_rows(costs: Iterable[ReadCost]) -> list[dict[str, Any]]:
+    """What a reader opens for each data file."""
+    return [
+        {
+            "data_file": c.data.path, "rows": c.data.record_count, "deletes": c.deletes, "position": c.position, "equality": c.equality,
+            "vectors": c.vectors, "delete_rows": c.delete_rows, "delete_bytes": c.delete_bytes,
+        }
+        for c in costs
+    ]  # fmt: skip
+
+
+def render_deletes(verdicts: Sequence[Verdict], dangling: Sequence[LiveFile], costs: Sequence[ReadCost]) -> str:
+    """Pairs by data file, with the clauses; then dangling deletes and what reading costs."""
+    lines = []
+    for i, v in enumerate(verdicts):
+        if i == 0 or verdicts[i - 1].data.path != v.data.path:
+            lines.append(f"{base_name(v.data.path)} (sequence number {v.data.sequence_number})")
+        word = "applies" if v.applies else "does not apply"
+        at = f" at {v.delete.content_offset}" if v.delete.kind == "deletion_vector" else ""
+        lines.append(f"  {word}: {KIND_WORDS[v.delete.kind]} {base_name(v.delete.path)}{at}")
+        lines += [f"    {'+' if r.holds else '-'} {r.words}" for r in v.reasons]
+    lines += [f"dangling, applies to no data file: {KIND_WORDS[d.kind]} {base_name(d.path)}" for d in dangling]
+    loaded = [c for c in costs if c.deletes]
+    words = [f"{base_name(c.data.path)} {count(c.deletes, 'delete')} ({human_bytes(c.delete_bytes)})" for c in loaded[:10]]
+    lines.append("a reader opens: " + ("; ".join(words) if words else "no deletes"))
+    return "\n".join(clean(line) for line in lines or ["no deletes"]) + "\n"
+
+
+class Differing(Protocol):
+    """What is drawn of a row diff (rowlevel.RowDiff)."""
+
+    @property
+    def before(self) -> int | None: ...
+    @property
+    def after(self) -> int | None: ...
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def paired_by(self) -> tuple[str, ...]: ...
+    @property
+    def changes(self) -> RowChanges: ...
+    @property
+    def files_read(self) -> int: ...
+    @property
+    def files(self) -> int: ...
+    @property
+    def partitions(self) -> dict[str, dict[str, int]]: ...
+    @property
+    def note(self) -> str: ...
+
+
+def row_counts(diff: Differing) -> dict[str, int]:
+    """Rows inserted, deleted and updated."""
+    changes = diff.changes
+    return {"inserted": changes.inserted.num_rows, "deleted": changes.deleted.num_rows, "updated": changes.updated_after.num_rows}
+
+
+def row_diff_object(diff: Differing) -> dict[str, Any]:
+    """A row diff as JSON, all rows."""
+    changes = diff.changes
+    pairs = zip(changes.updated_before.to_pylist(), changes.updated_after.to_pylist(), strict=True)
+    return {
+        "before": diff.before,
+        "after": diff.after,
+        "paired_by": list(diff.paired_by),
+        "counts": row_counts(diff),
+        "partitions": diff.partitions,
+        "files_read": diff.files_read,
+        "files": diff.files,
+        "note": diff.note,
+        "inserted": plain(changes.inserted.to_pylist()),
+        "deleted": plain(changes.deleted.to_pylist()),
+        "updated": [{"before": plain(a), "after": plain(b)} for a, b in pairs],
+    }
+
+
+def change_table(diff: Differing, limit: int | None = None) -> pa.Table:
+    """All changed rows in one table: `change` is inserted, deleted, before or after (an update is two rows, one after the other)."""
+    changes = diff.changes
+    parts = []
+    updates = min(changes.updated_after.num_rows, limit or changes.updated_after.num_rows)
+    if updates:
+        both = pa.concat_tables([changes.updated_before, changes.updated_after])
+        total = changes.updated_after.num_rows
+        order = [i for n in range(updates) for i in (n, n + total)]
+        parts.append(both.take(order).add_column(0, "change", pa.array(["before", "after"] * updates)))
+    for name, rows in (("deleted", changes.deleted), ("inserted", changes.inserted)):
+        part = rows.slice(0, limit) if limit else rows
+        parts.append(part.add_column(0, "change", pa.array([name] * part.num_rows, pa.string())))
+    return pa.concat_tables(parts)
+
+
+def row_diff_words(diff: Differing) -> str:
+    """The counts in a sentence."""
+    counts = row_counts(diff)
+    told = f", told by {', '.join(diff.paired_by)}" if diff.paired_by else "; no key tells updates"
+    words = f"{counts['inserted']:,} inserted, {counts['deleted']:,} deleted, {counts['updated']:,} updated{told}."
+    return f"{words} {diff.files_read:,} of {count(diff.files, 'data file')} read." + (f" {diff.note}." if diff.note else "")
+
+
+def render_row_diff(diff: Differing, limit: int = 50) -> str:
+    """A row diff as text: the counts, and the first rows of each kind."""
+    marks = {"inserted": "+", "deleted": "-", "before": "~-", "after": "~+"}
+    shown = [
+        {"": marks[r["change"]]} | {c: plain(r[c]) for c in diff.columns} | {"in": f"{base_name(r['_file'])}:{r['_pos']}"}
+        for r in change_table(diff, limit).to_pylist()
+    ]
+    parts = [{"partition": name or "(unpartitioned)"} | dict(n) for name, n in sorted(diff.partitions.items())]
+    tail = render_table(parts, 120) if len(parts) > 1 else ""
+    return (render_table(shown, 160) if shown else "") + clean(row_diff_words(diff)) + "\n" + tail
+
+
+def event_rows(events: Iterable[Any], columns: Sequence[str]) -> list[dict[str, Any]]:
+    """The events of a fate for a table."""
+    return [
+        {
+            "when": instant(e.timestamp_ms)[:19], "snapshot": e.snapshot, "what": e.what,
+            "row": ", ".join(f"{c}={plain(e.row.get(c))}" for c in columns), "at": f"{base_name(e.file)}:{e.pos}", "how": e.words,
+        }
+        for e in events
+    ]  # fmt: skip
+
+
+def fate_object(events: Iterable[Any], explained: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """A fate as JSON: events, and the sentences for each snapshot asked about."""
+    names = ("snapshot_id", "snapshot", "timestamp_ms", "what", "file", "pos", "row", "by", "words")
+    return {"events": [{n: plain(getattr(e, n)) for n in names} for e in events], "explained": {k: list(v) for k, v in explained.items()}}
+
+
+def render_fate(events: Iterable[Any], columns: Sequence[str], sentences: Sequence[str]) -> str:
+    """A fate as text: the timeline, then the answer."""
+    lines = [f"{e['when']} {e['snapshot']} {e['what']}: {e['row']} ({e['at']}): {e['how']}" for e in event_rows(events, columns)]
+    return "\n".join(clean(line) for line in [*lines, "", *sentences]) + "\n"
