@@ -11,7 +11,6 @@ from typing import Any
 from pyiceberg.expressions import AlwaysTrue, BooleanExpression
 from pyiceberg.expressions.parser import parse
 from pyiceberg.expressions.visitors import _InclusiveMetricsEvaluator, bind
-from pyiceberg.io.pyarrow import expression_to_pyarrow
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
@@ -66,6 +65,8 @@ class Fate:
     UnreadableFile for a file that cannot be read."""
 
     def __init__(self, table: Opened, reader: RowReader, where: str, keys: Sequence[str] = ()) -> None:
+        from pyiceberg.io.pyarrow import expression_to_pyarrow  # slow to import
+
         self.table, self.reader, self.where = table, reader, where
         meta = table.metadata
         self.schema = read_schema(meta, None)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from explorer.core import entries as core
+from explorer.core.deletes import KIND_WORDS
 from explorer.core.headers import check_header
-from explorer.core.names import runs, snapshot_name, snapshot_ordinals
+from explorer.core.names import base_name, runs, snapshot_name, snapshot_ordinals
 from explorer.core.secrets import without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
@@ -26,7 +27,8 @@ Fields = list[tuple[str, Any, str]]
 
 @dataclass(frozen=True)
 class Section:
-    """Part of an inspection: `fields` as (name, value, hint), or a table of `columns` and `rows`, or `raw` text."""
+    """Part of an inspection: `fields` as (name, value, hint), or a table of `columns` and `rows` (those `struck` are struck
+    through), or `raw` text."""
 
     title: str
     fields: Fields | None = None
@@ -35,6 +37,7 @@ class Section:
     raw: str | None = None
     note: str = ""
     open: bool = True
+    struck: Sequence[int] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As the widget takes it: only what is there."""
@@ -42,7 +45,7 @@ class Section:
         if self.fields is not None:
             data["fields"] = [[k, _short(v), hint] for k, v, hint in self.fields]
         if self.columns is not None:
-            data |= {"columns": list(self.columns), "rows": [[_short(v) for v in row] for row in self.rows]}
+            data |= {"columns": list(self.columns), "rows": [[_short(v) for v in row] for row in self.rows], "struck": list(self.struck)}
         if self.raw is not None:
             data["raw"] = self.raw
         return data
@@ -100,6 +103,39 @@ def life(table: Table, path: str) -> Section:
     words = f"Added by {found.added_by or 'an expired snapshot'}, {end}. Refs that read it: {', '.join(found.refs) or 'none'}."
     note = f"{words} To let it go: {found.goes_when}."
     return Section("its life", columns=("snapshots", "manifest", "stored", "reads as"), rows=told, note=note)
+
+
+ROWS_SHOWN = 200
+
+
+def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[Section]:
+    """The rows of a data file as of a snapshot, deleted ones struck through, and each delete that could matter to it with its clauses;
+    or what a delete file holds. It reads the file, and the snapshot's manifests."""
+    path, snapshot = facts["path"], facts["snapshot_id"]
+    try:
+        if not is_data:
+            held = table.delete_contents(path, snapshot, facts.get("content_offset"))
+            return [_rows_section("what it holds", held.columns, list(held[:ROWS_SHOWN]), len(held))]
+        found = table.file_rows(path, snapshot)
+        verdicts = [v for v in table.deletes(snapshot).verdicts if v.data.path == path]
+    except ExplorerError as error:
+        return [Section("rows", note=str(error))]
+    shown = list(found[:ROWS_SHOWN])
+    sections = [_rows_section("rows", found.columns, shown, len(found))]
+    told = [
+        (base_name(v.delete.path), KIND_WORDS[v.delete.kind], "yes" if v.applies else "no", "; ".join(r.words for r in v.reasons))
+        for v in verdicts
+    ]
+    if told:
+        sections.append(Section("deletes that could matter", columns=("delete", "kind", "applies", "why"), rows=told))
+    return sections
+
+
+def _rows_section(title: str, columns: Sequence[str], shown: Sequence[Mapping[str, Any]], total: int) -> Section:
+    struck = [i for i, row in enumerate(shown) if row.get("_deleted_by")]
+    note = f"{count(total, 'row')}, the first {len(shown)} shown" if total > len(shown) else count(total, "row")
+    note += f", {len(struck)} deleted" if struck else ""
+    return Section(title, columns=columns, rows=[[row[c] for c in columns] for row in shown], note=note, struck=struck)
 
 
 def _catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from explorer.model.graph import COLUMNS, Graph
+from explorer.model.graph import Graph
 
 WIDTH, COLUMN_GAP, ROW_GAP, HEADER = 208, 46, 12, 30
 MORE_HEIGHT = 26
@@ -46,7 +46,7 @@ def layout(graph: Graph) -> Mapping[str, Box]:
             siblings.insert(0 if group.before else len(siblings), group.id)
 
     top: dict[str, float] = {}
-    bottoms = [float(HEADER)] * len(COLUMNS)
+    bottoms = [float(HEADER)] * len(graph.columns)
     for at in (0, 1):
         stack = [e.id for e in graph.elided if e.column == at and e.before]
         stack += [n.id for n in graph.nodes if n.column == at]
@@ -75,7 +75,7 @@ def layout(graph: Graph) -> Mapping[str, Box]:
         if node.id not in top:
             place(node.id)
     _near_parents(graph, top, height, column)
-    x = {c: column_x(graph, c) for c in range(len(COLUMNS))}
+    x = {c: column_x(graph, c) for c in range(len(graph.columns))}
     return {item: Box(x[column[item]], top[item], WIDTH, height[item]) for item in top}
 
 

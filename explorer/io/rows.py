@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyiceberg.io.pyarrow import _to_requested_schema, pyarrow_to_schema
 from pyiceberg.schema import Schema, prune_columns
 from pyiceberg.table.name_mapping import NameMapping, parse_mapping_from_json
 from pyiceberg.types import LongType, NestedField
@@ -68,6 +67,8 @@ def _parquet(storage: Storage, path: str) -> pq.ParquetFile:
 def data_rows(storage: Storage, file: LiveFile, schema: Schema, metadata: TableMetadata, lineage: bool = False) -> pa.Table:
     """All rows of a data or equality delete file under a schema, deleted ones too, in file order. With `lineage` also `_row_id` and
     `_last_updated_sequence_number`, null where the file does not store them. Raises UnreadableFile."""
+    from pyiceberg.io.pyarrow import _to_requested_schema, pyarrow_to_schema  # slow to import, and only rows need it
+
     if file.file_format.upper() != "PARQUET":
         raise UnreadableFile(file.path, f"{file.file_format} rows are read through Spark only")
     opened = _parquet(storage, file.path)

@@ -50,8 +50,8 @@ class Node:
 
     @property
     def column(self) -> int:
-        """Index into COLUMNS. Problem nodes say theirs in `facts`."""
-        return KIND_COLUMN.get(self.kind, self.facts.get("column", 0))
+        """Index into the graph's columns: what `facts` say, else by kind."""
+        return int(self.facts["column"]) if "column" in self.facts else KIND_COLUMN.get(self.kind, 0)
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,7 @@ class Graph:
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     elided: tuple[Elided, ...]
+    columns: tuple[str, ...] = COLUMNS
 
     def node(self, node_id: str) -> Node | None:
         """The node with that id, or None."""

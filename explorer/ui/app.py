@@ -14,6 +14,7 @@ import panel_material_ui as pmui
 
 import explorer
 from explorer.core.graph import manifest_node
+from explorer.engines.reads import ReadSession
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.io import catalogs
@@ -21,11 +22,13 @@ from explorer.table import Table
 from explorer.ui.changes import diff_view, history_view, lifecycle_view
 from explorer.ui.export import export
 from explorer.ui.pane import GraphPane
+from explorer.ui.rows import deletes_view, rows_view
 from explorer.ui.state import ViewState
 from explorer.ui.tables import table_view
 
 pn.extension("tabulator", notifications=True)
-TABS = ("graph", "diff", "lifecycle", "history", "snapshots", "manifests", "files", "entries", "partitions", "problems", "export")
+LISTS = ("snapshots", "manifests", "files", "entries", "partitions")
+TABS = ("graph", "diff", "lifecycle", "history", "rows", "deletes", *LISTS, "problems", "export")
 FIRST = "demo.manifest_lifecycle"
 TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 
@@ -78,6 +81,7 @@ class Dashboard:
         )
         self.tabs.param.watch(self._on_tab, "active")
         self._filled: set[str] = set()
+        self.reads = ReadSession(shared_engine())
 
     # -- page ---------------------------------------------------------------------------------------------------------
     def page(self) -> Any:
@@ -216,6 +220,8 @@ class Dashboard:
             "diff": lambda: diff_view(table, snapshot),
             "lifecycle": lambda: lifecycle_view(table, self._go),
             "history": lambda: history_view(table),
+            "rows": lambda: rows_view(table, snapshot, self.reads, self._show_row),
+            "deletes": lambda: deletes_view(table, snapshot),
         }
         if name in panels:
             box[:] = [panels[name]()]
@@ -230,6 +236,16 @@ class Dashboard:
         self.view.handle({"type": "snapshot", "id": snapshot_id})
         node = manifest_node(manifest_path)
         self.view.selected = [node] if self.view.graph.node(node) else []
+        self.tabs.active = 0
+        self._show()
+
+    def _show_row(self, path: str, snapshot_id: int | None) -> None:
+        """To a data file in the graph as of a snapshot, with its deletes and their manifests."""
+        if self.view is None:
+            return
+        if snapshot_id is not None and snapshot_id != self.view.snapshot_id:
+            self.view.handle({"type": "snapshot", "id": snapshot_id})
+        self.view.show_file(path)
         self.tabs.active = 0
         self._show()
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from explorer.core.delete_graph import delete_graph
 from explorer.core.diff_graph import BOTH, KEPT, diff_graph, kept_page
-from explorer.core.graph import GraphView, list_node
+from explorer.core.graph import GraphView, file_node, list_node, manifest_node
 from explorer.core.names import snapshot_ordinals
 from explorer.core.units import instant
 from explorer.errors import ExplorerError
-from explorer.inspection import inspect, life
+from explorer.inspection import inspect, life, row_sections
 from explorer.model.graph import Graph, Node
 from explorer.table import Table
 from explorer.views.svg import picture
@@ -35,7 +36,7 @@ class GraphState:
         self.selected: list[str] = []
         self.graph: Graph
         self._n = 0
-        self._told: set[str] = set()
+        self._told: set[tuple[str, str]] = set()
 
     def timeline(self) -> dict[str, Any]:
         """What can be stepped through; empty when nothing can."""
@@ -57,9 +58,15 @@ class GraphState:
         found = inspect(self.table, node)
         if node.kind not in FILES:
             return found.to_json()
-        if node.id not in self._told:
-            return {**found.to_json(), "actions": [["life", "Tell the life of this file"]]}
-        return replace(found, sections=(life(self.table, node.facts["path"]), *found.sections)).to_json()
+        is_data = node.kind == "data_file"
+        offers = {"life": "Tell the life of this file", "rows": "Show its rows and deletes" if is_data else "Show what it holds"}
+        sections = list(found.sections)
+        for what in reversed(offers):
+            if (what, node.id) in self._told:
+                more = [life(self.table, node.facts["path"])] if what == "life" else row_sections(self.table, node.facts, is_data)
+                sections = [*more, *sections]
+        actions = [[what, words] for what, words in offers.items() if (what, node.id) not in self._told]
+        return {**replace(found, sections=tuple(sections)).to_json(), "actions": actions}
 
     def handle(self, request: Mapping[str, Any]) -> bool:
         """Carry out a request of the widget. What is wrong with it is a message to the person."""
@@ -69,8 +76,8 @@ class GraphState:
             wanted = request.get("ids")
             self.selected = [i for i in wanted if isinstance(i, str) and self.graph.node(i)] if isinstance(wanted, list) else []
             return False
-        if kind == "life":
-            self._told.update(self.selected[-1:])
+        if kind in ("life", "rows"):
+            self._told.update((kind, node) for node in self.selected[-1:])
             return False
         try:
             self._carry_out(kind, request)
@@ -101,6 +108,29 @@ class CompareState(GraphState):
         group = next((e for e in self.graph.elided if e.id == request.get("id")), None)
         if kind == "page" and group and group.what != BOTH:
             self._pages[kept_page(group.parent) if group.what == KEPT else group.parent] = group.start
+            self._draw()
+
+
+class DeletesState(GraphState):
+    """Data files and the deletes that could matter to them, the dearest first, a page at a time."""
+
+    compares = True
+
+    def __init__(self, table: Table, snapshot: str | int | None) -> None:
+        super().__init__(table)
+        self.deletes = table.deletes(snapshot)
+        self._snapshot_id = table.resolve(snapshot).snapshot.snapshot_id
+        self._start = 0
+        self._draw()
+
+    def _draw(self) -> None:
+        known = self.deletes
+        self.graph = delete_graph(self.table.name, self._snapshot_id, known.verdicts, known.costs, known.dangling, self._start)
+
+    def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
+        group = next((e for e in self.graph.elided if e.id == request.get("id")), None)
+        if kind == "page" and group:
+            self._start = group.start
             self._draw()
 
 
@@ -159,6 +189,28 @@ class ViewState(GraphState):
         elif kind in ("toggle", "focus", "page"):
             self._on_node(kind, str(request.get("id")))
         self._draw()
+
+    def show_file(self, path: str) -> None:
+        """Open and select a live data file, the deletes that apply to it, and their manifests."""
+        found = self.table.row_reader.applicability(self.table.metadata.snapshot(self.view.snapshot_id))
+        data = next((d for d in found.data if d.path == path), None)
+        if data is None:
+            self.message = f"{path} is no live data file of this snapshot"
+            return
+        files = [data, *(v.delete for v in found.of(data) if v.applies)]
+        listed = [m.manifest_path for m in self.table.manifest_files(self.table.metadata.snapshot(self.view.snapshot_id))]
+        box = list_node(self.view.snapshot_id or 0)
+        pages, opened, chosen = dict(self.view.pages), set(self.view.open_nodes) - {f"closed:{box}"}, []
+        for file in files:
+            node = manifest_node(file.manifest_path)
+            opened.add(node)
+            pages[box] = max(0, listed.index(file.manifest_path) - 5)
+            table = self.table.reader.entries(self.table.find_manifest(file.manifest_path, self.view.snapshot_id)[0]).value
+            pages[node] = max(0, table["file_path"].to_pylist().index(file.path) - 5)
+            chosen += [node, file_node(file.path, file.content_offset)]
+        self.view = replace(self.view, open_nodes=frozenset(opened), pages=pages, search="", show_filtered=True)
+        self._draw()
+        self.selected = [i for i in (*chosen[2:], *chosen[:2]) if self.graph.node(i)]
 
     def _on_node(self, kind: str, node_id: str) -> None:
         if kind == "page":

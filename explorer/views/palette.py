@@ -32,5 +32,5 @@ STATUS_STYLE = {
 }
 GONE = ("DELETED", "filtered", "removed")
 """Statuses drawn with a dashed border."""
-DASHED = ("parent", "previous", "deletes from", "rewritten into", "compared with")
+DASHED = ("parent", "previous", "deletes from", "rewritten into", "compared with", "does not apply")
 """Kinds of edges drawn dashed: not containment."""

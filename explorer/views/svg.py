@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.core.layout import HEADER, Box, column_x, layout
 from explorer.core.names import shorten
-from explorer.model.graph import COLUMNS, Graph
+from explorer.model.graph import Graph
 from explorer.views.palette import DASHED, GONE, KIND_STYLE, STATUS_STYLE
 from explorer.views.rows import plain
 from explorer.views.text import clean
@@ -26,7 +26,7 @@ def picture(graph: Graph) -> dict[str, Any]:
     return {
         "title": graph.title,
         "snapshot": str(graph.snapshot_id),
-        "columns": [{"name": name, "x": column_x(graph, i)} for i, name in enumerate(COLUMNS) if i in used],
+        "columns": [{"name": name, "x": column_x(graph, i)} for i, name in enumerate(graph.columns) if i in used],
         "nodes": [
             {
                 "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status, "fold": n.fold,
@@ -66,7 +66,7 @@ def render_svg(graph: Graph) -> str:
         'font-family="system-ui, sans-serif" font-size="11" style="max-width:100%;height:auto;background:#fff">'
     ]
     used = {round(box.x) for box in boxes.values()}
-    for i, name in enumerate(COLUMNS):
+    for i, name in enumerate(graph.columns):
         x = round(column_x(graph, i))
         if x in used:
             out.append(f'<text x="{x}" y="{HEADER - 14}" fill="#555" font-weight="600">{escape(name)}</text>')

@@ -529,8 +529,8 @@ export function mount(el, picture, send, options = {}) {
         const wrap = html("div", "ix-tablewrap"), table = html("table", "ix-table"), head = html("tr");
         section.columns.forEach((c) => head.append(html("th", "", c)));
         table.append(head);
-        for (const row of section.rows) {
-          const line = html("tr");
+        for (const [i, row] of section.rows.entries()) {
+          const line = html("tr", (section.struck || []).includes(i) ? "ix-struck" : "");
           row.forEach((v) => line.append(html("td", v === null ? "ix-null" : "", v === null ? "null" : String(v))));
           table.append(line);
         }
