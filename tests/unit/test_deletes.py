@@ -1,0 +1,205 @@
+"""Verdicts, delete contents, damaged delete files, row changes and SQL versions, on small made tables."""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import explorer
+from explorer.core.deletes import PATH_ID, Applicability, LiveFile, read_costs
+from explorer.core.row_diff import row_changes
+from explorer.errors import NotFoundInTable, UnreadableFile
+from explorer.io import rows as contents
+from explorer.io.storage import Storage
+from explorer.reading import reading, sql_request
+from explorer.table import Table
+from tests.unit.small import make_table
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    return explorer.open_table(str(make_table(tmp_path_factory.mktemp("deletes"), commits=2)))
+
+
+DATA = LiveFile("data.parquet", "data_file", 0, {}, 5, 5, 10, 100, "m1")
+
+
+def delete(kind: str, sequence: int | None = 5, **more: Any) -> LiveFile:
+    base: dict[str, Any] = {"file_format": "PUFFIN" if kind == "deletion_vector" else "PARQUET"}
+    return LiveFile("delete", kind, 0, {}, sequence, sequence, 1, 10, "m2", **(base | more))
+
+
+def verdict(table: Table, data: LiveFile, *deletes: LiveFile) -> list[bool]:
+    return [v.applies for v in Applicability(table.metadata, [data, *deletes]).of(data)]
+
+
+def test_sequence_numbers_decide(table: Table) -> None:
+    assert verdict(table, DATA, delete("position_deletes")) == [True]  # its own commit may delete from it
+    assert verdict(table, DATA, delete("position_deletes", 4)) == [False]
+    assert verdict(table, DATA, delete("equality_deletes", 5, equality_ids=(1,))) == [False]  # strictly less
+    assert verdict(table, DATA, delete("equality_deletes", 6, equality_ids=(1,))) == [True]
+    assert verdict(table, DATA, delete("position_deletes", None)) == [False]
+    assert verdict(table, DATA, delete("deletion_vector", referenced_data_file="data.parquet", content_offset=4)) == [True]
+
+
+def test_a_vector_replaces_position_deletes(table: Table) -> None:
+    vector = delete("deletion_vector", referenced_data_file="data.parquet", content_offset=4)
+    found = Applicability(table.metadata, [DATA, vector, delete("position_deletes"), delete("equality_deletes", 9, equality_ids=(1,))]).of(
+        DATA
+    )
+    assert [(v.delete.kind, v.applies) for v in found] == [
+        ("deletion_vector", True),
+        ("position_deletes", False),
+        ("equality_deletes", True),
+    ]
+    assert "replaces it" in found[1].against
+
+
+def test_paths_and_bounds_rule_out(table: Table) -> None:
+    other = delete("position_deletes", referenced_data_file="elsewhere.parquet")
+    assert Applicability(table.metadata, [DATA, other]).of(DATA) == []  # it names another file: no pair that could matter
+    bounds = {PATH_ID: b"e"}
+    assert verdict(table, DATA, delete("position_deletes", lower=bounds, upper=bounds)) == [False]
+    around = delete("position_deletes", lower={PATH_ID: b"a"}, upper={PATH_ID: b"dat"})  # cut short
+    assert verdict(table, DATA, around) == [True]
+
+    def known(low: int, high: int, nulls: int) -> dict[str, Any]:
+        return {"lower": {1: struct.pack("<q", low)}, "upper": {1: struct.pack("<q", high)}, "nulls": {1: nulls}, "values": {1: 10}}
+
+    data = replace(DATA, **known(1, 9, 0))
+    assert verdict(table, data, delete("equality_deletes", 6, equality_ids=(1,), **known(10, 12, 0))) == [False]
+    assert verdict(table, data, delete("equality_deletes", 6, equality_ids=(1,), **known(9, 12, 0))) == [True]
+    holed = replace(DATA, **known(1, 9, 2))
+    assert verdict(table, holed, delete("equality_deletes", 6, equality_ids=(1,), **known(10, 12, 1))) == [True]  # null equals null
+    assert verdict(table, holed, delete("equality_deletes", 6, equality_ids=(1,), nulls={1: 1}, values={1: 1})) == [True]
+    assert verdict(table, data, delete("equality_deletes", 6, equality_ids=(1,), nulls={1: 1}, values={1: 1})) == [False]
+
+
+def test_costs_count_what_applies(table: Table) -> None:
+    files = Applicability(table.metadata, [DATA, delete("position_deletes"), delete("equality_deletes", 5, equality_ids=(1,))])
+    [cost] = read_costs(files, files.verdicts())
+    assert (cost.position, cost.equality, cost.vectors, cost.delete_bytes) == (1, 0, 0, 10)
+
+
+def puffin(folder: Path, blob: bytes, offset: int = 4, length: int | None = None) -> tuple[Storage, LiveFile]:
+    import json
+
+    footer = json.dumps(
+        {"blobs": [{"type": "deletion-vector-v1", "offset": offset, "length": len(blob) if length is None else length}]}
+    ).encode()
+    path = folder / "v.puffin"
+    path.write_bytes(b"PFA1" + blob + b"PFA1" + footer + struct.pack("<i", len(footer)) + bytes(4) + b"PFA1")
+    file = delete("deletion_vector", content_offset=4, content_size=len(blob))
+    return Storage([str(folder)]), replace(file, path=str(path), record_count=3)
+
+
+def vector(positions: list[int]) -> bytes:
+    from pyroaring import BitMap64
+
+    body = contents.VECTOR_MAGIC + BitMap64(positions).serialize()
+    return struct.pack(">I", len(body)) + body + struct.pack(">I", zlib.crc32(body))
+
+
+def test_deletion_vectors_are_read_and_checked(tmp_path: Path) -> None:
+    good = vector([1, 5, 2**33])
+    storage, file = puffin(tmp_path, good)
+    assert contents.deletion_vector(storage, file).to_pylist() == [1, 5, 2**33]
+    damaged = good[:12] + bytes([good[12] ^ 1]) + good[13:]
+    for blob, words in (
+        (damaged, "checksum"),
+        (good[:4] + b"nope" + good[8:], "its magic is"),
+        (struct.pack(">I", 7) + good[4:], "claims 7 bytes"),
+    ):
+        storage, file = puffin(tmp_path, blob)
+        with pytest.raises(UnreadableFile, match=words):
+            contents.deletion_vector(storage, file)
+    storage, file = puffin(tmp_path, good, length=9)
+    with pytest.raises(UnreadableFile, match="the Puffin footer has blobs at"):
+        contents.deletion_vector(storage, file)
+    storage, file = puffin(tmp_path, good)
+    with pytest.raises(UnreadableFile, match="holds 3 positions, the manifest says 7"):
+        contents.deletion_vector(storage, replace(file, record_count=7))
+
+
+def test_damaged_data_and_delete_files_say_which(table: Table, tmp_path: Path) -> None:
+    storage = Storage([str(tmp_path)])
+    path = tmp_path / "x.parquet"
+    path.write_text("nothing like it")
+    with pytest.raises(UnreadableFile, match="not a Parquet file"):
+        contents.position_deletes(storage, str(path))
+    pq.write_table(pa.table({"a": [1]}), path)
+    with pytest.raises(UnreadableFile, match="no column 'file_path'"):
+        contents.position_deletes(storage, str(path))
+    schema = contents.read_schema(table.metadata, None)
+    with pytest.raises(UnreadableFile, match="AVRO rows are read through Spark only"):
+        contents.data_rows(storage, replace(DATA, file_format="AVRO"), schema, table.metadata)
+    with pytest.raises(UnreadableFile, match=r"x\.parquet: its rows cannot be read"):
+        contents.data_rows(storage, replace(DATA, path=str(path)), schema, table.metadata)  # no field ids
+    with pytest.raises(UnreadableFile, match="does not exist"):
+        contents.data_rows(storage, replace(DATA, path=str(tmp_path / "gone.parquet")), schema, table.metadata)
+
+
+def test_a_missing_data_file_is_named_and_others_are_read(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, commits=3)
+    victim = sorted((folder / "data").glob("*.parquet"))[0]
+    victim.unlink()
+    table = explorer.open_table(str(folder))
+    with pytest.raises(UnreadableFile, match=victim.name):
+        table.row_diff("snapshot-1", "snapshot-3") if victim.name not in str(table.files("snapshot-1")[0]) else table.fate("")
+    other = next(f["file_path"] for f in table.files() if victim.name not in f["file_path"])
+    assert len(table.file_rows(other)) == 2
+    assert table.deletes().verdicts == ()
+
+
+def frame(*rows: tuple[Any, ...]) -> pa.Table:
+    return pa.table({"k": pa.array([r[0] for r in rows], pa.int64()), "v": pa.array([r[1] for r in rows], pa.float64())})
+
+
+def test_row_changes_are_multisets_with_updates() -> None:
+    before = frame((1, 1.0), (1, 1.0), (2, math.nan), (3, 0.0), (4, None), (5, 5.0))
+    after = frame((1, 1.0), (2, math.nan), (3, -0.0), (4, None), (5, 6.0), (7, 7.0))
+    found = row_changes(before, after, ["k", "v"])
+    assert found.deleted.to_pylist() == [{"k": 1, "v": 1.0}, {"k": 5, "v": 5.0}]
+    assert found.inserted.to_pylist() == [{"k": 5, "v": 6.0}, {"k": 7, "v": 7.0}]
+    found = row_changes(before, after, ["k", "v"], ["k"])
+    assert (found.updated_before["v"].to_pylist(), found.updated_after["v"].to_pylist()) == ([5.0], [6.0])
+    assert (found.deleted["k"].to_pylist(), found.inserted["k"].to_pylist()) == ([1], [7])
+    twice = row_changes(frame((1, 1.0), (1, 2.0)), frame((1, 3.0)), ["k", "v"], ["k"])
+    assert twice.updated_after.num_rows == 0  # two rows with the key: no telling which became which
+    nested = pa.table({"s": pa.array([{"a": [1]}, None], pa.struct([("a", pa.list_(pa.int64()))]))})
+    assert row_changes(nested, nested, ["s"]).deleted.num_rows == 0
+
+
+def test_versions_in_sql(table: Table) -> None:
+    request = sql_request(
+        "select 't@x', \"a@b\" from t@snapshot-1 join t@main using (id);", "db.t", table.metadata, lambda _: table.metadata, 5
+    )
+    assert request.sql == "select 't@x', \"a@b\" from `version_0` join `version_1` using (id)"
+    assert [v.version for v in request.views.values()] == ["main", str(table.metadata.snapshots[0].snapshot_id), "main"]
+    with pytest.raises(NotFoundInTable, match="t@nothing: 'nothing' is no snapshot"):
+        sql_request("select 1 from t@nothing", "db.t", table.metadata, lambda _: table.metadata, 5)
+
+
+def test_a_read_says_which_version_and_schema(table: Table) -> None:
+    assert "a branch is read with the table's current schema" in reading(table.metadata, None).words
+    assert "number 1 of this table's snapshots; a snapshot is read with its own schema, 0" in reading(table.metadata, "snapshot-1").words
+    moment = str(table.metadata.snapshot_log[0].timestamp_ms)
+    assert "the last change of the snapshot log" in reading(table.metadata, moment).words
+
+
+def test_filters_that_do_not_fit_say_so(table: Table) -> None:
+    for where in ("nothing = 1", "id = ", "id = 'x'"):
+        with pytest.raises(NotFoundInTable, match="does not fit"):
+            table.fate(where)
+    with pytest.raises(NotFoundInTable, match="no column 'z'"):
+        table.fate("id = 1", ["z"])
+    assert [e.what for e in table.fate("id = 1").events] == ["appeared"]
+    assert table.fate("id = 12345").explain(table.metadata.snapshots[-1])[-1].startswith("No data file")
