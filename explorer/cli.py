@@ -18,6 +18,7 @@ import click
 import explorer
 from explorer.errors import EngineError, ExplorerError
 
+OPERATIONS = ("compact", "compact-sort", "compact-z-order", "rewrite-manifests", "rewrite-position-deletes", "expire", "remove-orphans")
 F = TypeVar("F", bound=Callable[..., Any])
 INCOMPLETE, FAILED, NO_ENGINE = 3, 1, 4
 
@@ -430,6 +431,44 @@ def fate(condition: str, keys: tuple[str, ...], snapshot: str | None, output: st
     columns = [f.name for f in told.schema.fields]
     emit(fate_object(told.events, {str(at.snapshot_id): sentences}), output, lambda: render_fate(told.events, columns, sentences))
     finish(found)
+
+
+@main.command()
+@table_options
+@click.argument("operation", type=click.Choice(list(OPERATIONS)))
+@click.option("--columns", default="", help="For sorting: column names, separated by commas.")
+@click.option("--retain-last", type=int, default=1, show_default=True, help="For expiry: snapshots to keep on each branch.")
+@click.option("--run", "really", is_flag=True, help="Carry it out; without it, only show what it would do.")
+def maintain(operation: str, columns: str, retain_last: int, really: bool, output: str, **where: Any) -> None:
+    """Preview maintenance from metadata alone, or with --run carry it out on a sandbox table through Spark's procedures."""
+    from dataclasses import asdict
+
+    from explorer import maintenance
+    from explorer.views.rows import plain
+    from explorer.views.text import render_fields, render_table
+
+    found = opened(**where)
+    if not really:
+        seen = maintenance.preview(found, operation, columns, retain_last)
+        emit(plain(asdict(seen)), output, lambda: "\n".join([*seen.words, *(f"  {path}" for path in seen.files)]))
+        finish(found)
+        return
+    done, after = maintenance.run(found, operation, columns, retain_last)
+    rows = [{"of": k, "before": v, "after": asdict(done.after)[k]} for k, v in asdict(done.before).items()]
+    emit(plain(asdict(done)), output, lambda: render_fields(dict(done.answer[0]) if done.answer else {}) + render_table(rows))
+    finish(after)
+
+
+@main.command("copy")
+@click.argument("name")
+@output_option
+def copy_scenario(name: str, output: str) -> None:
+    """Build a teaching table anew as lab.NAME_1, lab.NAME_2..., to be changed at will."""
+    from explorer import scenarios
+    from explorer.engines.spark import SparkEngine
+
+    made = scenarios.fresh_copy(SparkEngine(), name.removeprefix("demo."))
+    emit({"table": made}, output, lambda: made)
 
 
 @main.command()

@@ -137,7 +137,7 @@ class Table:
         if view not in VIEWS:
             raise ValueError(f"view {view!r}: use one of {', '.join(VIEWS)}")
         found = self._maybe(snapshot)
-        tables = [t for t in self._logical_tables(found, metrics) if t is not None]
+        tables = self.logical_tables(found, metrics)
         if not tables:
             return Collection(pa.table({}), "entries")
         return Collection(pa.concat_tables([_project(t, view) for t in tables], promote_options="default"), "entries")
@@ -155,7 +155,7 @@ class Table:
         by which snapshot a file was added last (null when that has expired). Partitions of several specs that agree in all fields
         are one; `spec_id` is that of the file added last."""
         found = self._maybe(snapshot)
-        tables = [t for t in self._logical_tables(found, metrics=False) if t is not None]
+        tables = self.logical_tables(found)
         if not tables:
             return Collection(pa.table({}), "partitions")
         times = {s.snapshot_id: s.timestamp_ms for s in self.metadata.snapshots}
@@ -182,11 +182,12 @@ class Table:
         self._note(read.problems)
         return None if read.value is None else as_of_snapshot(read.value, manifest, snapshot_id)
 
-    def _logical_tables(self, snapshot: Snapshot | None, metrics: bool) -> list[pa.Table | None]:
+    def logical_tables(self, snapshot: Snapshot | None, metrics: bool = False) -> list[pa.Table]:
+        """The logical entries of each readable manifest of a snapshot, with spec_id, manifest_path and ordinal."""
         listed = self.manifest_files(snapshot)
         stored = list(self.stored_entries(listed, metrics))
         unified = unified_partition_type(self.metadata, [t for _, t in stored])
-        done: list[pa.Table | None] = []
+        done: list[pa.Table] = []
         for manifest, table in stored:
             wide = as_of_snapshot(table, manifest, snapshot.snapshot_id if snapshot else -1)
             partition = conform_partition(table, unified)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Callable, Sequence
 
@@ -49,6 +50,28 @@ def build_all(engine: SparkEngine, scenarios: Sequence[Scenario], progress: Call
             _discard(engine, scenario.name)
             raise
     progress("", len(scenarios), len(scenarios))
+
+
+LAB = "lab"
+
+
+def fresh_copy(engine: SparkEngine, name: str) -> str:
+    """Build a teaching table anew in the sandbox's `lab` namespace, to be changed at will; returns its name there, `lab.<name>_<n>`.
+    Raises TableNotFound for an unknown scenario."""
+    scenario = next((s for s in SCENARIOS if s.name == name), None)
+    if scenario is None:
+        raise TableNotFound(f"no teaching table {name!r}: there are {', '.join(s.name for s in SCENARIOS)}")
+    spark = engine.session()
+    for namespace in (LAB, BUILDING):
+        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{namespace}")
+    taken = {row.tableName for row in spark.sql(f"SHOW TABLES IN {SANDBOX}.{LAB}").collect()}
+    own = next(f"{name}_{n}" for n in itertools.count(1) if f"{name}_{n}" not in taken)
+    location = engine.sandbox / "warehouse" / LAB / own
+    shutil.rmtree(location, ignore_errors=True)
+    spark.sql(f"DROP TABLE IF EXISTS {SANDBOX}.{BUILDING}.{own}")
+    scenario.build(Workshop(engine, own, str(location)))
+    spark.sql(f"ALTER TABLE {SANDBOX}.{BUILDING}.{own} RENAME TO {LAB}.{own}")
+    return f"{LAB}.{own}"
 
 
 def _discard(engine: SparkEngine, name: str) -> None:

@@ -1,0 +1,122 @@
+"""What is reachable from which snapshots, which snapshots expiry would keep, and what a table holds at a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.core.costs import file_bytes
+from explorer.core.entries import DELETED, live
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot, TableMetadata
+
+Manifests = Callable[[Snapshot], Sequence[ManifestFile]]
+Stored = Callable[[Sequence[ManifestFile]], "Iterable[tuple[ManifestFile, pa.Table]]"]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Files that some snapshots reach, each with its size where metadata says it (of manifest lists it does not)."""
+
+    manifest_lists: frozenset[str]
+    manifests: dict[str, int | None]
+    files: dict[str, int]
+
+    def minus(self, kept: Reach) -> Reach:
+        """What only this one reaches."""
+        return Reach(
+            self.manifest_lists - kept.manifest_lists,
+            {p: n for p, n in self.manifests.items() if p not in kept.manifests},
+            {p: n for p, n in self.files.items() if p not in kept.files},
+        )
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of manifests and files."""
+        return sum(n or 0 for n in self.manifests.values()) + sum(self.files.values())
+
+    @property
+    def paths(self) -> list[str]:
+        """All of it, sorted."""
+        return sorted({*self.manifest_lists, *self.manifests, *self.files})
+
+
+def reach(snapshots: Iterable[Snapshot], manifests: Manifests, stored: Stored) -> Reach:
+    """What these snapshots reach: lists, manifests, and the files of entries that are not DELETED."""
+    lists, every = set(), {}
+    for snapshot in snapshots:
+        if snapshot.manifest_list:
+            lists.add(snapshot.manifest_list)
+        every.update({m.manifest_path: m for m in manifests(snapshot)})
+    files: dict[str, int] = {}
+    for _, table in stored(list(every.values())):
+        there = table.filter(pc.not_equal(table["status"], DELETED))
+        files.update(zip(there["file_path"].to_pylist(), there["file_size_in_bytes"].to_pylist(), strict=True))
+    return Reach(frozenset(lists), {p: m.manifest_length for p, m in every.items()}, files)
+
+
+def kept_by_expiry(metadata: TableMetadata, older_than_ms: int, retain_last: int = 1) -> list[Snapshot]:
+    """The snapshots that expiry keeps: what tags name; of each branch its newest ones (`retain_last`, or the branch's own number) and
+    those newer than `older_than_ms` (or the branch's own age); and whatever no ref leads to that is newer (spec: "Snapshot Retention
+    Policy")."""
+    kept: set[int] = set()
+    on_refs: set[int] = set()
+    for ref in metadata.refs:
+        line: list[Snapshot] = []
+        at = metadata.snapshot(ref.snapshot_id)
+        while at is not None and at.snapshot_id not in {s.snapshot_id for s in line}:
+            line.append(at)
+            at = metadata.snapshot(at.parent_snapshot_id)
+        on_refs |= {s.snapshot_id for s in line}
+        if ref.type == "tag":
+            kept.add(ref.snapshot_id)
+            continue
+        least = ref.min_snapshots_to_keep or retain_last
+        for i, snapshot in enumerate(line):
+            if i >= least and (snapshot.timestamp_ms or 0) < older_than_ms:
+                break
+            kept.add(snapshot.snapshot_id)
+    for snapshot in metadata.snapshots:
+        if snapshot.snapshot_id not in on_refs and (snapshot.timestamp_ms or 0) >= older_than_ms:
+            kept.add(snapshot.snapshot_id)
+    return [s for s in metadata.snapshots if s.snapshot_id in kept]
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """What the current snapshot of a table holds, and how many snapshots there are."""
+
+    snapshots: int
+    manifests: int
+    data_files: int
+    data_bytes: int
+    position_delete_files: int
+    equality_delete_files: int
+    deletion_vectors: int
+    delete_bytes: int
+
+
+def holdings(metadata: TableMetadata, tables: Iterable[pa.Table]) -> Holdings:
+    """Count the live files of logical `tables` (one a manifest) of the current snapshot."""
+    counts = dict.fromkeys(("data", "position", "equality", "vector"), 0)
+    sizes = {"data": 0, "delete": 0}
+    manifests = 0
+    for table in tables:
+        manifests += 1
+        files = live(table)
+        content = pc.fill_null(files["content"], 0)
+        is_vector = pc.equal(pc.utf8_lower(files["file_format"].cast(pa.string())), "puffin")
+        for name, mask in (
+            ("data", pc.equal(content, 0)),
+            ("position", pc.and_(pc.equal(content, 1), pc.invert(is_vector))),
+            ("equality", pc.equal(content, 2)),
+            ("vector", pc.and_(pc.equal(content, 1), is_vector)),
+        ):
+            part = files.filter(mask)
+            counts[name] += part.num_rows
+            sizes["data" if name == "data" else "delete"] += file_bytes(part)
+    kinds = (counts["position"], counts["equality"], counts["vector"])
+    return Holdings(len(metadata.snapshots), manifests, counts["data"], sizes["data"], *kinds, sizes["delete"])

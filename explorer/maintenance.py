@@ -1,0 +1,163 @@
+"""Maintenance through Spark's procedures, on sandbox tables: a preview from metadata alone, then the run, with before and after."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.core.reach import Holdings, holdings, kept_by_expiry, reach
+from explorer.core.units import count, human_bytes
+from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
+from explorer.errors import AccessRefused, EngineError, NotFoundInTable
+from explorer.io.storage import local_path
+from explorer.scenarios import NAMESPACE
+from explorer.table import Table
+
+ALL = "options => map('rewrite-all', 'true')"
+OPERATIONS: Mapping[str, tuple[str, str]] = {
+    "compact": ("rewrite_data_files", ALL),
+    "compact-sort": ("rewrite_data_files", "strategy => 'sort', sort_order => '{columns}', " + ALL),
+    "compact-z-order": ("rewrite_data_files", "strategy => 'sort', sort_order => 'zorder({columns})', " + ALL),
+    "rewrite-manifests": ("rewrite_manifests", ""),
+    "rewrite-position-deletes": ("rewrite_position_delete_files", ALL),
+    "expire": ("expire_snapshots", "older_than => TIMESTAMP_MILLIS({now}L), retain_last => {retain_last}"),
+    "remove-orphans": ("remove_orphan_files", ""),
+}
+"""Each operation: Spark's procedure and its arguments beside the table."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an operation would do, from metadata alone: sentences, and the files that would become unreachable or be removed."""
+
+    operation: str
+    words: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an operation did: the procedure's own answer, and the table's holdings before and after."""
+
+    operation: str
+    sql: str
+    answer: tuple[Mapping[str, Any], ...]
+    before: Holdings
+    after: Holdings
+
+
+def table_holdings(table: Table) -> Holdings:
+    """What the current snapshot holds."""
+    snapshot = table.metadata.current_snapshot
+    tables = table.logical_tables(snapshot) if snapshot else []
+    return holdings(table.metadata, tables)
+
+
+def preview(table: Table, operation: str, columns: str = "", retain_last: int = 1) -> Preview:
+    """What an operation would do to a table; nothing is written, and any table may be asked. Raises NotFoundInTable for an unknown
+    operation or column."""
+    _arguments(table, operation, columns, retain_last)
+    if operation == "expire":
+        return _preview_expire(table, retain_last)
+    if operation == "remove-orphans":
+        return _preview_orphans(table)
+    now = table_holdings(table)
+    known = table.deletes()
+    if operation.startswith("compact"):
+        applied = {v.delete.key for v in known.verdicts if v.applies}
+        words = (
+            f"{count(now.data_files, 'data file')} ({human_bytes(now.data_bytes)}) would be written anew, less the rows that deletes hide.",
+            f"{count(len(applied), 'delete')} apply now; after it equality and position deletes dangle until they are removed, "
+            "vectors go with their data files.",
+            "The old files stay as long as a snapshot that reads them does: expire it to free them.",
+        )
+        return Preview(operation, words, tuple(sorted(d.path for d in known.files.data)))
+    if operation == "rewrite-manifests":
+        listed = table.manifest_files(table.metadata.current_snapshot)
+        data = [m.manifest_path for m in listed if m.content == 0]
+        one = (f"{count(len(data), 'data manifest')} of {len(listed)} would be written anew, sorted by partition. No file changes.",)
+        return Preview(operation, one, tuple(data))
+    deletes = [d for d in known.files.deletes if d.kind == "position_deletes"]
+    gone = [d for d in known.dangling if d.kind == "position_deletes"]
+    text = f"{count(len(deletes), 'position delete file')} would be written anew, {len(gone)} of them dangle and would be dropped."
+    return Preview(operation, (text,), tuple(d.path for d in deletes))
+
+
+def _preview_expire(table: Table, retain_last: int) -> Preview:
+    meta = table.metadata
+    kept = kept_by_expiry(meta, int(time.time() * 1000), retain_last)
+    ids = {s.snapshot_id for s in kept}
+    every = reach(meta.snapshots, table.manifest_files, table.stored_entries)
+    gone = every.minus(reach(kept, table.manifest_files, table.stored_entries))
+    expired = len(meta.snapshots) - len(ids)
+    words = (
+        f"{count(expired, 'snapshot')} of {len(meta.snapshots)} would expire; time travel to them ends.",
+        f"{count(len(gone.files), 'data or delete file')}, {count(len(gone.manifests), 'manifest')} and "
+        f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} at least.",
+    )
+    return Preview("expire", words, tuple(gone.paths))
+
+
+def orphans(table: Table) -> dict[str, float]:
+    """Files below a local table's folder that its metadata does not reach, with their age in hours. Raises EngineError elsewhere."""
+    root = local_path(table.reader.storage.resolve(table.metadata.location))
+    if root is None or not Path(root).is_dir():
+        raise EngineError("orphans are looked for in local folders only")
+    meta = table.metadata
+    known = set(reach(meta.snapshots, table.manifest_files, table.stored_entries).paths)
+    known |= {meta.metadata_location, *(e.metadata_file for e in meta.metadata_log), *(s.path for s in meta.statistics)}
+    there = {str(Path(local_path(table.reader.storage.resolve(p)) or p)) for p in known}
+    found = [p for p in sorted(Path(root).rglob("*")) if p.is_file() and str(p) not in there]
+    return {str(p): (time.time() - p.stat().st_mtime) / 3600 for p in found if p.suffix != ".crc" and p.name != "version-hint.text"}
+
+
+def _preview_orphans(table: Table) -> Preview:
+    found = orphans(table)
+    old = [p for p, hours in found.items() if hours > 72]
+    words = (
+        f"{count(len(found), 'file')} in the table's folder are reached by no snapshot or metadata file that is left.",
+        f"Spark's procedure removes those older than three days: {count(len(old), 'file')}. Younger ones may be of a commit under way.",
+    )
+    return Preview("remove-orphans", words, tuple(found))
+
+
+def _arguments(table: Table, operation: str, columns: str, retain_last: int) -> str:
+    if operation not in OPERATIONS:
+        raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join(OPERATIONS)}")
+    procedure, arguments = OPERATIONS[operation]
+    schema = table.metadata.schema(table.metadata.current_schema_id)
+    names = [f.name for f in schema.fields] if schema else []
+    wanted = [c.strip() for c in columns.split(",") if c.strip()] or names[:1]
+    if unknown := [c for c in wanted if c not in names]:
+        raise NotFoundInTable(f"no column {unknown[0]!r} to sort by: there are {', '.join(names)}")
+    quoted = ", ".join(f"`{c}`" if not c.isidentifier() else c for c in wanted).replace("'", "\\'")
+    filled = arguments.replace("{columns}", quoted).replace("{retain_last}", str(int(retain_last)))
+    filled = filled.replace("{now}", str(int(time.time() * 1000)))
+    name = table.name.removeprefix(f"{SANDBOX}.").replace("'", "\\'")
+    return f"CALL {SANDBOX}.system.{procedure}(table => '{name}'{', ' + filled if filled else ''})"
+
+
+def run(
+    table: Table, operation: str, columns: str = "", retain_last: int = 1, allow_writes: bool = False, engine: SparkEngine | None = None
+) -> tuple[Outcome, Table]:
+    """Carry out an operation, and return what it did and the table as it is then. Only on tables of the sandbox catalog, and on the
+    teaching tables (whose claims it would break) only with `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable."""
+    if table.reader.location.catalog != SANDBOX:
+        raise AccessRefused(f"{table.name} is not in the sandbox catalog: maintenance runs there only")
+    if table.name.startswith(f"{SANDBOX}.{NAMESPACE}.") and not allow_writes:
+        raise AccessRefused(f"{table.name} is a teaching table: work on a copy (scenarios.fresh_copy), or pass allow_writes=True")
+    sql = _arguments(table, operation, columns, retain_last)
+    before = table_holdings(table)
+    try:
+        answer = (engine or shared_engine()).session().sql(sql).toArrow().to_pylist()
+    except EngineError:
+        raise
+    except Exception as error:  # Spark raises many kinds
+        from explorer.engines.reads import explain
+
+        raise EngineError(f"{operation}: {explain(error, lost=False)}") from error
+    after = table.refresh()
+    return Outcome(operation, sql, tuple(answer), before, table_holdings(after)), after
