@@ -21,6 +21,7 @@ from explorer.io import catalogs
 from explorer.table import Table
 from explorer.ui.changes import diff_view, history_view, lifecycle_view
 from explorer.ui.export import export
+from explorer.ui.maintain import maintain_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.rows import deletes_view, rows_view
 from explorer.ui.state import ViewState
@@ -28,7 +29,7 @@ from explorer.ui.tables import table_view
 
 pn.extension("tabulator", notifications=True)
 LISTS = ("snapshots", "manifests", "files", "entries", "partitions")
-TABS = ("graph", "diff", "lifecycle", "history", "rows", "deletes", *LISTS, "problems", "export")
+TABS = ("graph", "diff", "lifecycle", "history", "rows", "deletes", "maintain", *LISTS, "problems", "export")
 FIRST = "demo.manifest_lifecycle"
 TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 
@@ -70,12 +71,15 @@ class Dashboard:
         )
         self.path.param.watch(self._on_path, "value")
         self.spark = pmui.Typography("", variant="caption", margin=(8, 12), sx={"color": "#fff"})
+        self.restart = pmui.Button(label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6))
+        self.restart.on_click(lambda _: self._restart_spark())
         self.where = pmui.Typography("", variant="caption", sizing_mode="stretch_width", margin=(4, 12))
         self.lists = {name: pn.Column(sizing_mode="stretch_both") for name in TABS[1:]}
         self.tabs = pn.Tabs(
             ("Graph", self.pane),
             *((name.capitalize(), self.lists[name]) for name in TABS[1:]),
             dynamic=True,
+            stylesheets=[".bk-tab { padding: 6px 9px !important; font-size: 14px !important; }"],
             sizing_mode="stretch_both",
             active=TABS.index(self.query.get("view", "graph")) if self.query.get("view") in TABS else 0,
         )
@@ -90,7 +94,7 @@ class Dashboard:
         wanted = self.query.get("table") or os.environ.get(TABLE_VARIABLE) or self._first
         if wanted:
             self.open(wanted, self.query.get("snapshot"), self.query.get("node"))
-        header = [pn.Row(pn.layout.HSpacer(), self.spark, sizing_mode="stretch_width")]
+        header = [pn.Row(pn.layout.HSpacer(), self.spark, self.restart, sizing_mode="stretch_width")]
         page = pmui.template.Page(
             title="Iceberg metadata explorer",
             sidebar=[self.path, self.picker, self.where],
@@ -116,18 +120,24 @@ class Dashboard:
         return pn.Column(pmui.Typography("The graph as it is drawn now", variant="subtitle1"), *lines, margin=12)
 
     def _watch_spark(self) -> None:
-        spark = shared_engine()
-        spark.start()
+        """Say how Spark is, as long as the page is open: it can also be lost later."""
+        shared_engine().start()
 
         def show() -> None:
-            self.spark.object = str(spark.state)
-            if ticking and spark.state.phase in ("ready", "failed"):
-                ticking.pop().stop()
+            engine = shared_engine()
+            lost = engine.lost
+            words = "Spark: lost (its Java process has ended)" if lost else str(engine.state)
+            if self.spark.object != words:
+                self.spark.object = words
+            self.restart.visible = lost or engine.state.phase == "failed"
 
-        ticking: list[Any] = []
         show()
         if pn.state.curdoc:
-            ticking.append(pn.state.add_periodic_callback(show, period=1000))
+            pn.state.add_periodic_callback(show, period=1000)
+
+    def _restart_spark(self) -> None:
+        self.restart.visible = False
+        shared_engine().restart()
 
     def fill_picker(self) -> None:
         """List every configured catalog; one that cannot be reached says so and leaves the others."""
@@ -222,6 +232,7 @@ class Dashboard:
             "history": lambda: history_view(table),
             "rows": lambda: rows_view(table, snapshot, self.reads, self._show_row),
             "deletes": lambda: deletes_view(table, snapshot),
+            "maintain": lambda: maintain_view(table, self._changed),
         }
         if name in panels:
             box[:] = [panels[name]()]
@@ -238,6 +249,11 @@ class Dashboard:
         self.view.selected = [node] if self.view.graph.node(node) else []
         self.tabs.active = 0
         self._show()
+
+    def _changed(self, name: str) -> None:
+        """Open a table that was made or changed just now; the picker lists it."""
+        self.fill_picker()
+        self.open(name)
 
     def _show_row(self, path: str, snapshot_id: int | None) -> None:
         """To a data file in the graph as of a snapshot, with its deletes and their manifests."""

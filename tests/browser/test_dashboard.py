@@ -272,3 +272,104 @@ def test_the_life_of_a_file(dashboard: str, watched: Watched) -> None:
     for words in ("Added by snapshot-1, deleted by snapshot-2", "Refs that read it: none", "snapshot-1 would have to expire"):
         expect(side).to_contain_text(words)
     watched.clean()
+
+
+def test_why_the_updated_row_is_hidden(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    """Figures 13 and 14: the row that was updated, the equality delete that hides the old one, and the sequence numbers that decide."""
+    page = watched.page
+    show(page, f"{dashboard}?table=demo.equality_deletes")
+    node(page, "data-1.parquet").locator(".ix-head").click()
+    page.get_by_label("Show its rows and deletes").click()
+    side = page.locator(".ix-side")
+    struck = side.locator("tr.ix-struck")
+    expect(struck).to_have_count(1)
+    expect(struck).to_contain_text("jack")
+    expect(struck).to_contain_text("equality delete-1.parquet (sequence number 2)")
+    expect(side).to_contain_text("the data's sequence number 1 is < the delete's 2")
+    page.screenshot(path=artifacts / "file-rows.png")
+    node(page, "delete-1.parquet").locator(".ix-head").click()
+    page.get_by_label("Show what it holds").click()
+    expect(side).to_contain_text("what it holds")
+    page.locator(".bk-tab").get_by_text("Deletes", exact=True).click()
+    expect(page.get_by_text("1 of 3 pairs of data and delete files apply; 0 deletes dangle.")).to_be_visible()
+    expect(page.locator(".ix-edge.ix-e-applies")).to_have_count(1)
+    expect(page.locator(".ix-edge.ix-e-does-not-apply")).to_have_count(2)
+    page.screenshot(path=artifacts / "deletes.png")
+    page.get_by_text("Pairs (3)").click()
+    expect(page.get_by_text("the data's sequence number 3 is not < the delete's 2").first).to_be_visible()
+    watched.clean()
+
+
+def test_the_fate_of_a_row_and_row_diffs(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    page = watched.page
+    page.goto(f"{dashboard}?table=demo.deletion_vectors&view=rows")
+    page.locator(".bk-tab").get_by_text("Fate of a row", exact=True).click()
+    page.get_by_label("which rows").fill("name = 'jack'")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("favorite_color: 'red' → 'yellow' (told by _row_id)")).to_be_visible()
+    expect(page.get_by_text("is hidden by the deletion vector at 4").first).to_be_visible()
+    page.screenshot(path=artifacts / "fate.png")
+    page.get_by_label("which rows").fill("nam = 'jack'")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("does not fit")).to_be_visible()
+    page.locator(".bk-tab").get_by_text("Row diff", exact=True).click()
+    expect(page.get_by_text("0 inserted, 1 deleted, 0 updated, told by _row_id. 1 of 2 data files read.")).to_be_visible()
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="CSV").click()
+    assert "sarah" in caught.value.path().read_text()
+    watched.clean()
+
+
+def test_read_through_spark_watch_and_cancel(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    page = watched.page
+    page.goto(f"{dashboard}?table=demo.equality_deletes&view=rows")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_text("4 rows in")).to_be_visible(timeout=90_000)  # Spark may be starting
+    expect(page.get_by_text("Scan report")).to_be_visible()
+    page.screenshot(path=artifacts / "rows.png")
+    page.get_by_text("sarah", exact=True).click()  # its data file, the delete, and both manifests light up
+    expect(page.locator(".ix-node.ix-selected")).to_have_count(4)
+    expect(page.locator(".ix-side h3")).to_have_text("data-1.parquet")
+    page.locator(".bk-tab").get_by_text("Rows", exact=True).click()
+    page.locator(".bk-tab").get_by_text("SQL", exact=True).click()
+    query = page.get_by_label("A query: t is the table as opened")
+    query.fill("SELECT count(*) FROM range(100000000000) WHERE hash(id) = 3")
+    query.blur()
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_text("of 2 tasks")).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_text("the read was cancelled")).to_be_visible()
+    query.fill("DROP TABLE t")
+    query.blur()
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_text("only queries are allowed here")).to_be_visible()
+    watched.clean()
+
+
+def test_two_sessions_read_two_versions_at_once(dashboard: str, browser: Browser) -> None:
+    pages = [browser.new_context().new_page() for _ in range(2)]
+    for page, version in zip(pages, ("snapshot-2", "snapshot-3"), strict=True):
+        page.goto(f"{dashboard}?table=demo.manifest_lifecycle&view=rows&snapshot={version}")
+        expect(page.get_by_label("version: snapshot, branch, tag or time")).to_have_value(version)
+    for page in pages:
+        page.get_by_role("button", name="Run").click()
+    for page, rows in zip(pages, ("1 row in", "3 rows in"), strict=True):
+        expect(page.get_by_text(rows)).to_be_visible(timeout=90_000)
+        page.context.close()
+
+
+def test_maintenance_on_a_copy(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    page = watched.page
+    page.goto(f"{dashboard}?table=demo.position_deletes&view=maintain")
+    expect(page.get_by_text("2 data files").first).to_be_visible()
+    expect(page.get_by_role("button", name="Run")).to_be_disabled()
+    page.get_by_role("button", name="Make a copy to change").click()
+    page.wait_for_url("**table=lab.position_deletes_*", timeout=90_000)
+    expect(page.get_by_role("button", name="Run")).to_be_enabled()
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_text("Before and after")).to_be_visible(timeout=60_000)
+    page.screenshot(path=artifacts / "maintain.png")
+    page.get_by_role("button", name="Open the table as it is now").click()
+    page.locator(".bk-tab").get_by_text("Graph", exact=True).click()
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 3 · replace")
+    watched.clean()

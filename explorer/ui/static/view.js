@@ -227,7 +227,7 @@ export function mount(el, picture, send, options = {}) {
       head.append(mark);
     }
     const label = svg("tspan", { class: "ix-label" });
-    label.textContent = clip(item.label, item.kind === "statistics" || item.status ? 19 : 22);
+    label.textContent = clip(item.label, item.kind === "statistics" || item.status ? 19 : 20);
     head.append(label);
     parts.push(head);
     item.lines.forEach((line, i) => {

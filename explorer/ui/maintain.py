@@ -1,0 +1,113 @@
+"""The maintenance panel: preview for any table, run for tables of the sandbox, on fresh copies of the teaching tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+
+from explorer import maintenance
+from explorer.core.units import human_bytes
+from explorer.engines.spark import SANDBOX, shared_engine
+from explorer.errors import ExplorerError
+from explorer.scenarios import NAMESPACE, fresh_copy
+from explorer.table import Table
+from explorer.ui.changes import grid, heading
+from explorer.ui.rows import SMALL
+from explorer.views.text import cell
+
+_WORKERS = ThreadPoolExecutor(2, thread_name_prefix="maintenance")
+ABOUT = {
+    "compact": "rewrite_data_files, bin-pack",
+    "compact-sort": "rewrite_data_files, sort",
+    "compact-z-order": "rewrite_data_files, z-order",
+    "rewrite-manifests": "rewrite_manifests",
+    "rewrite-position-deletes": "rewrite_position_delete_files",
+    "expire": "expire_snapshots",
+    "remove-orphans": "remove_orphan_files",
+}
+
+
+def maintain_view(table: Table, changed: Callable[[str], None]) -> Any:
+    """Choose an operation, see what it would do, run it. `changed(name)` opens a table that was made or changed."""
+    operation = pmui.Select(label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=270, **SMALL)
+    columns = pmui.TextInput(label="columns to sort by", width=200, visible=False, **SMALL)
+    retain = pmui.IntInput(label="snapshots to keep", value=1, start=1, width=140, visible=False, **SMALL)
+    teaching = table.name.startswith(f"{SANDBOX}.{NAMESPACE}.")
+    ours = table.reader.location.catalog == SANDBOX
+    run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=teaching or not ours)
+    copy = pmui.Button(label="Make a copy to change", variant="outlined", width=220, margin=(14, 6), visible=teaching)
+    status = pmui.Typography("", variant="body2", margin=(4, 10))
+    if not ours:
+        status.object = "This table is not in the sandbox: previews only, nothing is ever written to it."
+    elif teaching:
+        status.object = "A teaching table stays as it is. Make a copy of it, and run maintenance there."
+    box = pn.Column(sizing_mode="stretch_both")
+
+    def look(*_: Any) -> None:
+        columns.visible = operation.value in ("compact-sort", "compact-z-order")
+        retain.visible = operation.value == "expire"
+        try:
+            seen = maintenance.preview(table, operation.value, columns.value, retain.value or 1)
+        except ExplorerError as error:
+            box[:] = [heading(f"⚠ {error}")]
+            return
+        prefix = table.metadata.location.rstrip("/") + "/"
+        files = pd.DataFrame([{"file": f.replace(prefix, "")} for f in seen.files])
+        lines = [pmui.Typography(w, variant="body2", margin=(2, 10)) for w in seen.words]
+        box[:] = [heading("What it would do"), *lines, *([grid(files, {"file": 700})] if len(files) else [])]
+
+    def background(work: Callable[[], Any], done: Callable[[Any], None], words: str) -> None:
+        """Run `work` on a thread, so that the page stays alive; what goes wrong is told."""
+        run.disabled = copy.disabled = True
+        status.object = words
+        future = _WORKERS.submit(work)
+
+        def poll() -> None:
+            if not future.done():
+                if shared_engine().state.phase != "ready":
+                    status.object = f"{words} ({shared_engine().state})"
+                return
+            ticking.stop()
+            run.disabled, copy.disabled = teaching or not ours, False
+            try:
+                done(future.result())
+            except ExplorerError as error:
+                status.object = f"⚠ {error}"
+
+        ticking = pn.state.add_periodic_callback(poll, period=300)
+
+    def show(result: Any) -> None:
+        outcome, _ = result
+        after = asdict(outcome.after)
+
+        def said(name: str, value: int) -> str:
+            return human_bytes(value) if name.endswith("bytes") else f"{value:,}"
+
+        rows = [{"of": k.replace("_", " "), "before": said(k, v), "after": said(k, after[k])} for k, v in asdict(outcome.before).items()]
+        answer = [{"the procedure says": k, "": cell(v)} for r in outcome.answer for k, v in r.items()]
+        status.object = outcome.sql
+        tables = [grid(pd.DataFrame(rows), {"of": 200}, height=330), grid(pd.DataFrame(answer), {"the procedure says": 260}, height=330)]
+        again = pmui.Button(label="Open the table as it is now", variant="outlined", width=240, margin=10)
+        again.on_click(lambda _: changed(table.name))
+        box[:] = [heading("Before and after"), pn.Row(*tables, sizing_mode="stretch_width"), again]
+
+    def start(_: Any) -> None:
+        chosen = (operation.value, columns.value, retain.value or 1)
+        background(lambda: maintenance.run(table, *chosen), show, f"Running {ABOUT[operation.value]} through Spark…")
+
+    def make(_: Any) -> None:
+        name = table.name.rsplit(".", 1)[-1]
+        background(lambda: fresh_copy(shared_engine(), name), changed, "Building a copy through Spark…")
+
+    for control in (operation, columns, retain):
+        control.param.watch(look, "value")
+    run.on_click(start)
+    copy.on_click(make)
+    look()
+    return pn.Column(pn.Row(operation, columns, retain, run, copy), status, box, sizing_mode="stretch_both")
