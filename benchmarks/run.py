@@ -111,6 +111,18 @@ def main() -> None:
         parts.append("")
     else:
         print(f"screen: not measured: {result.stderr.strip().splitlines()[-1][:200]}")
+    result = subprocess.run([sys.executable, "-m", "benchmarks.rowdiff"], capture_output=True, text=True, cwd=HERE.parent)
+    lines = [line for line in result.stdout.splitlines() if line.startswith("{")]
+    if lines:
+        data = json.loads(lines[-1])
+        words = (
+            f"{data['files_read']} of {data['files']} data files differ (the table has 4 million rows; four were updated). Spark is warm."
+        )
+        parts += ["## Row diff against EXCEPT ALL both ways through Spark", "", words, "", "| | seconds |", "|---|---:|"]
+        parts += [f"| {name} | {data[name]} |" for name in ("row_diff", "naive_first", "naive")]
+        parts += ["", f"- naive / row diff: {data['ratio']}", ""]
+    else:
+        print(f"row diff: not measured: {result.stderr.strip().splitlines()[-1][:200]}")
     (HERE.parent / "docs" / "benchmarks.md").write_text("\n".join(parts))
     print("wrote docs/benchmarks.md")
 

@@ -35,6 +35,7 @@ __all__ = [
     "catalog",
     "compare",
     "open_table",
+    "show_deletes",
     "spark",
 ]
 
@@ -58,6 +59,13 @@ def compare(table: Table, before: str | int | None, after: str | int | None, hei
     from explorer.ui.notebook import DiffWidget
 
     return DiffWidget(table, before, after, height)
+
+
+def show_deletes(table: Table, snapshot: str | int | None = None, height: str = "360px") -> Any:
+    """Which deletes apply to which data files as of a snapshot, as a live widget. Raises NotFoundInTable."""
+    from explorer.ui.notebook import DeletesWidget
+
+    return DeletesWidget(table, snapshot, height)
 
 
 def _show(table: Table) -> Mapping[str, Any]:

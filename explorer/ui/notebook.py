@@ -11,7 +11,7 @@ import traitlets
 
 from explorer.table import Table
 from explorer.ui.export import asset
-from explorer.ui.state import CompareState, GraphState, ViewState
+from explorer.ui.state import CompareState, DeletesState, GraphState, ViewState
 from explorer.views.svg import render_svg
 from explorer.views.text import render_tree
 
@@ -63,6 +63,13 @@ class DiffWidget(GraphWidget):
 
     def __init__(self, table: Table, before: str | int | None, after: str | int | None, height: str = "420px") -> None:
         super().__init__(CompareState(table, before, after), height)
+
+
+class DeletesWidget(GraphWidget):
+    """Data files of a snapshot and the deletes that could matter to them."""
+
+    def __init__(self, table: Table, snapshot: str | int | None = None, height: str = "360px") -> None:
+        super().__init__(DeletesState(table, snapshot), height)
 
 
 def mimebundle(table: Table) -> Mapping[str, Any]:

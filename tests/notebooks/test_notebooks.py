@@ -21,8 +21,8 @@ def test_runs(path: Path, sandbox: Path) -> None:
     shown = [output["data"] for output in outputs if "data" in output]
     widgets = [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
     assert widgets, "the notebook shows no widget"
-    assert all("<svg" in data["text/html"] and "manifest list" in data["text/plain"] for data in widgets), (
-        "no picture for readers without a kernel"
+    assert all("<svg" in data["text/html"] and len(data["text/plain"].splitlines()) > 1 for data in widgets), (
+        "no picture or text for readers without a kernel"
     )
 
 
