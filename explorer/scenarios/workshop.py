@@ -20,8 +20,8 @@ class Workshop:
         self.spark = engine.session()
         self.name, self.location = name, location
         self.identifier = f"{SANDBOX}.{BUILDING}.{name}"
-        self._jvm: Any = self.spark._jvm
-        self._gateway: Any = self.spark.sparkContext._gateway
+        self.jvm: Any = self.spark._jvm
+        self.gateway: Any = self.spark.sparkContext._gateway
 
     def sql(self, statement: str) -> DataFrame:
         """Run SQL; `{t}` is the table, `{name}` its identifier without the catalog (for procedures)."""
@@ -50,32 +50,32 @@ class Workshop:
     # -- Java API -----------------------------------------------------------------------------------------------------
     def java(self) -> Any:
         """The table as an org.apache.iceberg.Table, freshly loaded."""
-        return self._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(self.spark._jsparkSession, self.identifier)
+        return self.jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(self.spark._jsparkSession, self.identifier)
 
     def file_factory(self, table: Any, equality_ids: Sequence[int] = ()) -> Any:
         """A writer factory for a table; with `equality_ids`, for equality deletes on those field ids."""
-        builder = getattr(self._jvm.org.apache.iceberg.data, "GenericFileWriterFactory$Builder")(table)
-        parquet = self._jvm.org.apache.iceberg.FileFormat.PARQUET
+        builder = getattr(self.jvm.org.apache.iceberg.data, "GenericFileWriterFactory$Builder")(table)
+        parquet = self.jvm.org.apache.iceberg.FileFormat.PARQUET
         builder = builder.dataFileFormat(parquet).deleteFileFormat(parquet)
         if equality_ids:
-            ids = self._gateway.new_array(self._jvm.int, len(equality_ids))
+            ids = self.gateway.new_array(self.jvm.int, len(equality_ids))
             for i, field_id in enumerate(equality_ids):
                 ids[i] = field_id
-            fields = self._jvm.java.util.HashSet()
+            fields = self.jvm.java.util.HashSet()
             for field_id in equality_ids:
                 fields.add(field_id)
-            schema = self._jvm.org.apache.iceberg.types.TypeUtil.select(table.schema(), fields)
+            schema = self.jvm.org.apache.iceberg.types.TypeUtil.select(table.schema(), fields)
             builder = builder.equalityFieldIds(ids).equalityDeleteRowSchema(schema)
         return builder.build()
 
     def _output(self, table: Any, path: str) -> Any:
         plain = table.io().newOutputFile(f"{table.location()}/data/{path}")
-        return self._jvm.org.apache.iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(plain)
+        return self.jvm.org.apache.iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(plain)
 
     def _partition(self, table: Any, path: str) -> Any:
         if table.spec().isUnpartitioned():
             return None
-        return self._jvm.org.apache.iceberg.DataFiles.data(table.spec(), path)
+        return self.jvm.org.apache.iceberg.DataFiles.data(table.spec(), path)
 
     def data_file(self, table: Any, name: str, rows: Sequence[Mapping[str, Any]], partition: str = "", factory: Any = None) -> Any:
         """Write a Parquet data file called `name`; `partition` is a path such as `region=eu`."""
@@ -86,7 +86,7 @@ class Workshop:
         return writer.toDataFile()
 
     def _write(self, writer: Any, schema: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        template = self._jvm.org.apache.iceberg.data.GenericRecord.create(schema)
+        template = self.jvm.org.apache.iceberg.data.GenericRecord.create(schema)
         for row in rows:
             record = template.copy()
             for column, value in row.items():
@@ -100,8 +100,18 @@ class Workshop:
         ids = [int(schema.findField(column).fieldId()) for column in rows[0]]
         where = self._partition(table, partition)
         writer = self.file_factory(table, ids).newEqualityDeleteWriter(self._output(table, name), table.spec(), where)
-        fields = self._jvm.java.util.HashSet()
+        fields = self.jvm.java.util.HashSet()
         for field_id in ids:
             fields.add(field_id)
-        self._write(writer, self._jvm.org.apache.iceberg.types.TypeUtil.select(schema, fields), rows)
+        self._write(writer, self.jvm.org.apache.iceberg.types.TypeUtil.select(schema, fields), rows)
+        return writer.toDeleteFile()
+
+    def position_delete_file(self, table: Any, name: str, places: Sequence[tuple[str, int]], partition: str = "") -> Any:
+        """Write a position delete file; `places` are (data file path, position), sorted."""
+        where = self._partition(table, partition)
+        writer = self.file_factory(table).newPositionDeleteWriter(self._output(table, name), table.spec(), where)
+        delete = self.jvm.org.apache.iceberg.deletes.PositionDelete.create()
+        for path, position in places:
+            writer.write(delete.set(path, position))
+        writer.close()
         return writer.toDeleteFile()
