@@ -19,6 +19,7 @@ import explorer
 from explorer.errors import EngineError, ExplorerError
 
 OPERATIONS = ("compact", "compact-sort", "compact-z-order", "rewrite-manifests", "rewrite-position-deletes", "expire", "remove-orphans")
+LAB_OPERATIONS = ("append", "cow-update", "cow-delete", "mor-update", "mor-delete", "equality-delete", "compaction", "replace-partitions")
 F = TypeVar("F", bound=Callable[..., Any])
 INCOMPLETE, FAILED, NO_ENGINE = 3, 1, 4
 
@@ -469,6 +470,81 @@ def copy_scenario(name: str, output: str) -> None:
 
     made = scenarios.fresh_copy(SparkEngine(), name.removeprefix("demo."))
     emit({"table": made}, output, lambda: made)
+
+
+@main.command("explain-conflict")
+@table_options
+@click.option("--base", required=True, help="The snapshot the commit began at.")
+@click.option("--operation", "kind", type=click.Choice(LAB_OPERATIONS), required=True)
+@click.option("--isolation", type=click.Choice(["serializable", "snapshot"]), default="serializable", show_default=True)
+@click.option("--where", "condition", default="", help="The rows it is about, in pyiceberg's filter syntax.")
+def explain_conflict(base: str, kind: str, isolation: str, condition: str, output: str, **where: Any) -> None:
+    """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry, or refuse, and why. Read-only."""
+    from dataclasses import asdict
+
+    from explorer.conflicts import explain_conflict as explain
+    from explorer.lab.operations import Operation
+    from explorer.views.rows import plain
+
+    found = opened(**where)
+    checks = Operation(kind, isolation).validations
+    decision = explain(found, base, kind, checks, condition)
+    lines = [decision.words, f"validations: {', '.join(checks) or 'none'}"]
+    lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
+    emit(plain(asdict(decision)) | {"words": decision.words, "validations": list(checks)}, output, lambda: "\n".join(lines))
+    finish(found)
+
+
+@main.command("lab")
+@click.argument("kinds", nargs=-1, type=click.Choice(LAB_OPERATIONS), required=True)
+@click.option("--isolation", type=click.Choice(["serializable", "snapshot"]), default="serializable", show_default=True)
+@click.option(
+    "--order", default="", help="Who takes a step when, such as AABBABAB; in turn if left out. Steps: load, write, apply, metadata, swap."
+)
+@click.option("--all-orders", is_flag=True, help="Run every order of two operations instead, and hold the rows against serial orders.")
+@click.option("--replay", "saved", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Play a saved run again.")
+@output_option
+def lab(kinds: tuple[str, ...], isolation: str, order: str, all_orders: bool, saved: Path | None, output: str) -> None:
+    """Let writers commit to a small table of the sandbox, step by step (load, write, apply, metadata, swap), on Iceberg itself."""
+    from explorer.engines.spark import SparkEngine
+    from explorer.lab.interleave import interleave
+    from explorer.lab.operations import Operation
+    from explorer.lab.stepper import Bench, Run, replay
+    from explorer.views.labviews import interleavings_object, render_interleavings, render_run, run_object
+
+    bench = Bench(SparkEngine())
+    operations = [Operation(kind, isolation) for kind in kinds]
+    if all_orders:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True)) as bar:
+            task = bar.add_task("orders", total=None)
+            found = interleave(bench, operations, lambda done, total: bar.update(task, completed=done, total=total))
+        emit(interleavings_object(found), output, lambda: render_interleavings(found))
+        return
+    if saved:
+        run = replay(bench, saved.read_text())
+    else:
+        run = Run(bench, operations)
+        run.play(order or "".join(w.name for w in run.writers) * 12)
+    emit(run_object(run.to_json(), run.writers, run.rows()), output, lambda: render_run(run.events, run.writers, run.rows()))
+
+
+@main.command("lab-catalogue")
+@click.option("--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to stdout.")
+def lab_catalogue(target: Path | None) -> None:
+    """Run every pair of operations on Iceberg itself, and write what happens as Markdown (about two minutes)."""
+    from explorer.engines.spark import SparkEngine
+    from explorer.lab.catalogue import catalogue, render_catalogue
+    from explorer.lab.stepper import Bench
+
+    pairs = catalogue(Bench(SparkEngine()), lambda done, total: click.echo(f"\r{done} of {total}", err=True, nl=False))
+    text = render_catalogue(pairs)
+    if target:
+        target.write_text(text)
+    else:
+        click.echo(text)
 
 
 @main.command()

@@ -71,7 +71,8 @@ class Fate:
         meta = table.metadata
         self.schema = read_schema(meta, None)
         self._lineage = meta.format_version >= 3
-        self._bound = _bound(where, self.schema)
+        self._bound = bound_filter(where, self.schema)
+        self._unbound = bound_filter(where, self.schema, bind_it=False)
         self._filter = None if isinstance(self._bound, AlwaysTrue) else expression_to_pyarrow(self._bound)
         identifiers = tuple(str(self.schema.find_column_name(i)) for i in self.schema.identifier_field_ids)
         self.keys = tuple(keys) or identifiers or (("_row_id",) if self._lineage else ())
@@ -89,7 +90,7 @@ class Fate:
         """Positions in a data file whose rows match, deleted or not; each file is read once, and only when its bounds allow a match."""
         if data.path not in self._matches:
             self._matches[data.path] = []
-            if _may_match(data, self._bound, self.schema):
+            if may_match(data, self._unbound, self.schema):
                 rows = self.reader.rows(data, self.schema, self._lineage)
                 found = rows if self._filter is None else rows.filter(self._filter)
                 for row in found.to_pylist():
@@ -240,18 +241,22 @@ def _missed(verdict: Verdict) -> str:
     return "holds no equal values" if verdict.delete.kind == "equality_deletes" else "does not hold its position"
 
 
-def _bound(where: str, schema: Schema) -> BooleanExpression:
+def bound_filter(where: str, schema: Schema, bind_it: bool = True) -> BooleanExpression:
+    """A filter in pyiceberg's syntax, bound to a schema (or checked and left unbound). Raises NotFoundInTable when it does not fit."""
     try:
-        return bind(schema, parse(where), case_sensitive=True) if where.strip() else AlwaysTrue()
+        if not where.strip():
+            return AlwaysTrue()
+        bound = bind(schema, parse(where), case_sensitive=True)
+        return bound if bind_it else parse(where)
     except Exception as error:  # the parser and the binder have many kinds of errors
         names = ", ".join(f.name for f in schema.fields)
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise NotFoundInTable(f"the filter {where!r} does not fit: {first} (columns: {names})") from error
 
 
-def _may_match(data: LiveFile, bound: BooleanExpression, schema: Schema) -> bool:
-    """Whether a data file's counts and bounds allow a match (spec: "Scan Planning")."""
-    if isinstance(bound, AlwaysTrue):
+def may_match(data: LiveFile, unbound: BooleanExpression, schema: Schema) -> bool:
+    """Whether a data file's counts and bounds allow a match of an unbound filter (spec: "Scan Planning")."""
+    if isinstance(unbound, AlwaysTrue):
         return True
     file = DataFile.from_args(
         content=DataFileContent.DATA, file_path=data.path, file_format=FileFormat.PARQUET, partition=Record(),
@@ -259,8 +264,8 @@ def _may_match(data: LiveFile, bound: BooleanExpression, schema: Schema) -> bool
         null_value_counts=dict(data.nulls), nan_value_counts=dict(data.nans),
         lower_bounds=dict(data.lower), upper_bounds=dict(data.upper),
     )  # fmt: skip
+    evaluator = _InclusiveMetricsEvaluator(schema, unbound)
     try:
-        evaluator = _InclusiveMetricsEvaluator(schema, bound)
         return bool(evaluator.eval(file))
     except Exception:  # bounds written before a promotion, or damaged: the file is read
         return True

@@ -86,9 +86,14 @@ class Verdict:
 
 def live_files(entries: pa.Table, spec_id: int, manifest_path: str) -> list[LiveFile]:
     """The live files of one manifest's logical entries (see core.entries), bounds and counts too where they are there."""
+    return files_of(entries, spec_id, manifest_path, ("ADDED", "EXISTING"))
+
+
+def files_of(entries: pa.Table, spec_id: int, manifest_path: str, statuses: Sequence[str]) -> list[LiveFile]:
+    """The files of the entries with one of these logical statuses."""
     found = []
     for row in entries.to_pylist():
-        if row["logical_status"] not in ("ADDED", "EXISTING"):
+        if row["logical_status"] not in statuses:
             continue
         kind = file_kind(row["content"] or 0, row["file_format"] or "")
         found.append(

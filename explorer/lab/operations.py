@@ -66,7 +66,7 @@ class Plan:
     pending: Any
 
 
-def _live(table: Table) -> list[tuple[Any, Mapping[str, Any]]]:
+def live_rows(table: Table) -> list[tuple[Any, Mapping[str, Any]]]:
     """(data file, row with _pos) for every row that a reader sees."""
     at = table.metadata.current_snapshot
     found = table.row_reader.applicability(at)
@@ -81,7 +81,7 @@ def _plain(row: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
 def stage(operation: Operation, writer: str, table: Table, java: Any, workshop: Workshop) -> Plan:
     """Plan the operation against `table` (as loaded, beside its Java twin), write its data and delete files, and build the pending
     update with its validations. Nothing is committed."""
-    kind, rows = operation.kind, _live(table)
+    kind, rows = operation.kind, live_rows(table)
     snapshot_id = table.metadata.current_snapshot_id
     assert snapshot_id is not None
     by_path = {data.path: data for data, _ in rows}

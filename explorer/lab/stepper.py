@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
+import tempfile
+import weakref
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import explorer
-from explorer.engines.spark import SANDBOX, SparkEngine
+from explorer.engines.spark import SANDBOX, SparkEngine, sandbox_conf
 from explorer.errors import EngineError, NotFoundInTable
-from explorer.lab.operations import ISOLATION, KINDS, Operation, Plan, stage
+from explorer.io.locate import locate
+from explorer.io.reader import TableReader
+from explorer.lab.operations import ISOLATION, KINDS, Operation, Plan, live_rows, stage
 from explorer.scenarios.workshop import Workshop
 from explorer.table import Table
 
 STEPS = ("load", "write", "apply", "metadata", "swap")
-NAMESPACE = "lab_runs"
+CATALOG, NAMESPACE = "lab", "runs"
 ATTEMPTS = 5
 ROWS = (({"id": 1, "v": "one", "p": "a"}, {"id": 2, "v": "two", "p": "a"}), ({"id": 3, "v": "three", "p": "b"},))
 """The small table's two data files, in partitions a and b."""
@@ -63,24 +67,29 @@ class Writer:
         return self.state in ("committed", "refused")
 
 
+def opened(location: str) -> Table:
+    """A table by its metadata file."""
+    return Table(TableReader(locate(location)))
+
+
 class Bench:
-    """Where runs take place: one small table written once, registered anew under another name for every run, so that a fresh table
-    costs one row in the catalog."""
+    """Where runs take place: a catalog of its own in a folder of its own, which goes when this does. One small table is written once and
+    registered anew under another name for every run, so that a fresh table costs one row in the catalog."""
 
     def __init__(self, engine: SparkEngine) -> None:
         self.engine = engine
-        self.spark = engine.session()
+        self.home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-lab-"))
+        weakref.finalize(self, shutil.rmtree, self.home, ignore_errors=True)
+        self.spark = engine.session().newSession()
+        for key, value in sandbox_conf(self.home).items():
+            self.spark.conf.set(key.replace(f".{SANDBOX}", f".{CATALOG}"), value)
         self.workshop = Workshop(engine, "bench", "")
         self._runs = itertools.count(1)
-        jvm = self.workshop.jvm
-        self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{NAMESPACE}")
-        # asked after the first statement, which made this session the thread's active one: the catalog's settings are read from that
+        self.spark.sql(f"CREATE NAMESPACE {CATALOG}.{NAMESPACE}")
         session: Any = self.spark._jsparkSession  # type: ignore[attr-defined]
-        self.catalog = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session, SANDBOX)
-        for row in self.spark.sql(f"SHOW TABLES IN {SANDBOX}.{NAMESPACE}").collect():
-            self.spark.sql(f"DROP TABLE {SANDBOX}.{NAMESPACE}.{row.tableName}")
+        self.catalog = self.workshop.jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session, CATALOG)
         self.spark.sql(
-            f"CREATE TABLE {SANDBOX}.{NAMESPACE}.base (id INT, v STRING, p STRING) USING iceberg PARTITIONED BY (p) "
+            f"CREATE TABLE {CATALOG}.{NAMESPACE}.base (id INT, v STRING, p STRING) USING iceberg PARTITIONED BY (p) "
             "TBLPROPERTIES ('format-version' = '2', 'commit.retry.num-retries' = '0')"
         )
         java = self.load("base")
@@ -160,7 +169,7 @@ class Run:
     def table(self) -> Table:
         """The table as the catalog has it now, opened anew."""
         location = str(self.bench.load(self.name).operations().current().metadataFileLocation())
-        return explorer.open_table(location)
+        return opened(location)
 
     def _reachable(self) -> set[str]:
         table = self.table()
@@ -175,7 +184,7 @@ class Run:
     def _load(self, writer: Writer) -> tuple[str, str, str]:
         writer.java = self.bench.load(self.name)
         location = str(writer.java.operations().current().metadataFileLocation())
-        writer.table = explorer.open_table(location)
+        writer.table = opened(location)
         writer.state = "write"
         return "ok", f"loads {location.rsplit('/', 1)[-1]}, {len(writer.table.metadata.snapshots)} snapshots", ""
 
@@ -258,9 +267,7 @@ class Run:
 
     def rows(self) -> list[tuple[int, str, str]]:
         """The rows of the table now, sorted."""
-        from explorer.lab.operations import _live
-
-        return sorted((r["id"], r["v"], r["p"]) for _, r in _live(self.table()))
+        return sorted((r["id"], r["v"], r["p"]) for _, r in live_rows(self.table()))
 
     def to_json(self) -> str:
         """The run as JSON, from which `replay` makes it again."""

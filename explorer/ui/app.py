@@ -21,6 +21,7 @@ from explorer.io import catalogs
 from explorer.table import Table
 from explorer.ui.changes import diff_view, history_view, lifecycle_view
 from explorer.ui.export import export
+from explorer.ui.lab import LabPanel
 from explorer.ui.maintain import maintain_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.rows import deletes_view, rows_view
@@ -29,7 +30,7 @@ from explorer.ui.tables import table_view
 
 pn.extension("tabulator", notifications=True)
 LISTS = ("snapshots", "manifests", "files", "entries", "partitions")
-TABS = ("graph", "diff", "lifecycle", "history", "rows", "deletes", "maintain", *LISTS, "problems", "export")
+TABS = ("graph", "diff", "lifecycle", "history", "rows", "deletes", "maintain", "lab", *LISTS, "problems", "export")
 FIRST = "demo.manifest_lifecycle"
 TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 
@@ -85,6 +86,7 @@ class Dashboard:
         )
         self.tabs.param.watch(self._on_tab, "active")
         self._filled: set[str] = set()
+        self.lab: Any = None
         self.reads = ReadSession(shared_engine())
 
     # -- page ---------------------------------------------------------------------------------------------------------
@@ -221,6 +223,10 @@ class Dashboard:
         if name == "graph" or name in self._filled or self.view is None:
             return
         self._filled.add(name)
+        if name == "lab":  # one for the session, whatever table is open
+            self.lab = self.lab or LabPanel().view()
+            self.lists[name][:] = [self.lab]
+            return
         box, table, snapshot = self.lists[name], self.view.table, self.view.snapshot_id
         if name == "problems":
             box[:] = [_problems(table)]

@@ -24,7 +24,7 @@ class GraphPane(AnyWidgetComponent):
     @classmethod
     def of(cls, state: GraphState, **options: Any) -> GraphPane:
         """A pane that answers its own requests from a state."""
-        pane = cls(state=state.state(), **options)
+        pane = cls(state=state.state(), timeline=state.timeline(), **options)
 
         def carry_out(event: Any) -> None:
             if event.new and state.handle(event.new):

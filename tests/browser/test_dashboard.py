@@ -5,6 +5,7 @@ from __future__ import annotations
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -155,7 +156,7 @@ def test_pick_a_table_and_switch_to_dark(dashboard: str, watched: Watched, artif
     page.get_by_text("deletion_vectors", exact=True).click()
     expect(page.locator(".ix-name")).to_have_text("sandbox.demo.deletion_vectors")
     expect(page.locator('.ix-node[data-kind="deletion_vector"]')).to_have_count(2)
-    page.locator(".MuiToolbar-root button").last.click()
+    page.locator(".MuiToolbar-root button:visible").last.click()
     expect(page.locator(".ix-root")).to_have_class("ix-root ix-dark")
     page.get_by_label("What colours, shapes and marks mean").click()
     page.wait_for_timeout(400)
@@ -372,4 +373,45 @@ def test_maintenance_on_a_copy(dashboard: str, watched: Watched, artifacts: Path
     page.get_by_role("button", name="Open the table as it is now").click()
     page.locator(".bk-tab").get_by_text("Graph", exact=True).click()
     expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 3 · replace")
+    watched.clean()
+
+
+def lab_step(page: Any, button: str) -> None:
+    found = page.get_by_role("button", name=button)
+    expect(found).to_be_enabled(timeout=90_000)
+    before = page.locator("svg circle[r='9']").count()
+    found.click()
+    expect(page.locator("svg circle[r='9']")).not_to_have_count(before)
+
+
+def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    """Two writers from one base; the second swap is lost, and its retry commits."""
+    page = watched.page
+    page.goto(f"{dashboard}?view=lab")
+    page.get_by_role("button", name="New run").click()
+    for writer in "AABBABABAB":
+        lab_step(page, f"Step {writer}")
+    expect(page.get_by_text("swap: lost")).to_be_visible()
+    page.get_by_role("button", name="Play on").click()
+    expect(page.get_by_text("swap: committed")).to_have_count(2)
+    expect(page.get_by_text("Orphans")).to_be_visible()
+    page.screenshot(path=artifacts / "lab.png")
+    page.locator(".bk-tab").get_by_text("Graph", exact=True).last.click()
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 3 · append")
+    watched.clean()
+
+
+def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched: Watched) -> None:
+    page = watched.page
+    page.goto(f"{dashboard}?view=lab")
+    for i, words in enumerate(("rewrite the data files of partition a into one", "DELETE WHERE id = 1, merge-on-read")):
+        page.locator(".MuiSelect-select").nth(i).click()
+        page.locator(".MuiListItemText-primary").get_by_text(words, exact=True).last.click()
+    page.get_by_role("button", name="New run").click()
+    for writer in "AABBBBB":
+        lab_step(page, f"Step {writer}")
+    expect(page.get_by_text("It is refused: snapshot-2 added position deletes")).to_be_visible()
+    lab_step(page, "Step A")
+    expect(page.get_by_text("apply: refused")).to_be_visible()
+    expect(page.get_by_text("found new position delete for replaced data file").first).to_be_visible()
     watched.clean()

@@ -203,3 +203,12 @@ def test_filters_that_do_not_fit_say_so(table: Table) -> None:
         table.fate("id = 1", ["z"])
     assert [e.what for e in table.fate("id = 1").events] == ["appeared"]
     assert table.fate("id = 12345").explain(table.metadata.snapshots[-1])[-1].startswith("No data file")
+
+
+def test_bounds_keep_a_fate_from_reading_files(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, commits=4)  # ids n and n + 100 in file n
+    table = explorer.open_table(str(folder))
+    told = table.fate("id = 103")
+    assert [e.what for e in told.events] == ["appeared"]
+    read = {key[1] for key in table.row_reader._kept if key[0] == "rows"}
+    assert len(read) == 1

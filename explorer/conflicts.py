@@ -1,0 +1,94 @@
+"""Would a commit that began at an older snapshot succeed now? Decided from a table's metadata, read-only (see core.commit)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyiceberg.expressions.visitors import expression_evaluator, inclusive_projection
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.typedef import Record
+
+from explorer.core.commit import Change, Decision, Intent, decide
+from explorer.core.costs import run_between
+from explorer.core.deletes import LiveFile, files_of
+from explorer.core.entries import as_of_snapshot
+from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.errors import NotFoundInTable
+from explorer.fate import bound_filter, may_match
+from explorer.io.rows import read_schema
+from explorer.model.metadata import Snapshot
+from explorer.table import Table
+
+REPLACES = ("cow-update", "cow-delete", "compaction")
+REFERS = ("mor-update", "mor-delete")
+
+
+def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequence[str], where: str = "") -> Decision:
+    """What Iceberg would say to an operation of a `kind` (see lab.operations.KINDS) with these validations on the rows that match `where`,
+    had it begun at snapshot `base` and came to commit now. The data files it would replace or refer to are those of `base` that may
+    hold such rows. Raises NotFoundInTable."""
+    start = table.resolve(base).snapshot
+    current = table.metadata.current_snapshot
+    assert current is not None
+    try:
+        later = run_between(table.metadata, start.snapshot_id, current.snapshot_id)
+    except ValueError as error:
+        raise NotFoundInTable(f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it") from error
+    matches = _matcher(table, where)
+    touched = tuple(f for f in table.row_reader.applicability(start).data if matches(f))
+    intent = Intent(
+        kind,
+        frozenset(validations),
+        replaced=touched if kind in REPLACES else (),
+        referenced=touched if kind in REFERS else (),
+        may_match=matches,
+    )
+    return decide(intent, [change_of(table, s) for s in later])
+
+
+def change_of(table: Table, snapshot: Snapshot) -> Change:
+    """What a snapshot added and removed, by the manifests that it wrote."""
+    wrote = [m for m in table.manifest_files(snapshot) if m.added_snapshot_id == snapshot.snapshot_id]
+    found: dict[str, list[LiveFile]] = {"ADDED": [], "DELETED": []}
+    for manifest, stored in table.stored_entries(wrote, metrics=True):
+        entries = as_of_snapshot(stored, manifest, snapshot.snapshot_id)
+        for status, files in found.items():
+            files += files_of(entries, manifest.partition_spec_id, manifest.manifest_path, (status,))
+    added = found["ADDED"]
+    name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(table.metadata))
+    return Change(
+        snapshot.snapshot_id,
+        name,
+        snapshot.operation or "",
+        tuple(f for f in added if f.kind == "data_file"),
+        tuple(f for f in added if f.kind != "data_file"),
+        tuple(f for f in found["DELETED"] if f.kind == "data_file"),
+    )
+
+
+def _matcher(table: Table, where: str) -> Callable[[LiveFile], bool]:
+    """Whether a file may concern rows of a filter, by its partition and, of data files, its bounds."""
+    schema = read_schema(table.metadata, None)
+    unbound = bound_filter(where, schema, bind_it=False)
+    projected: dict[int, Any] = {}
+
+    def partition_matches(file: LiveFile) -> bool:
+        spec = table.metadata.spec(file.spec_id)
+        if not where.strip() or spec is None or not spec.fields:
+            return True
+        if file.spec_id not in projected:
+            known = PartitionSpec.model_validate(spec.raw)
+            kind = Schema(*known.partition_type(schema).fields)
+            expression = inclusive_projection(schema, known)(unbound)
+            projected[file.spec_id] = expression_evaluator(kind, expression, case_sensitive=True)
+        values = [file.partition.get(str(f.field_id)) for f in spec.fields]
+        return bool(projected[file.spec_id](Record(*values)))
+
+    def matches(file: LiveFile) -> bool:
+        if not partition_matches(file):
+            return False
+        return may_match(file, unbound, schema) if file.kind == "data_file" else True
+
+    return matches

@@ -1,0 +1,142 @@
+"""Every order in which two writers can read, apply and commit: each is run on real Iceberg, and its rows are held against serial
+orders."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.errors import NotFoundInTable
+from explorer.lab.operations import Operation
+from explorer.lab.stepper import Bench, Event, Run
+
+PHASES = (2, 1, 2)
+"""Steps of each phase that matters to others: read (load, write), apply, commit (metadata, swap)."""
+LIMIT = 400
+Rows = tuple[tuple[int, str, str], ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One order, and what came of it: per writer committed, retried (then committed) or refused; the rows; which serial orders of the
+    writers that committed give the same rows; and the anomaly's name where none does."""
+
+    order: str
+    writers: tuple[str, ...]
+    rows: Rows
+    serial: tuple[str, ...]
+    anomaly: str
+    events: tuple[Event, ...]
+    saved: str
+
+
+@dataclass(frozen=True)
+class Interleavings:
+    """All orders of some operations, and the rows of every serial order of every subset of them."""
+
+    operations: tuple[Operation, ...]
+    outcomes: tuple[Outcome, ...]
+    serial: dict[str, Rows]
+
+    def summary(self) -> dict[str, int]:
+        """How often each combination of outcomes came, with anomalies apart."""
+        words = (", ".join(o.writers) + (f" ({o.anomaly})" if o.anomaly else "") for o in self.outcomes)
+        return dict(Counter(words).most_common())
+
+
+def orders(writers: int) -> Iterator[str]:
+    """Every distinct order of the phases, as names: AAABBB, AABABB..."""
+    names = "".join("ABCDEFG"[i] * len(PHASES) for i in range(writers))
+    seen = set()
+    for order in itertools.permutations(names) if writers > 2 else _merges(names):
+        text = "".join(order)
+        if text not in seen:
+            seen.add(text)
+            yield text
+
+
+def _merges(names: str) -> Iterator[str]:
+    for places in itertools.combinations(range(len(names)), len(names) // 2):
+        yield "".join("A" if i in places else "B" for i in range(len(names)))
+
+
+def play(bench: Bench, operations: Sequence[Operation], order: str) -> Run:
+    """Let writers take whole phases in an order; what is left (retries) runs to its end afterwards."""
+    run = Run(bench, operations)
+    done: Counter[str] = Counter()
+    for name in order:
+        for _ in range(PHASES[done[name]]):
+            if not run.writer(name).over:
+                run.step(name)
+        done[name] += 1
+    run.play("")
+    return run
+
+
+def serial_rows(bench: Bench, operations: Sequence[Operation]) -> dict[str, Rows]:
+    """The rows after each serial order of each subset of the writers, by their names: '' is the table as it began."""
+    found: dict[str, Rows] = {}
+    names = "ABCDEFG"[: len(operations)]
+    for size in range(len(names) + 1):
+        for order in itertools.permutations(names, size):
+            run = Run(bench, operations)
+            for name in order:
+                while not run.writer(name).over:
+                    run.step(name)
+            found["".join(order)] = tuple(run.rows())
+            bench.drop(run.name)
+    return found
+
+
+def interleave(
+    bench: Bench,
+    operations: Sequence[Operation],
+    progress: Callable[[int, int], Any] = lambda *_: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Interleavings:
+    """Run every order of two operations (of more, the first LIMIT orders), each on a fresh table. `progress(done, total)` is called
+    after each; when `cancelled()` the orders done so far are returned. Raises NotFoundInTable for fewer than two operations."""
+    if len(operations) < 2:
+        raise NotFoundInTable("an interleaving takes at least two operations")
+    wanted = list(itertools.islice(orders(len(operations)), LIMIT))
+    serial = serial_rows(bench, operations)
+    outcomes = []
+    for i, order in enumerate(wanted, 1):
+        if cancelled():
+            break
+        run = play(bench, operations, order)
+        outcomes.append(outcome(run, order, serial))
+        bench.drop(run.name)
+        progress(i, len(wanted))
+    return Interleavings(tuple(operations), tuple(outcomes), serial)
+
+
+def outcome(run: Run, order: str, serial: dict[str, Rows]) -> Outcome:
+    """What came of a run that is over."""
+    states = []
+    for writer in run.writers:
+        lost = any(e.writer == writer.name and e.outcome == "lost" for e in run.events)
+        states.append("refused" if writer.state == "refused" else "retried" if lost else "committed")
+    rows = tuple(run.rows())
+    committed = sorted(w.name for w in run.writers if w.state == "committed")
+    matching = tuple(o for o, expected in serial.items() if sorted(o) == committed and expected == rows)
+    anomaly = "" if matching else name_anomaly(rows, {o: r for o, r in serial.items() if sorted(o) == committed}, serial)
+    return Outcome(order, tuple(states), rows, matching, anomaly, tuple(run.events), run.to_json())
+
+
+def name_anomaly(rows: Rows, expected: dict[str, Rows], serial: dict[str, Rows]) -> str:
+    """A name for rows that no serial order of the committed writers gives."""
+    counts = Counter(r[0] for r in rows)
+    most: Counter[int] = Counter()
+    for found in expected.values():
+        most |= Counter(r[0] for r in found)
+    if any(counts[i] > most[i] for i in counts if most[i] == 0):
+        return "resurrected rows"
+    if any(counts[i] > most[i] for i in counts):
+        return "duplicated rows"
+    if any(r == rows for o, r in serial.items() if o and o not in expected):
+        return "lost update"
+    return "write skew"

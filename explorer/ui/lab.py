@@ -1,0 +1,196 @@
+"""The commit lab on the dashboard: writers stepped one by one, a sequence diagram, and all orders of two operations."""
+
+from __future__ import annotations
+
+import functools
+import io
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+
+from explorer.engines.spark import shared_engine
+from explorer.errors import ExplorerError
+from explorer.lab.catalogue import predicted
+from explorer.lab.interleave import Interleavings, interleave
+from explorer.lab.operations import ISOLATION, KINDS, Operation
+from explorer.lab.stepper import Bench, Run, replay
+from explorer.ui.changes import grid, heading
+from explorer.ui.pane import GraphPane
+from explorer.ui.rows import SMALL
+from explorer.ui.state import ViewState
+from explorer.views.labviews import interleaving_rows, sequence_svg
+
+_BENCH = threading.Lock()
+
+
+@functools.cache
+def _bench_of(session: Any) -> Bench:
+    return Bench(shared_engine())
+
+
+def bench() -> Bench:
+    """The bench of this process; a new one when Spark was restarted."""
+    with _BENCH:
+        return _bench_of(shared_engine().session())
+
+
+class LabPanel:
+    """One viewer's lab. Work goes to a thread of its own, one piece at a time; the page polls."""
+
+    def __init__(self) -> None:
+        self.run: Run | None = None
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="lab")
+        self._stop = threading.Event()
+        self._progress = ""
+        options = {words: kind for kind, words in KINDS.items()}
+        self.first = pmui.Select(label="writer A", options=options, value="append", width=290, **SMALL)
+        self.second = pmui.Select(label="writer B", options=options, value="append", width=290, **SMALL)
+        self.isolation = pmui.Select(label="isolation", options=list(ISOLATION), value="serializable", width=150, **SMALL)
+        look: dict[str, Any] = {"variant": "outlined", "margin": (14, 4)}
+        self.reset = pmui.Button(label="New run", variant="contained", width=110, margin=(14, 4))
+        self.step_a = pmui.Button(label="Step A", width=90, disabled=True, **look)
+        self.step_b = pmui.Button(label="Step B", width=90, disabled=True, **look)
+        self.play = pmui.Button(label="Play on", width=100, disabled=True, **look)
+        self.orders = pmui.Button(label="All orders", width=120, **look)
+        self.cancel = pmui.Button(label="Cancel", width=90, visible=False, **look)
+        words = "Each writer is a real operation of Iceberg's Java API on a small sandbox table: load, write, apply, metadata, swap."
+        self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
+        self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
+        self.saved = pn.widgets.FileInput(accept=".json", width=220, margin=(20, 6))
+        self.reset.on_click(lambda _: self._new())
+        self.step_a.on_click(lambda _: self._do(lambda run: run.step("A")))
+        self.step_b.on_click(lambda _: self._do(lambda run: run.step("B")))
+        self.play.on_click(lambda _: self._do(lambda run: run.play("AB" * 12)))
+        self.orders.on_click(lambda _: self._all_orders())
+        self.cancel.on_click(lambda _: self._stop.set())
+        self.saved.param.watch(lambda event: self._replay(event.new), "value")
+
+    def view(self) -> Any:
+        """The panel."""
+        chosen = pn.Row(self.first, self.second, self.isolation)
+        return pn.Column(
+            chosen,
+            pn.Row(self.reset, self.step_a, self.step_b, self.play, self.orders, self.cancel, heading("replay:"), self.saved),
+            self.status,
+            self.box,
+            sizing_mode="stretch_both",
+        )
+
+    def _operations(self) -> list[Operation]:
+        return [Operation(self.first.value, self.isolation.value), Operation(self.second.value, self.isolation.value)]
+
+    def _background(self, work: Callable[[], Any], done: Callable[[Any], None], words: str) -> None:
+        buttons = (self.reset, self.step_a, self.step_b, self.play, self.orders)
+        for button in buttons:
+            button.disabled = True
+        self._progress = ""
+        self.status.object = words
+        future = self._worker.submit(work)
+
+        def poll() -> None:
+            if not future.done():
+                spark = shared_engine().state
+                self.status.object = words + (f" {self._progress}" if spark.phase == "ready" else f" ({spark})")
+                return
+            ticking.stop()
+            self.reset.disabled = self.orders.disabled = False
+            self.cancel.visible = False
+            try:
+                done(future.result())
+            except ExplorerError as error:
+                self.status.object = f"⚠ {error}"
+            self._enable()
+
+        ticking = pn.state.add_periodic_callback(poll, period=150)
+
+    def _enable(self) -> None:
+        over = {w.name: w.over for w in self.run.writers} if self.run else {"A": True, "B": True}
+        self.step_a.disabled, self.step_b.disabled = over.get("A", True), over.get("B", True)
+        self.play.disabled = all(over.values())
+
+    def _new(self) -> None:
+        operations = self._operations()
+        self._background(lambda: Run(bench(), operations), self._show, "A fresh table…")
+
+    def _replay(self, data: Any) -> None:
+        if data:
+            self._background(lambda: replay(bench(), bytes(data).decode(errors="replace")), self._show, "Replaying…")
+
+    def _do(self, act: Callable[[Run], Any]) -> None:
+        run = self.run
+        if run is None:
+            return
+
+        def work() -> Run:
+            act(run)
+            return run
+
+        self._background(work, self._show, "Working…")
+
+    def _show(self, run: Run) -> None:
+        self.run = run
+        last = run.events[-1] if run.events else None
+        said = f"{last.writer} {last.words}" if last else f"{run.name}: three rows in two files. Step a writer."
+        waiting = [f"{w.name}: {w.state if w.over else 'next ' + w.state}" for w in run.writers]
+        self.status.object = f"{said}  ({'; '.join(waiting)})"
+        picture = pn.pane.HTML(f'<div style="overflow:auto">{sequence_svg(run.events, run.writers)}</div>', margin=(4, 10))
+        rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in run.rows()])
+        left = [{"writer": w.name, "left behind by it": f} for w in run.writers if w.over or w.attempts > 1 for f in w.left_behind]
+        side: list[Any] = [heading("Rows now"), grid(rows, {"v": 140}, height=200)]
+        writer = run.writer("A")
+        if writer.state in ("apply", "metadata", "swap") and writer.plan is not None:
+            side += [heading("If A went on now"), pmui.Typography(predicted(run, run.table()).words, variant="body2", margin=(0, 10))]
+        if left:
+            side += [heading("Orphans"), grid(pd.DataFrame(left), {"left behind by it": 330}, height=170)]
+        steps = [
+            {"n": e.n, "writer": e.writer, "step": e.step, "outcome": e.outcome, "what": e.words, "files, in order": "\n".join(e.files)}
+            for e in reversed(run.events)
+        ]
+        look: dict[str, Any] = {"label": "save this run", "button_type": "default", "width": 140}
+        saved = pn.widgets.FileDownload(callback=lambda: io.BytesIO(run.to_json().encode()), filename="run.json", **look)
+        widths = {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 560, "files, in order": 420}
+        tabs = pn.Tabs(
+            ("Sequence", pn.Row(picture, pn.Column(*side, saved, width=360), sizing_mode="stretch_both")),
+            (
+                "Steps and files",
+                grid(pd.DataFrame(steps), widths),
+            ),
+            ("Graph", GraphPane.of(ViewState(run.table()), sizing_mode="stretch_both", min_height=420)),
+            dynamic=True,
+            sizing_mode="stretch_both",
+        )
+        self.box[:] = [tabs]
+
+    def _all_orders(self) -> None:
+        operations = self._operations()
+        self._stop.clear()
+        self.cancel.visible = True
+
+        def work() -> Interleavings:
+            def count(done: int, total: int) -> None:
+                self._progress = f"{done} of {total}"
+
+            return interleave(bench(), operations, count, self._stop.is_set)
+
+        self._background(work, self._show_orders, "Running every order on Iceberg…")
+
+    def _show_orders(self, found: Interleavings) -> None:
+        summary = "; ".join(f"{n} × {words}" for words, n in found.summary().items()) or "cancelled before the first order was done"
+        self.status.object = f"{len(found.outcomes)} orders: {summary}"
+        table = grid(pd.DataFrame(interleaving_rows(found)), {"order": 90, "outcomes": 190, "rows": 420, "equals": 90, "anomaly": 140})
+
+        def clicked(event: Any) -> None:
+            self._replay(found.outcomes[event.row].saved.encode())
+
+        table.on_click(clicked)
+        ends = [{"serial order": o or "(none)", "rows": "; ".join(f"{i} {v!r}" for i, v, _ in r)} for o, r in found.serial.items()]
+        self.box[:] = [
+            heading("Each order of reading, applying and committing, and which serial order its rows equal. Click one to replay it."),
+            table,
+            grid(pd.DataFrame(ends), {"rows": 520}, height=220),
+        ]

@@ -1,0 +1,116 @@
+"""Runs of the lab and interleavings as text and JSON, and a run as a sequence diagram."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any, Protocol
+
+from explorer.core.names import shorten
+from explorer.views.rows import plain
+from explorer.views.text import clean, render_table
+
+Row = tuple[int, str, str]
+
+
+class Step(Protocol):
+    """A step that was taken (lab.stepper.Event)."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def writer(self) -> str: ...
+    @property
+    def step(self) -> str: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def words(self) -> str: ...
+    @property
+    def files(self) -> tuple[str, ...]: ...
+
+
+def render_run(events: Iterable[Step], writers: Sequence[Any], rows: Sequence[Row]) -> str:
+    """A run as text: the steps, with the files each wrote in order; what each writer left behind; the rows."""
+    lines = [f"{w.name}: {w.operation.kind}, {w.operation.isolation}" for w in writers]
+    for e in events:
+        lines.append(f"{e.n:>3} {e.writer} {e.step:<9}{e.outcome:<10}{e.words}")
+        lines += [f"      wrote {f}" for f in e.files]
+    for w in writers:
+        lines.append(f"{w.name} {w.state}" + (f"; left behind: {', '.join(w.left_behind)}" if w.left_behind else ""))
+    lines.append("rows: " + "; ".join(f"{i} {v!r} {p}" for i, v, p in rows))
+    return "\n".join(clean(line) for line in lines) + "\n"
+
+
+def run_object(saved: str, writers: Sequence[Any], rows: Sequence[Row]) -> dict[str, Any]:
+    """A run as JSON; it can be saved and replayed."""
+    ends = [{"writer": w.name, "state": w.state, "attempts": w.attempts, "left_behind": list(w.left_behind)} for w in writers]
+    return {**json.loads(saved), "writers": ends, "rows": plain(list(rows))}
+
+
+def _rows(rows: Sequence[Row]) -> str:
+    return "; ".join(f"{i} {v!r}" for i, v, _ in rows)
+
+
+def interleaving_rows(found: Any) -> list[dict[str, Any]]:
+    """One row an order."""
+    return [
+        {"order": o.order, "outcomes": ", ".join(o.writers), "rows": _rows(o.rows), "equals": " ".join(o.serial), "anomaly": o.anomaly}
+        for o in found.outcomes
+    ]
+
+
+def render_interleavings(found: Any) -> str:
+    """All orders as text."""
+    summary = "\n".join(f"{n:>4}  {words}" for words, n in found.summary().items())
+    serial = "\n".join(f"  {o or 'at first'}: {_rows(r)}" for o, r in found.serial.items())
+    return render_table(interleaving_rows(found), width=170) + f"\nserial orders:\n{serial}\n\n{summary}\n"
+
+
+def interleavings_object(found: Any) -> dict[str, Any]:
+    """All orders as JSON, each with its saved run."""
+    orders = [row | {"run": json.loads(o.saved)} for row, o in zip(interleaving_rows(found), found.outcomes, strict=True)]
+    operations = [{"kind": o.kind, "isolation": o.isolation} for o in found.operations]
+    return {"operations": operations, "serial": plain(found.serial), "summary": found.summary(), "orders": orders}
+
+
+COLORS: Mapping[str, str] = {"ok": "#555555", "committed": "#00895a", "lost": "#d55e00", "refused": "#b00020"}
+LANE, TOP, LINE = 190, 46, 38
+
+
+def sequence_svg(events: Sequence[Step], writers: Sequence[Any]) -> str:
+    """A run as a sequence diagram: lanes for the writers, the storage and the catalog; all text is escaped."""
+    lanes = [*(f"{w.name}: {w.operation.kind}" for w in writers), "storage", "catalog"]
+    x = {w.name: 70 + LANE * i for i, w in enumerate(writers)}
+    storage, catalog = 70 + LANE * len(writers), 70 + LANE * (len(writers) + 1)
+    height, width = TOP + LINE * (len(events) + 1), catalog + 70
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        'font-family="system-ui, sans-serif" font-size="12" style="background:#fff;max-width:none">'
+    ]
+    for i, name in enumerate(lanes):
+        at = 70 + LANE * i
+        out.append(f'<text x="{at}" y="20" text-anchor="middle" font-weight="600" fill="#222">{escape(clean(name))}</text>')
+        out.append(f'<line x1="{at}" y1="28" x2="{at}" y2="{height - 8}" stroke="#bbb" stroke-dasharray="3 3"/>')
+    for i, event in enumerate(events):
+        y, own, color = TOP + LINE * i + 16, x[event.writer], COLORS.get(event.outcome, "#555555")
+        target = catalog if event.step in ("load", "swap") else storage if event.files else own
+        if event.step == "apply" and event.outcome != "refused":
+            out.append(f'<line x1="{own}" y1="{y}" x2="{catalog}" y2="{y}" stroke="#999" stroke-dasharray="2 3"/>')
+        if target != own:
+            out.append(f'<line x1="{own}" y1="{y}" x2="{target}" y2="{y}" stroke="{color}" stroke-width="2"/>')
+            out.append(f'<circle cx="{target}" cy="{y}" r="4" fill="{color}"/>')
+        out.append(f"<g><title>{escape(clean(event.words))}</title>")
+        out.append(f'<circle cx="{own}" cy="{y}" r="9" fill="{color}"/>')
+        out.append(f'<text x="{own}" y="{y + 4}" text-anchor="middle" fill="#fff" font-size="10">{event.n}</text>')
+        label = event.step if event.outcome == "ok" else f"{event.step}: {event.outcome}"
+        out.append(f'<text x="{own + 14}" y="{y - 5}" fill="{color}" font-weight="600">{escape(label)}</text>')
+        more = (
+            f"{len(event.files)} files" if len(event.files) > 1 else shorten(event.files[0].rsplit("/", 1)[-1], 25) if event.files else ""
+        )
+        if more:
+            out.append(f'<text x="{storage + 8}" y="{y - 5}" fill="#444" font-size="11">{escape(clean(more))}</text>')
+        out.append("</g>")
+    out.append("</svg>")
+    return "\n".join(out)
