@@ -4,7 +4,7 @@ BIN := .venv/bin
 PORT ?= 5006
 STAMP := .venv/.installed
 
-.PHONY: demo test lab lint bench browser clean requirements
+.PHONY: demo test lab lint bench race browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -25,6 +25,10 @@ lint: $(STAMP)
 
 bench: $(STAMP)  ## minutes: decoding, first screen, cache, memory; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks.run
+
+race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundred kills
+	$(BIN)/iceberg-explorer lab-race
+	$(BIN)/iceberg-explorer lab-race --kills 100
 
 browser: $(STAMP)
 	$(BIN)/python -m tests.browser.find_browser --install

@@ -496,7 +496,7 @@ def explain_conflict(base: str, kind: str, isolation: str, condition: str, outpu
 
 
 @main.command("lab")
-@click.argument("kinds", nargs=-1, type=click.Choice(LAB_OPERATIONS), required=True)
+@click.argument("kinds", nargs=-1, type=click.Choice(LAB_OPERATIONS))
 @click.option("--isolation", type=click.Choice(["serializable", "snapshot"]), default="serializable", show_default=True)
 @click.option(
     "--order", default="", help="Who takes a step when, such as AABBABAB; in turn if left out. Steps: load, write, apply, metadata, swap."
@@ -512,6 +512,8 @@ def lab(kinds: tuple[str, ...], isolation: str, order: str, all_orders: bool, sa
     from explorer.lab.stepper import Bench, Run, replay
     from explorer.views.labviews import interleavings_object, render_interleavings, render_run, run_object
 
+    if not kinds and not saved:
+        raise click.UsageError("name an operation for each writer, or a run to --replay")
     bench = Bench(SparkEngine())
     operations = [Operation(kind, isolation) for kind in kinds]
     if all_orders:
@@ -529,6 +531,35 @@ def lab(kinds: tuple[str, ...], isolation: str, order: str, all_orders: bool, sa
         run = Run(bench, operations)
         run.play(order or "".join(w.name for w in run.writers) * 12)
     emit(run_object(run.to_json(), run.writers, run.rows()), output, lambda: render_run(run.events, run.writers, run.rows()))
+
+
+@main.command("lab-race")
+@click.option("--writers", type=int, default=8, show_default=True, help="Processes, Java and pyiceberg in turn.")
+@click.option("--commits", type=int, default=50, show_default=True, help="Commits of each.")
+@click.option("--kills", "times", type=int, default=0, show_default=True, help="Instead: kill a writer so often while it commits.")
+@output_option
+def lab_race(writers: int, commits: int, times: int, output: str) -> None:
+    """Let writer processes race for one table, or kill writers at any moment, and hold what they were told against what is there."""
+    from dataclasses import asdict
+
+    from explorer.lab.race import kills, race
+    from explorer.views.text import render_fields
+
+    if times:
+        tallies = kills(times, progress=lambda done, total: click.echo(f"\r{done} of {total} killed", err=True, nl=False))
+        data: dict[str, Any] = {
+            "kills": times,
+            "acknowledged": sum(t.acknowledged for t in tallies),
+            "committed": sum(t.snapshots for t in tallies),
+            "most commits beyond the acknowledged ones": max(t.excess for t in tallies),
+            "acknowledged commits that are not there": sum(max(0, -t.excess) for t in tallies),
+            "missing files or problems": max(t.missing_files for t in tallies),
+        }
+    else:
+        found = race(writers, commits, lambda done, seconds: click.echo(f"\r{done} commits, {seconds:.0f} s", err=True, nl=False))
+        data = asdict(found) | {"commits_per_second": round(found.commits_per_second, 2)}
+    click.echo("", err=True)
+    emit(data, output, lambda: render_fields(data))
 
 
 @main.command("lab-catalogue")

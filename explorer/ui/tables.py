@@ -45,9 +45,7 @@ WIDTHS = {
     "timestamp-ms": 230,
     "last_updated_ms": 230,
 }
-SMALL = (
-    ".tabulator { font-size: 13px; } .tabulator-row { min-height: 28px; } .tabulator .tabulator-cell { padding: 5px 8px; height: auto; }"
-)
+SMALL = ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; height: auto; }"
 """Tables as dense as the graph is."""
 PATHS = ("file_path", "manifest_path", "manifest-list")
 

@@ -11,7 +11,7 @@ from explorer.conflicts import explain_conflict
 from explorer.engines.spark import SparkEngine
 from explorer.errors import EngineError, NotFoundInTable
 from explorer.lab.catalogue import operations, predicted
-from explorer.lab.interleave import interleave, orders
+from explorer.lab.interleave import interleave, orders, outcome, serial_rows
 from explorer.lab.operations import KINDS, Operation
 from explorer.lab.stepper import Bench, Run, replay
 
@@ -65,6 +65,15 @@ def test_a_saved_run_plays_again(bench: Bench) -> None:
     for bad in ("no json", "{}", '{"operations": [{"kind": "x", "isolation": "y"}], "order": []}'):
         with pytest.raises(NotFoundInTable):
             replay(bench, bad)
+
+
+def test_the_kept_anomaly_shows_again(bench: Bench) -> None:
+    """Snapshot isolation lets a merge-on-read DELETE miss the new version that an UPDATE wrote meanwhile."""
+    saved = Path(__file__).parents[2] / "docs" / "replays" / "resurrected-row.json"
+    run = replay(bench, saved.read_text())
+    assert [w.state for w in run.writers] == ["committed", "committed"]
+    found = outcome(run, "", serial_rows(bench, [w.operation for w in run.writers]))
+    assert (found.serial, found.anomaly) == ((), "resurrected rows")
 
 
 PAIRS = [(late, Operation(early)) for late in operations() for early in KINDS]

@@ -1,0 +1,54 @@
+"""Small races and kills; `make race` runs eight writers of fifty commits, and a hundred kills."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from explorer.cli import main
+from explorer.lab.race import kills, race
+from tests.helpers import open_demo
+
+
+def test_java_and_pyiceberg_writers_race(sandbox: Path) -> None:
+    found = race(writers=4, commits=8)
+    assert found.acknowledged == found.snapshots == found.rows == 32
+    assert (found.failures, found.missing_files) == (0, 0)
+
+
+def test_killed_writers_lose_nothing_that_was_acknowledged(sandbox: Path) -> None:
+    tallies = kills(25)
+    assert sum(t.acknowledged for t in tallies) > 5
+    for tally in tallies:
+        assert tally.acknowledged <= tally.snapshots <= tally.acknowledged + 1
+        assert tally.missing_files == 0
+
+
+def tree(folder: Path) -> str:
+    found = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        found.update(str(path).encode() + path.read_bytes() + str(path.stat().st_mtime_ns).encode())
+    return found.hexdigest()
+
+
+def test_a_read_only_session_changes_nothing(sandbox: Path) -> None:
+    folder = sandbox / "warehouse" / "demo"
+    before, catalog = tree(folder), (sandbox / "catalog.db").read_bytes()
+    for name in ("equality_deletes", "deletion_vectors", "branches_and_tags", "schema_evolution"):
+        full = f"demo.{name}"
+        for command in (
+            ["show", full], ["entries", full, "--view", "all", "--metrics"], ["diff", full, "snapshot-1", "snapshot-2"], ["lifecycle", full],
+            ["history", full], ["commits", full], ["partitions", full], ["deletes", full], ["row-diff", full, "snapshot-1", "snapshot-2"],
+            ["graph", full, "--format", "json"], ["maintain", full, "expire"], ["maintain", full, "compact"], ["maintain", full, "remove-orphans"],
+            ["explain-conflict", full, "--base", "snapshot-1", "--operation", "compaction"],
+        ):  # fmt: skip
+            result = CliRunner().invoke(main, command)
+            assert result.exit_code == 0 or "no ancestor" in result.output, (command, result.output)
+        assert len(open_demo(name).rows()) > 0  # through Spark
+        refused = CliRunner().invoke(main, ["maintain", full, "compact", "--run"])
+        assert refused.exit_code == 1
+        assert "teaching table" in refused.output
+    assert tree(folder) == before
+    assert (sandbox / "catalog.db").read_bytes() == catalog
