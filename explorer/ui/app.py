@@ -21,7 +21,7 @@ from explorer.io import catalogs
 from explorer.table import Table
 from explorer.ui.changes import diff_view, history_view, lifecycle_view
 from explorer.ui.export import export
-from explorer.ui.lab import LabPanel
+from explorer.ui.lab import lab_view
 from explorer.ui.maintain import maintain_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.rows import deletes_view, rows_view
@@ -86,7 +86,6 @@ class Dashboard:
         )
         self.tabs.param.watch(self._on_tab, "active")
         self._filled: set[str] = set()
-        self.lab: Any = None
         self.reads = ReadSession(shared_engine())
 
     # -- page ---------------------------------------------------------------------------------------------------------
@@ -223,10 +222,6 @@ class Dashboard:
         if name == "graph" or name in self._filled or self.view is None:
             return
         self._filled.add(name)
-        if name == "lab":  # one for the session, whatever table is open
-            self.lab = self.lab or LabPanel().view()
-            self.lists[name][:] = [self.lab]
-            return
         box, table, snapshot = self.lists[name], self.view.table, self.view.snapshot_id
         if name == "problems":
             box[:] = [_problems(table)]
@@ -238,6 +233,7 @@ class Dashboard:
             "history": lambda: history_view(table),
             "rows": lambda: rows_view(table, snapshot, self.reads, self._show_row),
             "deletes": lambda: deletes_view(table, snapshot),
+            "lab": lambda: lab_view(table, self._committed),
             "maintain": lambda: maintain_view(table, self._changed),
         }
         if name in panels:
@@ -255,6 +251,14 @@ class Dashboard:
         self.view.selected = [node] if self.view.graph.node(node) else []
         self.tabs.active = 0
         self._show()
+
+    def _committed(self, table: Table) -> None:
+        """The lab committed to the open table: everything but the lab itself shows it as it is now."""
+        if self.view is not None:
+            self.view = ViewState(table)
+            self.pane.timeline = self.view.timeline()
+            self.pane.state = self.view.state()
+            self._filled = {"lab"}
 
     def _changed(self, name: str) -> None:
         """Open a table that was made or changed just now; the picker lists it."""

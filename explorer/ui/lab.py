@@ -7,22 +7,27 @@ import io
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.engines.spark import shared_engine
+from explorer.core.names import base_name
+from explorer.core.units import count, human_bytes
+from explorer.engines.spark import SANDBOX, shared_engine
 from explorer.errors import ExplorerError
 from explorer.lab.catalogue import predicted
 from explorer.lab.interleave import Interleavings, interleave
+from explorer.lab.observe import Observation, observe
 from explorer.lab.operations import ISOLATION, KINDS, Operation
 from explorer.lab.stepper import Bench, Run, replay
-from explorer.ui.changes import grid, heading
+from explorer.scenarios import NAMESPACE
+from explorer.ui.changes import grid, heading, lazy_tabs
 from explorer.ui.pane import GraphPane
 from explorer.ui.rows import SMALL
-from explorer.ui.state import ViewState
+from explorer.ui.state import CompareState, ViewState
 from explorer.views.labviews import interleaving_rows, sequence_svg
 
 _BENCH = threading.Lock()
@@ -37,6 +42,84 @@ def bench() -> Bench:
     """The bench of this process; a new one when Spark was restarted."""
     with _BENCH:
         return _bench_of(shared_engine().session())
+
+
+def lab_view(table: Any, changed: Callable[[Any], None]) -> Any:
+    """Two writers on a bench of their own; and one statement, observed, on the table that is open."""
+    return lazy_tabs({"Two writers": lambda: LabPanel().view(), "One statement": lambda: ObservePanel(table, changed).view()})
+
+
+class ObservePanel:
+    """A statement on a sandbox table; the files it wrote in order, the swap, and the diff."""
+
+    def __init__(self, table: Any, changed: Callable[[Any], None]) -> None:
+        self.table, self.changed = table, changed
+        columns = [f.name for f in table.metadata.schema(table.metadata.current_schema_id).fields]
+        label = f"t is {table.name}, with columns {', '.join(columns)}; {{name}} its name for CALL"
+        first = f"DELETE FROM t WHERE {columns[0]} IS NULL"
+        self.sql = pmui.TextAreaInput(
+            label=label, value=first, rows=2, max_length=20_000, sizing_mode="stretch_width", margin=(14, 10, 4, 10)
+        )
+        teaching = table.name.startswith(f"{SANDBOX}.{NAMESPACE}.")
+        self.run = pmui.Button(label="Run it", variant="contained", width=100, margin=(6, 10), disabled=teaching)
+        words = (
+            "This is a teaching table: the Maintain tab makes a copy to change."
+            if teaching
+            else "Runs through Spark on this sandbox table."
+        )
+        self.status = pmui.Typography(words, variant="body2", margin=(12, 10))
+        self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
+        self.run.on_click(lambda _: self.start())
+
+    def view(self) -> Any:
+        """The panel."""
+        return pn.Column(self.sql, pn.Row(self.run, self.status), self.box, sizing_mode="stretch_both")
+
+    def start(self) -> None:
+        """Run the statement on a thread and show what it did."""
+        self.run.disabled = True
+        self.status.object = "Running through Spark…"
+        future = _OBSERVER.submit(observe, self.table, self.sql.value)
+
+        def poll() -> None:
+            if not future.done():
+                return
+            ticking.stop()
+            self.run.disabled = False
+            try:
+                self.show(future.result())
+            except ExplorerError as error:
+                self.status.object = f"⚠ {error}"
+
+        ticking = pn.state.add_periodic_callback(poll, period=200)
+
+    def show(self, seen: Observation) -> None:
+        """What the statement did."""
+        self.table = seen.table
+        swap = "nothing was committed"
+        if seen.swapped:
+            swap = f"the catalog swapped {base_name(seen.swapped[0])} for {base_name(seen.swapped[1])}"
+        self.status.object = f"{seen.seconds:.1f} s, {count(seen.commits, 'commit')}: {swap}."
+        files = [
+            {"n": i, "after ms": round(f.after_ms), "what": f.what, "file": f.path, "size": human_bytes(f.size)}
+            for i, f in enumerate(seen.files, 1)
+        ]
+        tabs: dict[str, Callable[[], Any]] = {
+            f"Files in order ({len(files)})": lambda: grid(pd.DataFrame(files), {"n": 40, "file": 620, "what": 130}),
+        }
+        if seen.diff is not None:
+            change = seen.diff
+            state = CompareState(seen.table, change.before, change.after)
+            tabs["What changed"] = lambda: GraphPane.of(state, sizing_mode="stretch_both", min_height=400)
+        if seen.cost is not None:
+            report = [{"of the commit": k.replace("_", " "), "": v} for k, v in asdict(seen.cost).items()]
+            tabs["Commit report"] = lambda: grid(pd.DataFrame(report), {"of the commit": 220, "": 260})
+        tabs["Graph"] = lambda: GraphPane.of(ViewState(seen.table), sizing_mode="stretch_both", min_height=400)
+        self.box[:] = [lazy_tabs(tabs)]
+        self.changed(seen.table)
+
+
+_OBSERVER = ThreadPoolExecutor(2, thread_name_prefix="observe")
 
 
 class LabPanel:
@@ -172,10 +255,10 @@ class LabPanel:
         self.cancel.visible = True
 
         def work() -> Interleavings:
-            def count(done: int, total: int) -> None:
+            def tell(done: int, total: int) -> None:
                 self._progress = f"{done} of {total}"
 
-            return interleave(bench(), operations, count, self._stop.is_set)
+            return interleave(bench(), operations, tell, self._stop.is_set)
 
         self._background(work, self._show_orders, "Running every order on Iceberg…")
 

@@ -85,6 +85,12 @@ def versions(table: Table) -> list[str]:
     return [*refs, *(f"snapshot-{n}" for n in sorted(ordinals.values(), reverse=True)[:500])]
 
 
+def column_names(table: Table) -> list[str]:
+    """The top-level columns of every schema the table had, the current one's first."""
+    schemas = sorted(table.metadata.schemas, key=lambda s: s.schema_id != table.metadata.current_schema_id)
+    return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields))
+
+
 def rows_view(table: Table, snapshot_id: int | None, reads: ReadSession, show: Show) -> Any:
     """Everything about rows, as of the snapshot in view."""
     if snapshot_id is None:
@@ -109,7 +115,8 @@ class ReadPanel:
         self.words = ""
         here = snapshot_name(snapshot_id, snapshot_ordinals(table.metadata))
         self.version = version_input(table, "version: snapshot, branch, tag or time", here, 250)
-        self.where = pmui.TextInput(label="where (Spark SQL)", placeholder="id > 3 AND name = 'jack'", width=280, **SMALL)
+        self.where = pmui.TextInput(label="where (Spark SQL)", placeholder="id > 3 AND name = 'jack'", width=230, **SMALL)
+        self.columns = pmui.MultiChoice(label="columns", options=column_names(table), width=200, margin=(14, 6, 4, 6))
         self.limit = pmui.IntInput(label="limit", value=1000, start=1, end=1_000_000, width=110, **SMALL)
         self.provenance = pmui.Checkbox(label="provenance", value=True, margin=(18, 6, 4, 6))
         self.run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6))
@@ -124,14 +131,14 @@ class ReadPanel:
 
     def controls(self) -> list[Any]:
         """What is chosen above the rows."""
-        return [pn.Row(self.version, self.where, self.limit, self.provenance, self.run, self.cancel)]
+        return [pn.Row(self.version, self.where, self.columns, self.limit, self.provenance, self.run, self.cancel)]
 
     def request(self) -> ReadRequest | SqlRequest:
         """The read that the controls ask for. Raises NotFoundInTable."""
         known = self.table.reading(self.version.value.strip() or None)
         self.words = known.words
         extra = tuple(metadata_columns(self.table.metadata.format_version)) if self.provenance.value else ()
-        return ReadRequest(known.version, None, self.where.value.strip(), self.limit.value, extra)
+        return ReadRequest(known.version, tuple(self.columns.value or ()) or None, self.where.value.strip(), self.limit.value, extra)
 
     def view(self) -> Any:
         """The panel."""
@@ -244,9 +251,7 @@ def row_diff_view(table: Table, snapshot_id: int) -> Any:
     before_name = snapshot_name(parent, ordinals) if parent in ordinals else versions(table)[-1]
     first = version_input(table, "from", before_name, 190)
     second = version_input(table, "to", snapshot_name(snapshot_id, ordinals), 190)
-    schema = table.metadata.schema(table.metadata.current_schema_id)
-    columns = [f.name for f in schema.fields] if schema else []
-    keys = pmui.MultiChoice(label="columns that tell an update", options=columns, width=300, margin=(14, 6, 4, 6))
+    keys = pmui.MultiChoice(label="columns that tell an update", options=column_names(table), width=300, margin=(14, 6, 4, 6))
     run = pmui.Button(label="Compare", variant="contained", width=100, margin=(14, 6))
     words = pmui.Typography("", variant="body2", margin=(4, 10))
     box = pn.Column(sizing_mode="stretch_both")
@@ -278,13 +283,14 @@ def fate_view(table: Table, snapshot_id: int) -> Any:
     name = snapshot_name(snapshot_id, snapshot_ordinals(table.metadata))
     where = pmui.TextInput(label="which rows", placeholder="name = 'jack' and id > 3", width=380, **SMALL)
     version = version_input(table, "as of", name, 190)
+    keys = pmui.MultiChoice(label="columns that tell a changed row", options=column_names(table), width=260, margin=(14, 6, 4, 6))
     run = pmui.Button(label="Tell", variant="contained", width=80, margin=(14, 6))
     box = pn.Column(sizing_mode="stretch_both", scroll=True)
     hint = "Why is a row missing, or still there? Give a filter; every snapshot that is left is looked through."
 
     def show(*_: Any) -> None:
         try:
-            fate = table.fate(where.value.strip())
+            fate = table.fate(where.value.strip(), keys.value or ())
             told = fate.explain(table.resolve(version.value.strip() or None).snapshot)
         except ExplorerError as error:
             box[:] = [heading(f"⚠ {error}")]
@@ -298,7 +304,7 @@ def fate_view(table: Table, snapshot_id: int) -> Any:
     run.on_click(show)
     where.param.watch(lambda _: show(), "value")
     box[:] = [heading(hint)]
-    return pn.Column(pn.Row(where, version, run), box, sizing_mode="stretch_both")
+    return pn.Column(pn.Row(where, version, keys, run), box, sizing_mode="stretch_both")
 
 
 def deletes_view(table: Table, snapshot_id: int | None) -> Any:

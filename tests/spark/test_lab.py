@@ -9,11 +9,13 @@ import pytest
 import explorer
 from explorer.conflicts import explain_conflict
 from explorer.engines.spark import SparkEngine
-from explorer.errors import EngineError, NotFoundInTable
+from explorer.errors import AccessRefused, EngineError, NotFoundInTable
 from explorer.lab.catalogue import operations, predicted
 from explorer.lab.interleave import interleave, orders, outcome, serial_rows
+from explorer.lab.observe import observe
 from explorer.lab.operations import KINDS, Operation
 from explorer.lab.stepper import Bench, Run, replay
+from explorer.scenarios import fresh_copy
 
 
 @pytest.fixture(scope="module")
@@ -142,3 +144,30 @@ def test_explain_conflict_of_a_real_table(sandbox: Path) -> None:
     assert {c.check for c in compaction.conflicts} == {"validateFromSnapshot", "failMissingDeletePaths"}
     with pytest.raises(NotFoundInTable, match="no ancestor"):
         explain_conflict(explorer.open_table("demo.branches_and_tags"), "snapshot-6", "append", ())
+
+
+def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
+    table = explorer.open_table(fresh_copy(engine, "position_deletes"))
+    seen = observe(table, "UPDATE t SET favorite_color = 'pink' WHERE name = 'tom'", engine)
+    kinds = [f.what for f in seen.files]
+    assert set(kinds) == {"data file", "data manifest", "delete file", "delete manifest", "manifest list", "metadata file"}
+    assert kinds[-2:] == ["manifest list", "metadata file"]  # what names others is written after them
+    assert seen.swapped == (table.metadata.metadata_location, seen.table.metadata.metadata_location)
+    assert seen.diff is not None
+    assert [c.kind for c in seen.diff.added] == ["data_file", "position_deletes"]
+    assert seen.commits == 1
+    altered = observe(seen.table, "ALTER TABLE t ADD COLUMN age INT", engine)
+    assert (altered.diff, [f.what for f in altered.files]) == (None, ["metadata file"])
+    nothing = observe(altered.table, "DELETE FROM t WHERE name = 'nobody'", engine)
+    assert nothing.commits <= 1
+    called = observe(
+        nothing.table, "CALL sandbox.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true'))", engine
+    )
+    assert called.answer[0]["rewritten_data_files_count"] > 0
+    for sql in ("SELECT 1", "DROP TABLE t", "SET a = b"):
+        with pytest.raises(AccessRefused):
+            observe(called.table, sql, engine)
+    with pytest.raises(AccessRefused, match="teaching table"):
+        observe(explorer.open_table("demo.three_inserts"), "DELETE FROM t", engine)
+    with pytest.raises(EngineError, match="nonsense"):
+        observe(called.table, "UPDATE t SET nonsense = 1", engine)
