@@ -19,6 +19,7 @@ import explorer
 from explorer.errors import EngineError, ExplorerError
 
 OPERATIONS = ("compact", "compact-sort", "compact-z-order", "rewrite-manifests", "rewrite-position-deletes", "expire", "remove-orphans")
+UNDO = ("tag", "branch", "drop", "fast-forward", "rollback", "rollback-to-time", "set-current", "cherry-pick")
 LAB_OPERATIONS = ("append", "cow-update", "cow-delete", "mor-update", "mor-delete", "equality-delete", "compaction", "replace-partitions")
 F = TypeVar("F", bound=Callable[..., Any])
 INCOMPLETE, FAILED, NO_ENGINE = 3, 1, 4
@@ -458,6 +459,27 @@ def maintain(operation: str, columns: str, retain_last: int, really: bool, outpu
     rows = [{"of": k, "before": v, "after": asdict(done.after)[k]} for k, v in asdict(done.before).items()]
     emit(plain(asdict(done)), output, lambda: render_fields(dict(done.answer[0]) if done.answer else {}) + render_table(rows))
     finish(after)
+
+
+@main.command()
+@table_options
+@click.argument("operation", type=click.Choice(UNDO))
+@click.option("--name", default="", help="The branch or tag.")
+@click.option("--snapshot", "-s", help="Id, branch, tag or snapshot-N; for rollback-to-time a time.")
+@click.option("--run", "really", is_flag=True, help="Carry it out; without it, only show what it would do.")
+def undo(operation: str, name: str, snapshot: str | None, really: bool, output: str, **where: Any) -> None:
+    """Preview branches, tags, rollbacks and cherry-picks from metadata alone, or with --run carry them out on a sandbox table."""
+    from dataclasses import asdict
+
+    from explorer import maintenance
+
+    found = opened(**where)
+    seen = maintenance.preview_undo(found, operation, name, snapshot)
+    if really:
+        sql, found = maintenance.run_undo(found, operation, name, snapshot)
+        click.echo(sql, err=True)
+    emit(asdict(seen), output, lambda: "\n".join(seen.words or ("nothing else changes",)))
+    finish(found)
 
 
 @main.command("copy")

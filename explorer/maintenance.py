@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from explorer.core.reach import Holdings, holdings, kept_by_expiry, reach
+from explorer.core.refs import RefPreview, preview_refs
 from explorer.core.units import count, human_bytes
+from explorer.engines.reads import explain
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
 from explorer.io.storage import local_path
@@ -140,24 +143,98 @@ def _arguments(table: Table, operation: str, columns: str, retain_last: int) -> 
     return f"CALL {SANDBOX}.system.{procedure}(table => '{name}'{', ' + filled if filled else ''})"
 
 
+def _check_writable(table: Table, allow_writes: bool) -> None:
+    if table.reader.location.catalog != SANDBOX:
+        raise AccessRefused(f"{table.name} is not in the sandbox catalog: maintenance runs there only")
+    if table.name.startswith(f"{SANDBOX}.{NAMESPACE}.") and not allow_writes:
+        raise AccessRefused(f"{table.name} is a teaching table: work on a copy (scenarios.fresh_copy), or pass allow_writes=True")
+
+
+def _sql(sql: str, what: str, engine: SparkEngine | None) -> list[dict[str, Any]]:
+    spark = engine or shared_engine()
+    try:
+        found: list[dict[str, Any]] = spark.session().sql(sql).toArrow().to_pylist()
+    except EngineError:
+        raise
+    except Exception as error:  # Spark raises many kinds
+        raise EngineError(f"{what}: {explain(error, spark.lost)}") from error
+    return found
+
+
 def run(
     table: Table, operation: str, columns: str = "", retain_last: int = 1, allow_writes: bool = False, engine: SparkEngine | None = None
 ) -> tuple[Outcome, Table]:
     """Carry out an operation, and return what it did and the table as it is then. Only on tables of the sandbox catalog, and on the
     teaching tables (whose claims it would break) only with `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable."""
-    if table.reader.location.catalog != SANDBOX:
-        raise AccessRefused(f"{table.name} is not in the sandbox catalog: maintenance runs there only")
-    if table.name.startswith(f"{SANDBOX}.{NAMESPACE}.") and not allow_writes:
-        raise AccessRefused(f"{table.name} is a teaching table: work on a copy (scenarios.fresh_copy), or pass allow_writes=True")
+    _check_writable(table, allow_writes)
     sql = _arguments(table, operation, columns, retain_last)
     before = table_holdings(table)
-    try:
-        answer = (engine or shared_engine()).session().sql(sql).toArrow().to_pylist()
-    except EngineError:
-        raise
-    except Exception as error:  # Spark raises many kinds
-        from explorer.engines.reads import explain
-
-        raise EngineError(f"{operation}: {explain(error, lost=False)}") from error
+    answer = _sql(sql, operation, engine)
     after = table.refresh()
     return Outcome(operation, sql, tuple(answer), before, table_holdings(after)), after
+
+
+def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | int | None = None) -> RefPreview:
+    """What an operation on branches, tags or the current snapshot would do (see core.refs). `snapshot` is an id, branch, tag, `snapshot-3`,
+    or for rollback-to-time a time. Raises NotFoundInTable."""
+    at, moment = None, None
+    if operation == "rollback-to-time":
+        moment = _moment(snapshot)
+    elif snapshot is not None:
+        at = table.resolve(snapshot).snapshot
+    try:
+        return preview_refs(table.metadata, operation, name, at, moment)
+    except ValueError as error:
+        raise NotFoundInTable(str(error)) from error
+
+
+def _moment(text: str | int | None) -> int:
+    """Milliseconds of a time given in ISO 8601 (UTC) or in milliseconds."""
+    if str(text).isdigit():
+        return int(str(text))
+    try:
+        found = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    except ValueError as error:
+        raise NotFoundInTable(f"{text!r} is no time: give milliseconds, or ISO 8601 such as 2026-11-21 05:00:00") from error
+    return int((found if found.tzinfo else found.replace(tzinfo=datetime.timezone.utc)).timestamp() * 1000)
+
+
+def run_undo(
+    table: Table,
+    operation: str,
+    name: str = "",
+    snapshot: str | int | None = None,
+    allow_writes: bool = False,
+    engine: SparkEngine | None = None,
+) -> tuple[str, Table]:
+    """Carry out such an operation on a sandbox table; returns the statement and the table as it is then. Raises AccessRefused,
+    EngineError (with Iceberg's reason), NotFoundInTable."""
+    _check_writable(table, allow_writes)
+    preview_undo(table, operation, name, snapshot)
+    at = None if operation == "rollback-to-time" or snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
+    short = table.name.removeprefix(f"{SANDBOX}.")
+    quoted = "`" + name.replace("`", "``") + "`"
+    if operation in ("tag", "branch"):
+        sql = f"ALTER TABLE {table.name} CREATE {operation.upper()} {quoted} AS OF VERSION {at}"
+    elif operation == "drop":
+        kind = next((r.type for r in table.metadata.refs if r.name == name), "branch")
+        sql = f"ALTER TABLE {table.name} DROP {kind.upper()} {quoted}"
+    else:
+        branches = [r.name for r in table.metadata.refs if r.type == "branch"]
+        target = str(snapshot) if str(snapshot) in branches else ""
+        if operation == "fast-forward" and not target:
+            raise NotFoundInTable(
+                f"Iceberg fast-forwards a branch to another branch, and {snapshot!r} is none: there are {', '.join(branches)}"
+            )
+        literal, target = (text.replace("\\", "\\\\").replace("'", "\\'") for text in (name, target))
+        moment = _moment(snapshot) if operation == "rollback-to-time" else 0
+        procedure, arguments = {
+            "fast-forward": ("fast_forward", f"'{literal}', '{target}'"),
+            "rollback": ("rollback_to_snapshot", f"{at}"),
+            "rollback-to-time": ("rollback_to_timestamp", f"TIMESTAMP_MILLIS({moment}L)"),
+            "set-current": ("set_current_snapshot", f"{at}"),
+            "cherry-pick": ("cherrypick_snapshot", f"{at}"),
+        }[operation]
+        sql = f"CALL {SANDBOX}.system.{procedure}('{short}', {arguments})"
+    _sql(sql, operation, engine)
+    return sql, table.refresh()

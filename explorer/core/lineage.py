@@ -96,6 +96,11 @@ def _walk(by_id: Mapping[int, Snapshot], start: int | None) -> list[int]:
     return list(found)
 
 
+def ancestry(metadata: TableMetadata, snapshot_id: int | None) -> list[int]:
+    """A snapshot and its ancestors that are left, newest first; empty for None."""
+    return _walk({s.snapshot_id: s for s in metadata.snapshots}, snapshot_id)
+
+
 def current_log(metadata: TableMetadata) -> list[LogEntry]:
     """The snapshot log with, for each change, how it came about: by lineage or against it."""
     ordinals = snapshot_ordinals(metadata)

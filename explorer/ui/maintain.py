@@ -12,13 +12,15 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer import maintenance
+from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.refs import OPERATIONS as REF_OPERATIONS
 from explorer.core.units import human_bytes
 from explorer.engines.spark import SANDBOX, shared_engine
 from explorer.errors import ExplorerError
 from explorer.scenarios import NAMESPACE, fresh_copy
 from explorer.table import Table
-from explorer.ui.changes import grid, heading
-from explorer.ui.rows import SMALL
+from explorer.ui.changes import grid, heading, lazy_tabs
+from explorer.ui.rows import SMALL, version_input
 from explorer.views.text import cell
 
 _WORKERS = ThreadPoolExecutor(2, thread_name_prefix="maintenance")
@@ -34,6 +36,68 @@ ABOUT = {
 
 
 def maintain_view(table: Table, changed: Callable[[str], None]) -> Any:
+    """Maintenance; and branches, tags and undo."""
+    return lazy_tabs({"Maintenance": lambda: procedures_view(table, changed), "Branches and undo": lambda: undo_view(table, changed)})
+
+
+def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
+    """Choose an operation on refs or the current snapshot, see what it would do, run it on a sandbox table."""
+    operation = pmui.Select(label="operation", options={w: n for n, w in REF_OPERATIONS.items()}, value="rollback", width=400, **SMALL)
+    name = pmui.TextInput(label="branch or tag", width=150, **SMALL)
+    ordinals = snapshot_ordinals(table.metadata)
+    here = table.metadata.current_snapshot
+    parent = snapshot_name(here.parent_snapshot_id if here else None, ordinals)
+    snapshot = version_input(table, "snapshot (or a time)", parent if here and here.parent_snapshot_id in ordinals else "main", 220)
+    writable = table.reader.location.catalog == SANDBOX and not table.name.startswith(f"{SANDBOX}.{NAMESPACE}.")
+    run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
+    status = pmui.Typography("" if writable else "Previews only: this table is not written to.", variant="body2", margin=(4, 10))
+    box = pn.Column(sizing_mode="stretch_both")
+
+    def chosen() -> tuple[str, str, str | None]:
+        return operation.value, name.value.strip(), snapshot.value.strip() or None
+
+    def look(*_: Any) -> None:
+        try:
+            seen = maintenance.preview_undo(table, *chosen())
+        except ExplorerError as error:
+            box[:] = [heading(f"⚠ {error}")]
+            return
+        names = list(dict.fromkeys([*seen.before, *seen.after]))
+        rows = [{"ref": n, "before": _of(seen.before.get(n), ordinals), "after": _of(seen.after.get(n), ordinals)} for n in names]
+        if seen.current is None:
+            rows = [r | ({"after": "a new snapshot"} if r["ref"] == "main" else {}) for r in rows]
+        lines = [pmui.Typography(w, variant="body2", margin=(2, 10)) for w in seen.words]
+        box[:] = [heading("What it would do"), *lines, grid(pd.DataFrame(rows), {"ref": 160, "before": 160, "after": 160})]
+
+    def start(_: Any) -> None:
+        run.disabled, status.object = True, "Running through Spark…"
+        future = _WORKERS.submit(maintenance.run_undo, table, *chosen())
+
+        def poll() -> None:
+            if not future.done():
+                return
+            ticking.stop()
+            run.disabled = False
+            try:
+                status.object = future.result()[0]
+                changed(table.name)
+            except ExplorerError as error:
+                status.object = f"⚠ {error}"
+
+        ticking = pn.state.add_periodic_callback(poll, period=300)
+
+    for control in (operation, name, snapshot):
+        control.param.watch(look, "value")
+    run.on_click(start)
+    look()
+    return pn.Column(pn.Row(operation, name, snapshot, run), status, box, sizing_mode="stretch_both")
+
+
+def _of(snapshot_id: int | None, ordinals: dict[int, int]) -> str:
+    return "" if snapshot_id is None else snapshot_name(snapshot_id, ordinals)
+
+
+def procedures_view(table: Table, changed: Callable[[str], None]) -> Any:
     """Choose an operation, see what it would do, run it. `changed(name)` opens a table that was made or changed."""
     operation = pmui.Select(label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=270, **SMALL)
     columns = pmui.TextInput(label="columns to sort by", width=200, visible=False, **SMALL)

@@ -8,9 +8,11 @@ import pytest
 
 import explorer
 from explorer import maintenance, scenarios
-from explorer.cli import OPERATIONS
+from explorer.cli import LAB_OPERATIONS, OPERATIONS, UNDO
+from explorer.core.refs import OPERATIONS as REF_OPERATIONS
 from explorer.engines.spark import SparkEngine
-from explorer.errors import AccessRefused, NotFoundInTable
+from explorer.errors import AccessRefused, EngineError, NotFoundInTable
+from explorer.lab.operations import KINDS
 from explorer.table import Table
 from tests.unit.small import make_table
 
@@ -26,6 +28,8 @@ def on_disk(table: Table) -> set[str]:
 
 def test_the_command_knows_every_operation() -> None:
     assert tuple(maintenance.OPERATIONS) == OPERATIONS
+    assert tuple(REF_OPERATIONS) == UNDO
+    assert tuple(KINDS) == LAB_OPERATIONS
 
 
 @pytest.mark.parametrize(
@@ -96,3 +100,67 @@ def test_only_in_the_sandbox(sandbox: Path, engine: SparkEngine, tmp_path: Path)
         maintenance.run(elsewhere, "compact", engine=engine, allow_writes=True)
     with pytest.raises(NotFoundInTable, match="no column"):
         maintenance.preview(explorer.open_table("demo.three_inserts"), "compact-sort", "x')")
+
+
+UNDOS = [
+    ("tag", "kept", "snapshot-2"), ("tag", "opening", "snapshot-2"), ("branch", "dev", "snapshot-4"), ("drop", "audit", None), ("drop", "main", None),
+    ("drop", "nothing", None), ("fast-forward", "audit", "main"), ("fast-forward", "main", "audit"), ("rollback", "", "snapshot-4"),
+    ("rollback", "", "snapshot-2"), ("set-current", "", "snapshot-2"), ("set-current", "", "snapshot-6"), ("cherry-pick", "", "snapshot-2"),
+    ("cherry-pick", "", "snapshot-3"), ("cherry-pick", "", "snapshot-6"), ("cherry-pick", "", "snapshot-4"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def branchy(sandbox: Path, engine: SparkEngine) -> str:
+    return scenarios.fresh_copy(engine, "branches_and_tags")
+
+
+@pytest.mark.parametrize(("operation", "name", "snapshot"), UNDOS)
+def test_refs_and_rollbacks_do_what_the_preview_says(
+    operation: str, name: str, snapshot: str | None, branchy: str, engine: SparkEngine
+) -> None:
+    """Each starts from the same metadata, registered anew."""
+    session = engine.session()
+    source = explorer.open_table(branchy).metadata.metadata_location
+    own = f"lab.undo_{operation.replace('-', '_')}_{UNDOS.index((operation, name, snapshot))}"
+    session.sql(f"DROP TABLE IF EXISTS sandbox.{own}")
+    session.sql(f"CALL sandbox.system.register_table('{own}', '{source}')")
+    table = explorer.open_table(own)
+    seen = maintenance.preview_undo(table, operation, name, snapshot)
+    if not seen.allowed:
+        with pytest.raises(EngineError):
+            maintenance.run_undo(table, operation, name, snapshot, engine=engine)
+        return
+    _, after = maintenance.run_undo(table, operation, name, snapshot, engine=engine)
+    refs = {r.name: r.snapshot_id for r in after.metadata.refs}
+    if seen.current is None:
+        assert after.metadata.current_snapshot is not None
+        assert after.metadata.current_snapshot.parent_snapshot_id == table.metadata.current_snapshot_id
+        assert {k: v for k, v in refs.items() if k != "main"} == seen.after
+    else:
+        assert refs == seen.after
+        assert after.metadata.current_snapshot_id == seen.current
+    kinds = {h.snapshot_id: h.kind for h in after.history()}
+    assert all(kinds[i] in ("abandoned", "detached", "staged") for i in seen.abandoned)
+
+
+def test_rollback_to_a_time(branchy: str, engine: SparkEngine) -> None:
+    session = engine.session()
+    source = explorer.open_table(branchy).metadata.metadata_location
+    session.sql("DROP TABLE IF EXISTS sandbox.lab.undo_time")
+    session.sql(f"CALL sandbox.system.register_table('lab.undo_time', '{source}')")
+    table = explorer.open_table("lab.undo_time")
+    moment = table.resolve("snapshot-5").snapshot.timestamp_ms
+    seen = maintenance.preview_undo(table, "rollback-to-time", snapshot=moment)
+    assert seen.current == table.resolve("snapshot-4").snapshot.snapshot_id
+    _, after = maintenance.run_undo(table, "rollback-to-time", snapshot=moment, engine=engine)
+    assert after.metadata.current_snapshot_id == seen.current
+    assert not maintenance.preview_undo(table, "rollback-to-time", snapshot=1000).allowed
+    _, branched = maintenance.run_undo(table.refresh(), "branch", "old", "snapshot-1", engine=engine)
+    ahead = maintenance.preview_undo(branched, "fast-forward", "old", "main")
+    _, moved = maintenance.run_undo(branched, "fast-forward", "old", "main", engine=engine)
+    assert {r.name: r.snapshot_id for r in moved.metadata.refs} == ahead.after
+    with pytest.raises(NotFoundInTable, match="is no time"):
+        maintenance.preview_undo(table, "rollback-to-time", snapshot="soon")
+    with pytest.raises(AccessRefused):
+        maintenance.run_undo(explorer.open_table("demo.branches_and_tags"), "rollback", snapshot="snapshot-4", engine=engine)

@@ -1,0 +1,136 @@
+"""What an operation on branches, tags or the current snapshot would do, decided from metadata alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from explorer.core.lineage import ancestry
+from explorer.core.names import runs, snapshot_name, snapshot_ordinals
+from explorer.core.units import instant
+from explorer.model.metadata import Snapshot, TableMetadata
+
+OPERATIONS = {
+    "tag": "create a tag at a snapshot",
+    "branch": "create a branch at a snapshot",
+    "drop": "drop a branch or tag",
+    "fast-forward": "move a branch on to what descends from it",
+    "rollback": "rollback_to_snapshot: back to an ancestor",
+    "rollback-to-time": "rollback_to_timestamp: back to the newest ancestor before a time",
+    "set-current": "set_current_snapshot: to any snapshot",
+    "cherry-pick": "cherrypick_snapshot: commit a staged or abandoned snapshot's changes",
+}
+"""Each operation, and what it does."""
+
+
+@dataclass(frozen=True)
+class RefPreview:
+    """What would happen: whether Iceberg would do it and why not; the refs before and after (names to snapshot ids); the snapshot that
+    would be current (None where a new one is made); snapshots that no ref would lead to any more."""
+
+    operation: str
+    allowed: bool
+    words: tuple[str, ...]
+    before: dict[str, int]
+    after: dict[str, int]
+    current: int | None
+    abandoned: tuple[int, ...]
+
+
+def preview_refs(
+    metadata: TableMetadata, operation: str, name: str, snapshot: Snapshot | None, timestamp_ms: int | None = None
+) -> RefPreview:
+    """Preview one of OPERATIONS. `name` is a branch or tag; `snapshot` the one it is about. Raises ValueError for an unknown operation
+    or when what it needs is not given."""
+    if operation not in OPERATIONS:
+        raise ValueError(f"no operation {operation!r}: there are {', '.join(OPERATIONS)}")
+    ordinals = snapshot_ordinals(metadata)
+    before = {r.name: r.snapshot_id for r in metadata.refs}
+    kinds = {r.name: r.type for r in metadata.refs}
+    after, current = dict(before), metadata.current_snapshot_id
+    words: list[str] = []
+    refusal = ""
+    main = ancestry(metadata, current)
+
+    def of(snapshot_id: int | None) -> str:
+        return snapshot_name(snapshot_id, ordinals)
+
+    if operation == "rollback-to-time":
+        if timestamp_ms is None:
+            raise ValueError("rollback-to-time takes a time")
+        snapshot = next((s for i in main if (s := metadata.snapshot(i)) and (s.timestamp_ms or 0) < timestamp_ms), None)
+        if snapshot is None:
+            refusal = f"no ancestor of the current snapshot is older than {instant(timestamp_ms)}"
+    elif operation != "drop" and snapshot is None:
+        raise ValueError(f"{operation} takes a snapshot")
+    if operation in ("tag", "branch", "drop", "fast-forward") and not name:
+        raise ValueError(f"{operation} takes the name of a branch or tag")
+
+    if operation in ("tag", "branch") and snapshot is not None:
+        if name in before:
+            refusal = f"{kinds[name]} {name} is there already, at {of(before[name])}"
+        else:
+            after[name] = snapshot.snapshot_id
+            words.append(f"{operation} {name} would keep {of(snapshot.snapshot_id)} and all it reads from expiry.")
+    elif operation == "drop":
+        if name not in before:
+            refusal = f"there is no branch or tag {name}"
+        elif name == "main":
+            refusal = "the main branch cannot be dropped"
+        else:
+            del after[name]
+    elif operation == "fast-forward" and snapshot is not None:
+        if kinds.get(name) != "branch":
+            refusal = f"there is no branch {name}"
+        elif before[name] not in ancestry(metadata, snapshot.snapshot_id):
+            refusal = f"{of(snapshot.snapshot_id)} does not descend from {of(before[name])}, where {name} is"
+        else:
+            after[name] = snapshot.snapshot_id
+            current = snapshot.snapshot_id if name == "main" else current
+            words.append(f"{name} would go from {of(before[name])} to {of(snapshot.snapshot_id)}; nothing is written but a metadata file.")
+    elif operation in ("rollback", "rollback-to-time", "set-current") and snapshot is not None:
+        if operation == "rollback" and snapshot.snapshot_id not in main:
+            refusal = f"{of(snapshot.snapshot_id)} is no ancestor of the current snapshot: set-current goes anywhere"
+        else:
+            after["main"] = current = snapshot.snapshot_id
+            words.append(
+                f"main would go from {of(metadata.current_snapshot_id)} to {of(snapshot.snapshot_id)}; the snapshot log gets a line more."
+            )
+            words.append("Readers by snapshot id still see the newer snapshots, until they expire.")
+    elif operation == "cherry-pick" and snapshot is not None:
+        refusal = _pick_refusal(metadata, snapshot, main, of)
+        if not refusal and snapshot.parent_snapshot_id == current:
+            after["main"] = current = snapshot.snapshot_id
+            words.append(f"{of(snapshot.snapshot_id)} was staged on the current snapshot: main is moved on to it.")
+        elif not refusal:
+            current = None
+            del after["main"]
+            words.append(f"A new snapshot on {of(metadata.current_snapshot_id)} would add the files that {of(snapshot.snapshot_id)} added.")
+    if refusal:
+        return RefPreview(operation, False, (f"Iceberg would refuse: {refusal}.",), before, before, metadata.current_snapshot_id, ())
+    heads_before, heads_after = set(before.values()), {*after.values(), *([current] if current else [])}
+    reached = {i for head in heads_before for i in ancestry(metadata, head)}
+    still = {i for head in heads_after for i in ancestry(metadata, head)}
+    if current is None:  # the new snapshot's parent is the old current one
+        still |= set(main)
+    abandoned = tuple(sorted(reached - still, key=lambda i: ordinals.get(i, 0)))
+    if abandoned:
+        words.append(f"No branch or tag would lead to {runs(of(i) for i in abandoned)}: the next expiry may remove what only they read.")
+    return RefPreview(operation, True, tuple(words), before, after, current, abandoned)
+
+
+def _pick_refusal(metadata: TableMetadata, snapshot: Snapshot, main: list[int], of: Callable[[int | None], str]) -> str:
+    own = snapshot.snapshot_id
+    picked = [s for i in main if (s := metadata.snapshot(i)) and s.summary.get("source-snapshot-id") == str(own)]
+    wap = snapshot.summary.get("wap.id")
+    published = [s for i in main if (s := metadata.snapshot(i)) and wap and s.summary.get("published-wap-id") == wap]
+    if own in main:
+        return f"{of(own)} is an ancestor of the current snapshot already"
+    if picked:
+        return f"{of(picked[0].snapshot_id)} has picked it already"
+    if published:
+        return f"{of(published[0].snapshot_id)} has published the staged write {wap!r} already"
+    dynamic = snapshot.operation == "overwrite" and snapshot.summary.get("replace-partitions") == "true"
+    if snapshot.operation != "append" and not dynamic and snapshot.parent_snapshot_id != metadata.current_snapshot_id:
+        return f"{of(own)} is no append but {snapshot.operation}, and was not made on the current snapshot"
+    return ""
