@@ -20,6 +20,8 @@ from explorer.model.graph import Graph, Node
 from explorer.table import Table
 from explorer.views.svg import picture
 
+QUICK_FILES, QUICK_BYTES = 300, 1 << 20
+"""Selecting a file shows its rows at once when its snapshot has at most so many files, and it at most so many bytes."""
 FILES = ("data_file", "position_deletes", "equality_deletes", "deletion_vector")
 
 
@@ -61,10 +63,10 @@ class GraphState:
         is_data = node.kind == "data_file"
         offers = {"life": "Tell the life of this file", "rows": "Show its rows and deletes" if is_data else "Show what it holds"}
         sections = list(found.sections)
-        for what in reversed(offers):
-            if (what, node.id) in self._told:
-                more = [life(self.table, node.facts["path"])] if what == "life" else row_sections(self.table, node.facts, is_data)
-                sections = [*more, *sections]
+        if ("rows", node.id) in self._told:  # what the entry means comes first
+            sections[1:1] = row_sections(self.table, node.facts, is_data)
+        if ("life", node.id) in self._told:
+            sections.insert(0, life(self.table, node.facts["path"]))
         actions = [[what, words] for what, words in offers.items() if (what, node.id) not in self._told]
         return {**replace(found, sections=tuple(sections)).to_json(), "actions": actions}
 
@@ -75,6 +77,9 @@ class GraphState:
         if kind == "select":
             wanted = request.get("ids")
             self.selected = [i for i in wanted if isinstance(i, str) and self.graph.node(i)] if isinstance(wanted, list) else []
+            node = self.graph.node(self.selected[-1]) if self.selected else None
+            if node and node.kind in FILES and self._quick(node):
+                self._told.add(("rows", node.id))
             return False
         if kind in ("life", "rows"):
             self._told.update((kind, node) for node in self.selected[-1:])
@@ -84,6 +89,16 @@ class GraphState:
         except ExplorerError as error:
             self.message = str(error)
         return True
+
+    def _quick(self, node: Node) -> bool:
+        """Whether a file's rows and deletes are so few that selecting it may show them at once."""
+        try:
+            listed = self.table.manifest_files(self.table.metadata.snapshot(node.facts["snapshot_id"]))
+            counts = [n for m in listed for n in (m.added_files_count, m.existing_files_count)]
+            few = None not in counts and sum(n or 0 for n in counts) <= QUICK_FILES
+            return few and self.table.reader.storage.size(node.facts["path"]) <= QUICK_BYTES
+        except ExplorerError:
+            return False
 
     def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
         raise NotImplementedError

@@ -280,7 +280,6 @@ def test_why_the_updated_row_is_hidden(dashboard: str, watched: Watched, artifac
     page = watched.page
     show(page, f"{dashboard}?table=demo.equality_deletes")
     node(page, "data-1.parquet").locator(".ix-head").click()
-    page.get_by_label("Show its rows and deletes").click()
     side = page.locator(".ix-side")
     struck = side.locator("tr.ix-struck")
     expect(struck).to_have_count(1)
@@ -289,7 +288,6 @@ def test_why_the_updated_row_is_hidden(dashboard: str, watched: Watched, artifac
     expect(side).to_contain_text("the data's sequence number 1 is < the delete's 2")
     page.screenshot(path=artifacts / "file-rows.png")
     node(page, "delete-1.parquet").locator(".ix-head").click()
-    page.get_by_label("Show what it holds").click()
     expect(side).to_contain_text("what it holds")
     page.locator(".bk-tab").get_by_text("Deletes", exact=True).click()
     expect(page.get_by_text("1 of 3 pairs of data and delete files apply; 0 deletes dangle.")).to_be_visible()
