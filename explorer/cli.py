@@ -527,7 +527,7 @@ def explain_conflict(base: str, kind: str, isolation: str, condition: str, outpu
 @click.option("--replay", "saved", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Play a saved run again.")
 @output_option
 def lab(kinds: tuple[str, ...], isolation: str, order: str, all_orders: bool, saved: Path | None, output: str) -> None:
-    """Let writers commit to a small table of the sandbox, step by step (load, write, apply, metadata, swap), on Iceberg itself."""
+    """Let writers commit to a small table in a temporary catalog, step by step (load, write, apply, metadata, swap), on Iceberg itself."""
     from explorer.engines.spark import SparkEngine
     from explorer.lab.interleave import interleave
     from explorer.lab.operations import Operation

@@ -16,7 +16,7 @@ from explorer.core.deletes import LiveFile, files_of
 from explorer.core.entries import as_of_snapshot
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.errors import NotFoundInTable
-from explorer.fate import bound_filter, may_match
+from explorer.fate import bound_filter, metrics_filter
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
 from explorer.table import Table
@@ -36,7 +36,7 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
         later = run_between(table.metadata, start.snapshot_id, current.snapshot_id)
     except ValueError as error:
         raise NotFoundInTable(f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it") from error
-    matches = _matcher(table, where)
+    matches = file_filter(table, where)
     touched = tuple(f for f in table.row_reader.applicability(start).data if matches(f))
     intent = Intent(
         kind,
@@ -68,10 +68,11 @@ def change_of(table: Table, snapshot: Snapshot) -> Change:
     )
 
 
-def _matcher(table: Table, where: str) -> Callable[[LiveFile], bool]:
+def file_filter(table: Table, where: str) -> Callable[[LiveFile], bool]:
     """Whether a file may concern rows of a filter, by its partition and, of data files, its bounds."""
     schema = read_schema(table.metadata, None)
     unbound = bound_filter(where, schema, bind_it=False)
+    may_match = metrics_filter(unbound, schema)
     projected: dict[int, Any] = {}
 
     def partition_matches(file: LiveFile) -> bool:
@@ -89,6 +90,6 @@ def _matcher(table: Table, where: str) -> Callable[[LiveFile], bool]:
     def matches(file: LiveFile) -> bool:
         if not partition_matches(file):
             return False
-        return may_match(file, unbound, schema) if file.kind == "data_file" else True
+        return may_match(file) if file.kind == "data_file" else True
 
     return matches

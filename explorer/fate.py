@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +72,7 @@ class Fate:
         self.schema = read_schema(meta, None)
         self._lineage = meta.format_version >= 3
         self._bound = bound_filter(where, self.schema)
-        self._unbound = bound_filter(where, self.schema, bind_it=False)
+        self._may_match = metrics_filter(bound_filter(where, self.schema, bind_it=False), self.schema)
         self._filter = None if isinstance(self._bound, AlwaysTrue) else expression_to_pyarrow(self._bound)
         identifiers = tuple(str(self.schema.find_column_name(i)) for i in self.schema.identifier_field_ids)
         self.keys = tuple(keys) or identifiers or (("_row_id",) if self._lineage else ())
@@ -90,7 +90,7 @@ class Fate:
         """Positions in a data file whose rows match, deleted or not; each file is read once, and only when its bounds allow a match."""
         if data.path not in self._matches:
             self._matches[data.path] = []
-            if may_match(data, self._unbound, self.schema):
+            if self._may_match(data):
                 rows = self.reader.rows(data, self.schema, self._lineage)
                 found = rows if self._filter is None else rows.filter(self._filter)
                 for row in found.to_pylist():
@@ -254,18 +254,22 @@ def bound_filter(where: str, schema: Schema, bind_it: bool = True) -> BooleanExp
         raise NotFoundInTable(f"the filter {where!r} does not fit: {first} (columns: {names})") from error
 
 
-def may_match(data: LiveFile, unbound: BooleanExpression, schema: Schema) -> bool:
+def metrics_filter(unbound: BooleanExpression, schema: Schema) -> Callable[[LiveFile], bool]:
     """Whether a data file's counts and bounds allow a match of an unbound filter (spec: "Scan Planning")."""
     if isinstance(unbound, AlwaysTrue):
-        return True
-    file = DataFile.from_args(
-        content=DataFileContent.DATA, file_path=data.path, file_format=FileFormat.PARQUET, partition=Record(),
-        record_count=data.record_count, file_size_in_bytes=data.size, value_counts=dict(data.values),
-        null_value_counts=dict(data.nulls), nan_value_counts=dict(data.nans),
-        lower_bounds=dict(data.lower), upper_bounds=dict(data.upper),
-    )  # fmt: skip
+        return lambda _: True
     evaluator = _InclusiveMetricsEvaluator(schema, unbound)
-    try:
-        return bool(evaluator.eval(file))
-    except Exception:  # bounds written before a promotion, or damaged: the file is read
-        return True
+
+    def may_match(data: LiveFile) -> bool:
+        file = DataFile.from_args(
+            content=DataFileContent.DATA, file_path=data.path, file_format=FileFormat.PARQUET, partition=Record(),
+            record_count=data.record_count, file_size_in_bytes=data.size, value_counts=dict(data.values),
+            null_value_counts=dict(data.nulls), nan_value_counts=dict(data.nans),
+            lower_bounds=dict(data.lower), upper_bounds=dict(data.upper),
+        )  # fmt: skip
+        try:
+            return bool(evaluator.eval(file))
+        except Exception:  # bounds written before a promotion, or damaged: the file is read
+            return True
+
+    return may_match

@@ -117,7 +117,7 @@ def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[
             held = table.delete_contents(path, snapshot, facts.get("content_offset"))
             return [_rows_section("what it holds", held.columns, list(held[:ROWS_SHOWN]), len(held))]
         found = table.file_rows(path, snapshot)
-        verdicts = [v for v in table.deletes(snapshot).verdicts if v.data.path == path]
+        verdicts = table.file_verdicts(path, snapshot)
     except ExplorerError as error:
         return [Section("rows", note=str(error))]
     shown = list(found[:ROWS_SHOWN])

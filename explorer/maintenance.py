@@ -104,15 +104,19 @@ def _preview_expire(table: Table, retain_last: int) -> Preview:
     return Preview("expire", words, tuple(gone.paths))
 
 
+def named_files(table: Table) -> set[str]:
+    """Every file that a table's metadata leads to: metadata files, manifest lists, manifests, files and statistics."""
+    meta = table.metadata
+    known = set(reach(meta.snapshots, table.manifest_files, table.stored_entries).paths)
+    return known | {meta.metadata_location, *(e.metadata_file for e in meta.metadata_log), *(s.path for s in meta.statistics)}
+
+
 def orphans(table: Table) -> dict[str, float]:
     """Files below a local table's folder that its metadata does not reach, with their age in hours. Raises EngineError elsewhere."""
     root = local_path(table.reader.storage.resolve(table.metadata.location))
     if root is None or not Path(root).is_dir():
         raise EngineError("orphans are looked for in local folders only")
-    meta = table.metadata
-    known = set(reach(meta.snapshots, table.manifest_files, table.stored_entries).paths)
-    known |= {meta.metadata_location, *(e.metadata_file for e in meta.metadata_log), *(s.path for s in meta.statistics)}
-    there = {str(Path(local_path(table.reader.storage.resolve(p)) or p)) for p in known}
+    there = {str(Path(local_path(table.reader.storage.resolve(p)) or p)) for p in named_files(table)}
     found = [p for p in sorted(Path(root).rglob("*")) if p.is_file() and str(p) not in there]
     return {str(p): (time.time() - p.stat().st_mtime) / 3600 for p in found if p.suffix != ".crc" and p.name != "version-hint.text"}
 
@@ -143,10 +147,21 @@ def _arguments(table: Table, operation: str, columns: str, retain_last: int) -> 
     return f"CALL {SANDBOX}.system.{procedure}(table => '{name}'{', ' + filled if filled else ''})"
 
 
-def _check_writable(table: Table, allow_writes: bool) -> None:
+def is_teaching(table: Table) -> bool:
+    """Whether it is one of the teaching tables, whose claims a change would break."""
+    return table.name.startswith(f"{SANDBOX}.{NAMESPACE}.")
+
+
+def is_writable(table: Table) -> bool:
+    """Whether statements may be run on it without `allow_writes`: a sandbox table that is no teaching table."""
+    return table.reader.location.catalog == SANDBOX and not is_teaching(table)
+
+
+def check_writable(table: Table, allow_writes: bool = False) -> None:
+    """Raises AccessRefused when nothing may be written to a table; `allow_writes` opens the teaching tables only."""
     if table.reader.location.catalog != SANDBOX:
-        raise AccessRefused(f"{table.name} is not in the sandbox catalog: maintenance runs there only")
-    if table.name.startswith(f"{SANDBOX}.{NAMESPACE}.") and not allow_writes:
+        raise AccessRefused(f"{table.name} is not in the sandbox catalog: nothing is written to it")
+    if is_teaching(table) and not allow_writes:
         raise AccessRefused(f"{table.name} is a teaching table: work on a copy (scenarios.fresh_copy), or pass allow_writes=True")
 
 
@@ -166,7 +181,7 @@ def run(
 ) -> tuple[Outcome, Table]:
     """Carry out an operation, and return what it did and the table as it is then. Only on tables of the sandbox catalog, and on the
     teaching tables (whose claims it would break) only with `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable."""
-    _check_writable(table, allow_writes)
+    check_writable(table, allow_writes)
     sql = _arguments(table, operation, columns, retain_last)
     before = table_holdings(table)
     answer = _sql(sql, operation, engine)
@@ -209,7 +224,7 @@ def run_undo(
 ) -> tuple[str, Table]:
     """Carry out such an operation on a sandbox table; returns the statement and the table as it is then. Raises AccessRefused,
     EngineError (with Iceberg's reason), NotFoundInTable."""
-    _check_writable(table, allow_writes)
+    check_writable(table, allow_writes)
     preview_undo(table, operation, name, snapshot)
     at = None if operation == "rollback-to-time" or snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
     short = table.name.removeprefix(f"{SANDBOX}.")

@@ -19,7 +19,7 @@ from pyiceberg.schema import Schema
 from explorer.core.deletes import KIND_WORDS, Applicability, LiveFile, Verdict, live_files
 from explorer.core.entries import as_of_snapshot
 from explorer.core.names import base_name
-from explorer.core.row_diff import RowChanges, row_changes
+from explorer.core.row_diff import RowDiff, row_changes
 from explorer.core.values import partition_path
 from explorer.errors import NotFoundInTable
 from explorer.io import rows as contents
@@ -108,9 +108,13 @@ class RowReader:
 
     def equality_rows(self, file: LiveFile) -> pa.Table:
         """The rows of an equality delete file: its equality columns only, under the newest names."""
-        schema = contents.read_schema(self.table.metadata, None, file.equality_ids)
-        wanted = Schema(*(f for f in schema.fields if _ids_below(schema, f.field_id) & set(file.equality_ids)))
+        wanted = self._equality_schema(file)
         return self._once(("equality", file.path), lambda: contents.data_rows(self.table.reader.storage, file, wanted, self.table.metadata))  # type: ignore[no-any-return]
+
+    def _equality_schema(self, file: LiveFile) -> Schema:
+        """The top-level fields that hold an equality delete file's columns, also those dropped since."""
+        schema = contents.read_schema(self.table.metadata, None, file.equality_ids)
+        return Schema(*(f for f in schema.fields if _ids_below(schema, f.field_id) & set(file.equality_ids)))
 
     def contents(self, file: LiveFile) -> pa.Table:
         """What a delete file or vector holds: (file_path, pos), (pos), or the equality columns. Raises UnreadableFile."""
@@ -132,13 +136,10 @@ class RowReader:
             table = self.position_deletes(delete)
             mine = table.filter(pc.equal(table["file_path"], data.path))
             return pc.unique(mine["pos"].combine_chunks()).sort()
-        schema = contents.read_schema(self.table.metadata, None, delete.equality_ids)
+        schema = self._equality_schema(delete)
         theirs = _keys(self.equality_rows(delete), schema, delete.equality_ids)
-        wanted = Schema(*(f for f in schema.fields if _ids_below(schema, f.field_id) & set(delete.equality_ids)))
-        rows = self.rows(data, wanted)
-        mine_ = _keys(rows, schema, delete.equality_ids).with_row_index("_row")
-        names = theirs.columns
-        joined = mine_.join(theirs.unique(), on=names, how="semi", nulls_equal=True)
+        ours = _keys(self.rows(data, schema), schema, delete.equality_ids).with_row_index("_row")
+        joined = ours.join(theirs.unique(), on=theirs.columns, how="semi", nulls_equal=True)
         return pa.array(np.sort(joined["_row"].to_numpy().astype(np.int64)))
 
     def file_rows(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
@@ -199,23 +200,6 @@ def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFra
             column = pa.array(whole, mask=np.asarray(values.is_null()))
         columns[f"k{field_id}"] = polars.from_arrow(column)
     return polars.DataFrame(columns)
-
-
-@dataclass(frozen=True)
-class RowDiff:
-    """The rows that differ between two snapshots, both read under the schema of the newer one. Tables have the schema's columns and
-    `_file`, `_pos`, in v3 also `_row_id`; `updated_before` and `updated_after` are aligned. `paired_by` are the columns that tell an
-    update; `files_read` of `files` (distinct data files of both sides) were read."""
-
-    before: int | None
-    after: int | None
-    columns: tuple[str, ...]
-    paired_by: tuple[str, ...]
-    changes: RowChanges
-    files_read: int
-    files: int
-    partitions: dict[str, dict[str, int]]
-    note: str = ""
 
 
 def row_diff(table: Opened, reader: RowReader, before: Snapshot | None, after: Snapshot | None, keys: Sequence[str] = ()) -> RowDiff:

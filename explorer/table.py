@@ -22,6 +22,7 @@ from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.core.metadata_diff import metadata_diff, schema_changes
 from explorer.core.partitions import partitions
+from explorer.core.row_diff import RowDiff
 from explorer.core.values import conform_partition, unified_partition_type
 from explorer.engines.reads import Read, ReadRequest, ReadSession, ScanReport, SqlRequest, metadata_columns
 from explorer.engines.spark import shared_engine
@@ -35,7 +36,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.reading import Reading, reading, sql_request
-from explorer.rowlevel import RowDiff, RowReader, row_diff
+from explorer.rowlevel import RowReader, row_diff
 from explorer.views import rows
 from explorer.views.text import render_tree
 
@@ -409,6 +410,11 @@ class Table:
         wanted = _one([d for d in found.deletes if offset is None or d.content_offset == offset], path, "delete file")
         return Collection(self.row_reader.contents(wanted), "deletes")
 
+    def file_verdicts(self, path: str, snapshot: str | int | None = None) -> list[Verdict]:
+        """The verdicts on the deletes that could matter to one live data file of a snapshot. Raises NotFoundInTable."""
+        found = self.row_reader.applicability(self._maybe(snapshot))
+        return found.of(_one(found.data, path, "data file"))
+
     def file_rows(self, path: str, snapshot: str | int | None = None) -> Collection:
         """All rows of a data file as of a snapshot, under its schema, with `_pos`, in v3 `_row_id` and
         `_last_updated_sequence_number`, and `_deleted_by`: the deletes that hide the row, or null. Read without Spark. Raises
@@ -422,7 +428,7 @@ class Table:
 
     def row_diff(self, before: str | int | None, after: str | int | None, keys: Sequence[str] = ()) -> RowDiff:
         """The rows that differ between two snapshots, whatever deletes there are; only data files that differ, or whose deletes do,
-        are read (see rowlevel.RowDiff). `keys` tell updates; without them identifier fields or, in v3, row ids do. Raises
+        are read (see core.row_diff.RowDiff). `keys` tell updates; without them identifier fields or, in v3, row ids do. Raises
         NotFoundInTable, UnreadableFile."""
         return row_diff(self, self.row_reader, self.resolve(before).snapshot, self.resolve(after).snapshot, keys)
 

@@ -22,6 +22,23 @@ class RowChanges:
     updated_after: pa.Table
 
 
+@dataclass(frozen=True)
+class RowDiff:
+    """The rows that differ between two snapshots, both read under the schema of the newer one. Tables have the schema's columns and
+    `_file`, `_pos`, in v3 also `_row_id` and `_last_updated_sequence_number`; `paired_by` are the columns that tell an
+    update; `files_read` of `files` (distinct data files of both sides) were read."""
+
+    before: int | None
+    after: int | None
+    columns: tuple[str, ...]
+    paired_by: tuple[str, ...]
+    changes: RowChanges
+    files_read: int
+    files: int
+    partitions: dict[str, dict[str, int]]
+    note: str = ""
+
+
 def row_changes(before: pa.Table, after: pa.Table, columns: Sequence[str], keys: Sequence[str] = ()) -> RowChanges:
     """Compare by `columns`; other columns only come along. With `keys`, a deleted and an inserted row of one key, both the only ones
     with it and without nulls in it, are one update. As in Spark's EXCEPT ALL: null equals null, NaN equals NaN, 0.0 equals -0.0."""

@@ -10,7 +10,7 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,6 @@ QUEUE = 4
 """Reads of one session that may wait."""
 PROVENANCE = ("_file", "_pos", "_spec_id", "_partition")
 LINEAGE = ("_row_id", "_last_updated_sequence_number")
-DONE = ("done", "failed", "cancelled")
 
 
 class ReadFailed(EngineError):
@@ -342,15 +341,6 @@ def explain(error: Exception, lost: bool) -> str:
     causes = re.findall(r"^(?:Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text, re.MULTILINE)
     words = (causes[-1] if causes else text.strip().splitlines()[0] if text.strip() else kind).strip()
     return f"{files[0]}: {words[:600]}" if files and files[0] not in words else words[:700]
-
-
-def wait(read: Read, tick: Callable[[Progress], None], every: float = 0.2) -> pa.Table:
-    """`read.result()`, calling `tick` with its progress until it is over."""
-    while not read.over:
-        tick(read.progress())
-        read._over.wait(every)
-    tick(read.progress())
-    return read.result()
 
 
 def metadata_columns(format_version: int) -> Sequence[str]:

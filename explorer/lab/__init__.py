@@ -1,1 +1,1 @@
-"""The commit lab: real staged Iceberg commits, step by step, in every order, on small tables of the sandbox."""
+"""The commit lab: real staged Iceberg commits, step by step, in every order, on small tables in a catalog of its own."""

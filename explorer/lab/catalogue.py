@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.conflicts import change_of
+from explorer.conflicts import change_of, file_filter
 from explorer.core.commit import Decision, Intent, decide
 from explorer.lab.interleave import Outcome, outcome, serial_rows
-from explorer.lab.operations import KINDS, SERIALIZABLE_ONLY, Operation
+from explorer.lab.operations import KEY, KINDS, SERIALIZABLE_ONLY, Operation
 from explorer.lab.stepper import Bench, Run
 from explorer.table import Table
 
@@ -22,7 +22,6 @@ class Pair:
     early: Operation
     outcome: Outcome
     decision: Decision
-    message: str
 
 
 def operations() -> Iterator[Operation]:
@@ -41,17 +40,9 @@ def intent(run: Run) -> Intent:
     files = {f.path: f for f in writer.table.row_reader.applicability(writer.table.metadata.current_snapshot).data}
     replaced = tuple(files[p] for p in writer.plan.replaced)
     referenced = tuple(files[p] for p in writer.plan.referenced)
-    by_partition = writer.operation.kind == "replace-partitions"
-    # the filter is id = 1 and every row with it is in partition a, whose bounds hold 1; a replaced partition is a too
-    concerns = (lambda f: "a" in f.partition.values()) if by_partition else _may_hold_the_key
+    where = "p = 'a'" if writer.operation.kind == "replace-partitions" else f"id = {KEY}"
+    concerns = file_filter(writer.table, where)
     return Intent(writer.operation.kind, frozenset(writer.operation.validations), replaced, referenced, concerns)
-
-
-def _may_hold_the_key(file: Any) -> bool:
-    low, high = file.lower.get(1), file.upper.get(1)
-    if file.kind != "data_file" or low is None or high is None:
-        return True
-    return bool(int.from_bytes(low, "little", signed=True) <= 1 <= int.from_bytes(high, "little", signed=True))
 
 
 def predicted(run: Run, table: Table) -> Decision:
@@ -74,9 +65,8 @@ def pair(bench: Bench, late: Operation, early: Operation) -> Pair:
     decision = predicted(run, run.table())
     run.play("")
     found = outcome(run, "AABBAB", serial)
-    message = next((e.error for e in run.events if e.outcome == "refused"), "")
     bench.drop(run.name)
-    return Pair(late, early, found, decision, message)
+    return Pair(late, early, found, decision)
 
 
 def catalogue(bench: Bench, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Pair]:

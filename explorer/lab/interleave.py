@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,18 +49,15 @@ class Interleavings:
 
 def orders(writers: int) -> Iterator[str]:
     """Every distinct order of the phases, as names: AAABBB, AABABB..."""
-    names = "".join("ABCDEFG"[i] * len(PHASES) for i in range(writers))
-    seen = set()
-    for order in itertools.permutations(names) if writers > 2 else _merges(names):
-        text = "".join(order)
-        if text not in seen:
-            seen.add(text)
-            yield text
 
+    def rest(left: Mapping[str, int]) -> Iterator[str]:
+        if not any(left.values()):
+            yield ""
+        for name, count in left.items():
+            if count:
+                yield from (name + tail for tail in rest({**left, name: count - 1}))
 
-def _merges(names: str) -> Iterator[str]:
-    for places in itertools.combinations(range(len(names)), len(names) // 2):
-        yield "".join("A" if i in places else "B" for i in range(len(names)))
+    return rest({"ABCDEFG"[i]: len(PHASES) for i in range(writers)})
 
 
 def play(bench: Bench, operations: Sequence[Operation], order: str) -> Run:

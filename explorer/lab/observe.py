@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from explorer.engines.reads import explain
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
 from explorer.errors import AccessRefused, EngineError, UnreadableFile
 from explorer.io.storage import local_path
-from explorer.scenarios import NAMESPACE
+from explorer.maintenance import check_writable
 from explorer.table import Table
 
 _WRITES = re.compile(r"^\s*(insert|update|delete|merge|alter\s+table|call|truncate)\b", re.IGNORECASE)
@@ -48,12 +49,7 @@ class Observation:
 def observe(table: Table, sql: str, engine: SparkEngine | None = None) -> Observation:
     """Run one writing statement on a sandbox table through Spark, in which `t` is the table, and look at what was written. The teaching
     tables are not written to. Raises AccessRefused, EngineError."""
-    import time
-
-    if table.reader.location.catalog != SANDBOX:
-        raise AccessRefused(f"{table.name} is not in the sandbox catalog: nothing is written to it")
-    if table.name.startswith(f"{SANDBOX}.{NAMESPACE}."):
-        raise AccessRefused(f"{table.name} is a teaching table: make a copy of it to change")
+    check_writable(table)
     if not _WRITES.match(sql):
         raise AccessRefused("only INSERT, UPDATE, DELETE, MERGE, ALTER TABLE, TRUNCATE and CALL are run here; the Rows tab runs queries")
     root = local_path(table.reader.storage.resolve(table.metadata.location))

@@ -59,7 +59,6 @@ class Operation:
 class Plan:
     """What a writer found in the snapshot it loaded, and the files it wrote: paths that it replaces, refers to, and adds."""
 
-    starting_snapshot: int
     replaced: list[str]
     referenced: list[str]
     added: list[str]
@@ -72,6 +71,11 @@ def live_rows(table: Table) -> list[tuple[Any, Mapping[str, Any]]]:
     found = table.row_reader.applicability(at)
     schema = read_schema(table.metadata, at.schema_id if at else None)
     return [(data, row) for data in found.data for row in table.row_reader.live(data, found.of(data), schema).to_pylist()]
+
+
+def rows_of(table: Table) -> list[tuple[int, str, str]]:
+    """The rows that a reader sees, sorted."""
+    return sorted((r["id"], r["v"], r["p"]) for _, r in live_rows(table))
 
 
 def _plain(row: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
@@ -106,7 +110,7 @@ def stage(operation: Operation, writer: str, table: Table, java: Any, workshop: 
     pending: Any
     if kind == "append":
         pending = java.newAppend().appendFile(write([{"id": KEY, "v": f"by {writer}", "p": "a"}], "p=a"))
-        return Plan(snapshot_id, [], [], added, pending)
+        return Plan([], [], added, pending)
     if kind in ("cow-update", "cow-delete"):
         pending = java.newOverwrite()
         for path in touched:
@@ -119,7 +123,7 @@ def stage(operation: Operation, writer: str, table: Table, java: Any, workshop: 
         pending.validateFromSnapshot(snapshot_id).conflictDetectionFilter(equal).validateNoConflictingDeletes()
         if operation.isolation == "serializable":
             pending.validateNoConflictingData()
-        return Plan(snapshot_id, touched, [], added, pending)
+        return Plan(touched, [], added, pending)
     if kind in ("mor-update", "mor-delete"):
         pending = java.newRowDelta()
         for path in touched:
@@ -137,11 +141,11 @@ def stage(operation: Operation, writer: str, table: Table, java: Any, workshop: 
             pending.validateDeletedFiles().validateNoConflictingDeleteFiles()
         if operation.isolation == "serializable":
             pending.validateNoConflictingDataFiles()
-        return Plan(snapshot_id, [], touched, added, pending)
+        return Plan([], touched, added, pending)
     if kind == "equality-delete":
         made = workshop.equality_delete_file(java, name("deletes"), [{"id": KEY}], "p=a")
         added.append(str(made.location()))
-        return Plan(snapshot_id, [], [], added, java.newRowDelta().addDeletes(made))
+        return Plan([], [], added, java.newRowDelta().addDeletes(made))
     if kind == "compaction":
         paths_a = [path for path, data in by_path.items() if where(path) == "p=a"]
         old, new = workshop.jvm.java.util.HashSet(), workshop.jvm.java.util.HashSet()
@@ -150,13 +154,13 @@ def stage(operation: Operation, writer: str, table: Table, java: Any, workshop: 
         new.add(write([_plain(r) for d, r in rows if d.path in paths_a], "p=a"))
         sequence = table.metadata.last_sequence_number
         pending = java.newRewrite().validateFromSnapshot(snapshot_id).rewriteFiles(old, new, sequence)
-        return Plan(snapshot_id, paths_a, [], added, pending)
+        return Plan(paths_a, [], added, pending)
     if kind == "replace-partitions":
         pending = java.newReplacePartitions().addFile(write([{"id": 7, "v": f"by {writer}", "p": "a"}], "p=a"))
         pending.validateFromSnapshot(snapshot_id).validateNoConflictingDeletes()
         if operation.isolation == "serializable":
             pending.validateNoConflictingData()
-        return Plan(snapshot_id, [], [], added, pending)
+        return Plan([], [], added, pending)
     raise ValueError(f"no operation {kind!r}: there are {', '.join(KINDS)}")
 
 

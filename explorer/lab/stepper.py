@@ -19,7 +19,8 @@ from explorer.engines.spark import SANDBOX, SparkEngine, sandbox_conf
 from explorer.errors import EngineError, NotFoundInTable
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
-from explorer.lab.operations import ISOLATION, KINDS, Operation, Plan, live_rows, stage
+from explorer.lab.operations import ISOLATION, KINDS, Operation, Plan, rows_of, stage
+from explorer.maintenance import named_files
 from explorer.scenarios.workshop import Workshop
 from explorer.table import Table
 
@@ -157,10 +158,7 @@ class Run:
         new = sorted(now.keys() - self._seen.keys(), key=lambda p: (now[p], p))
         self._seen = now
         event = Event(len(self.events) + 1, name, step, outcome, words, tuple(new), error)
-        if outcome in ("lost", "refused") or step in ("apply", "metadata"):
-            writer.left_behind += new
-        if step == "write":
-            writer.left_behind += new
+        writer.left_behind += new
         if outcome == "committed":
             writer.left_behind = [f for f in writer.left_behind if f not in self._reachable()]
         self.events.append(event)
@@ -172,13 +170,7 @@ class Run:
         return opened(location)
 
     def _reachable(self) -> set[str]:
-        table = self.table()
-        paths = {table.metadata.metadata_location}
-        for snapshot in table.metadata.snapshots:
-            paths.add(snapshot.manifest_list or "")
-            paths |= {m.manifest_path for m in table.manifest_files(snapshot)}
-            paths |= {e["file_path"] for e in table.entries(snapshot.snapshot_id, "stored")}
-        return {p.removeprefix("file:").removeprefix(f"{self._folder}/") for p in paths}
+        return {path.removeprefix("file:").removeprefix(f"{self._folder}/") for path in named_files(self.table())}
 
     # -- the steps ----------------------------------------------------------------------------------------------------
     def _load(self, writer: Writer) -> tuple[str, str, str]:
@@ -267,7 +259,7 @@ class Run:
 
     def rows(self) -> list[tuple[int, str, str]]:
         """The rows of the table now, sorted."""
-        return sorted((r["id"], r["v"], r["p"]) for _, r in live_rows(self.table()))
+        return rows_of(self.table())
 
     def to_json(self) -> str:
         """The run as JSON, from which `replay` makes it again."""

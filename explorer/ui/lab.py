@@ -16,19 +16,19 @@ import panel_material_ui as pmui
 
 from explorer.core.names import base_name
 from explorer.core.units import count, human_bytes
-from explorer.engines.spark import SANDBOX, shared_engine
+from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.lab.catalogue import predicted
 from explorer.lab.interleave import Interleavings, interleave
 from explorer.lab.observe import Observation, observe
-from explorer.lab.operations import ISOLATION, KINDS, Operation
+from explorer.lab.operations import ISOLATION, KINDS, Operation, rows_of
 from explorer.lab.stepper import Bench, Run, replay
-from explorer.scenarios import NAMESPACE
+from explorer.maintenance import is_writable
 from explorer.ui.changes import grid, heading, lazy_tabs
 from explorer.ui.pane import GraphPane
 from explorer.ui.rows import SMALL
 from explorer.ui.state import CompareState, ViewState
-from explorer.views.labviews import interleaving_rows, sequence_svg
+from explorer.views.labviews import interleaving_rows, rows_words, sequence_svg
 
 _BENCH = threading.Lock()
 
@@ -60,13 +60,11 @@ class ObservePanel:
         self.sql = pmui.TextAreaInput(
             label=label, value=first, rows=2, max_length=20_000, sizing_mode="stretch_width", margin=(14, 10, 4, 10)
         )
-        teaching = table.name.startswith(f"{SANDBOX}.{NAMESPACE}.")
-        self.run = pmui.Button(label="Run it", variant="contained", width=100, margin=(6, 10), disabled=teaching)
-        words = (
-            "This is a teaching table: the Maintain tab makes a copy to change."
-            if teaching
-            else "Runs through Spark on this sandbox table."
-        )
+        allowed = is_writable(table)
+        self.run = pmui.Button(label="Run it", variant="contained", width=100, margin=(6, 10), disabled=not allowed)
+        words = "Runs through Spark on this sandbox table."
+        if not allowed:
+            words = "Nothing is written to this table. The Maintain tab makes a copy of a teaching table to change."
         self.status = pmui.Typography(words, variant="body2", margin=(12, 10))
         self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.run.on_click(lambda _: self.start())
@@ -108,9 +106,8 @@ class ObservePanel:
             f"Files in order ({len(files)})": lambda: grid(pd.DataFrame(files), {"n": 40, "file": 620, "what": 130}),
         }
         if seen.diff is not None:
-            change = seen.diff
-            state = CompareState(seen.table, change.before, change.after)
-            tabs["What changed"] = lambda: GraphPane.of(state, sizing_mode="stretch_both", min_height=400)
+            sides = (seen.diff.before, seen.diff.after)
+            tabs["What changed"] = lambda: GraphPane.of(CompareState(seen.table, *sides), sizing_mode="stretch_both", min_height=400)
         if seen.cost is not None:
             report = [{"of the commit": k.replace("_", " "), "": v} for k, v in asdict(seen.cost).items()]
             tabs["Commit report"] = lambda: grid(pd.DataFrame(report), {"of the commit": 220, "": 260})
@@ -141,7 +138,7 @@ class LabPanel:
         self.play = pmui.Button(label="Play on", width=100, disabled=True, **look)
         self.orders = pmui.Button(label="All orders", width=120, **look)
         self.cancel = pmui.Button(label="Cancel", width=90, visible=False, **look)
-        words = "Each writer is a real operation of Iceberg's Java API on a small sandbox table: load, write, apply, metadata, swap."
+        words = "Each writer is a real operation of Iceberg's Java API on a small table of its own: load, write, apply, metadata, swap."
         self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
         self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.saved = pn.widgets.FileInput(accept=".json", width=220, margin=(20, 6))
@@ -222,12 +219,13 @@ class LabPanel:
         waiting = [f"{w.name}: {w.state if w.over else 'next ' + w.state}" for w in run.writers]
         self.status.object = f"{said}  ({'; '.join(waiting)})"
         picture = pn.pane.HTML(f'<div style="overflow:auto">{sequence_svg(run.events, run.writers)}</div>', margin=(4, 10))
-        rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in run.rows()])
+        table = run.table()
+        rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in rows_of(table)])
         left = [{"writer": w.name, "left behind by it": f} for w in run.writers if w.over or w.attempts > 1 for f in w.left_behind]
         side: list[Any] = [heading("Rows now"), grid(rows, {"v": 140}, height=200)]
         writer = run.writer("A")
         if writer.state in ("apply", "metadata", "swap") and writer.plan is not None:
-            side += [heading("If A went on now"), pmui.Typography(predicted(run, run.table()).words, variant="body2", margin=(0, 10))]
+            side += [heading("If A went on now"), pmui.Typography(predicted(run, table).words, variant="body2", margin=(0, 10))]
         if left:
             side += [heading("Orphans"), grid(pd.DataFrame(left), {"left behind by it": 330}, height=170)]
         steps = [
@@ -237,15 +235,12 @@ class LabPanel:
         look: dict[str, Any] = {"label": "save this run", "button_type": "default", "width": 140}
         saved = pn.widgets.FileDownload(callback=lambda: io.BytesIO(run.to_json().encode()), filename="run.json", **look)
         widths = {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 560, "files, in order": 420}
-        tabs = pn.Tabs(
-            ("Sequence", pn.Row(picture, pn.Column(*side, saved, width=360), sizing_mode="stretch_both")),
-            (
-                "Steps and files",
-                grid(pd.DataFrame(steps), widths),
-            ),
-            ("Graph", GraphPane.of(ViewState(run.table()), sizing_mode="stretch_both", min_height=420)),
-            dynamic=True,
-            sizing_mode="stretch_both",
+        tabs = lazy_tabs(
+            {
+                "Sequence": lambda: pn.Row(picture, pn.Column(*side, saved, width=360), sizing_mode="stretch_both"),
+                "Steps and files": lambda: grid(pd.DataFrame(steps), widths),
+                "Graph": lambda: GraphPane.of(ViewState(table), sizing_mode="stretch_both", min_height=420),
+            }
         )
         self.box[:] = [tabs]
 
@@ -271,7 +266,7 @@ class LabPanel:
             self._replay(found.outcomes[event.row].saved.encode())
 
         table.on_click(clicked)
-        ends = [{"serial order": o or "(none)", "rows": "; ".join(f"{i} {v!r}" for i, v, _ in r)} for o, r in found.serial.items()]
+        ends = [{"serial order": o or "(none)", "rows": rows_words(r)} for o, r in found.serial.items()]
         self.box[:] = [
             heading("Each order of reading, applying and committing, and which serial order its rows equal. Click one to replay it."),
             table,

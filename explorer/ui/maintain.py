@@ -15,9 +15,9 @@ from explorer import maintenance
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.refs import OPERATIONS as REF_OPERATIONS
 from explorer.core.units import human_bytes
-from explorer.engines.spark import SANDBOX, shared_engine
+from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
-from explorer.scenarios import NAMESPACE, fresh_copy
+from explorer.scenarios import fresh_copy
 from explorer.table import Table
 from explorer.ui.changes import grid, heading, lazy_tabs
 from explorer.ui.rows import SMALL, version_input
@@ -48,7 +48,7 @@ def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
     here = table.metadata.current_snapshot
     parent = snapshot_name(here.parent_snapshot_id if here else None, ordinals)
     snapshot = version_input(table, "snapshot (or a time)", parent if here and here.parent_snapshot_id in ordinals else "main", 220)
-    writable = table.reader.location.catalog == SANDBOX and not table.name.startswith(f"{SANDBOX}.{NAMESPACE}.")
+    writable = maintenance.is_writable(table)
     run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
     status = pmui.Typography("" if writable else "Previews only: this table is not written to.", variant="body2", margin=(4, 10))
     box = pn.Column(sizing_mode="stretch_both")
@@ -102,15 +102,14 @@ def procedures_view(table: Table, changed: Callable[[str], None]) -> Any:
     operation = pmui.Select(label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=270, **SMALL)
     columns = pmui.TextInput(label="columns to sort by", width=200, visible=False, **SMALL)
     retain = pmui.IntInput(label="snapshots to keep", value=1, start=1, width=140, visible=False, **SMALL)
-    teaching = table.name.startswith(f"{SANDBOX}.{NAMESPACE}.")
-    ours = table.reader.location.catalog == SANDBOX
-    run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=teaching or not ours)
+    teaching, writable = maintenance.is_teaching(table), maintenance.is_writable(table)
+    run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
     copy = pmui.Button(label="Make a copy to change", variant="outlined", width=220, margin=(14, 6), visible=teaching)
     status = pmui.Typography("", variant="body2", margin=(4, 10))
-    if not ours:
-        status.object = "This table is not in the sandbox: previews only, nothing is ever written to it."
-    elif teaching:
+    if teaching:
         status.object = "A teaching table stays as it is. Make a copy of it, and run maintenance there."
+    elif not writable:
+        status.object = "This table is not in the sandbox: previews only, nothing is ever written to it."
     box = pn.Column(sizing_mode="stretch_both")
 
     def look(*_: Any) -> None:
@@ -138,7 +137,7 @@ def procedures_view(table: Table, changed: Callable[[str], None]) -> Any:
                     status.object = f"{words} ({shared_engine().state})"
                 return
             ticking.stop()
-            run.disabled, copy.disabled = teaching or not ours, False
+            run.disabled, copy.disabled = not writable, False
             try:
                 done(future.result())
             except ExplorerError as error:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -12,9 +10,8 @@ import panel as pn
 import panel_material_ui as pmui
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as csv
-import pyarrow.parquet as pq
 
+from explorer.collection import Collection
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
 from explorer.engines.reads import Read, ReadRequest, ReadSession, SqlRequest, metadata_columns
@@ -23,6 +20,7 @@ from explorer.table import Table
 from explorer.ui.changes import grid, heading, lazy_tabs
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import DeletesState
+from explorer.ui.tables import download_buttons
 from explorer.views.rows import plain
 from explorer.views.rowviews import change_table, cost_rows, delete_rows, event_rows, row_diff_words
 from explorer.views.text import cell
@@ -47,30 +45,9 @@ def rows_frame(rows: pa.Table) -> pd.DataFrame:
     return pd.DataFrame(data)
 
 
-def flat(rows: pa.Table) -> pa.Table:
-    """Rows as CSV can hold them: nested and binary values as JSON text."""
-    for i, field in enumerate(rows.schema):
-        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
-            values = [None if v is None else cell(plain(v)) for v in rows.column(i).to_pylist()]
-            rows = rows.set_column(i, field.name, pa.array(values, pa.string()))
-    return rows
-
-
 def downloads(get: Callable[[], pa.Table], name: str) -> pn.Row:
     """Buttons that save rows as CSV and Parquet."""
-
-    def made(kind: str) -> io.BytesIO:
-        out = io.BytesIO()
-        if kind == "csv":
-            csv.write_csv(flat(get()), out)
-        else:
-            pq.write_table(get(), out, compression="zstd")
-        out.seek(0)
-        return out
-
-    look: dict[str, Any] = {"button_type": "default", "width": 110, "height": 34, "embed": False}
-    kinds = ("csv", "parquet")
-    return pn.Row(*(pn.widgets.FileDownload(callback=partial(made, k), filename=f"{name}.{k}", label=k.upper(), **look) for k in kinds))
+    return pn.Row(*download_buttons(lambda: Collection(get(), name), name, ("csv", "parquet")))
 
 
 def version_input(table: Table, label: str, value: str, width: int) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -112,21 +113,20 @@ def table_view(rows: Collection, what: str, metadata: TableMetadata) -> pn.viewa
         sizing_mode="stretch_both",
         min_height=300,
     )
-    downloads = [_download(rows, what, kind, make) for kind, make in (("csv", _csv), ("parquet", _parquet), ("json", _json))]
-    bar = pn.Row(pmui.Typography(f"{len(rows):,} {what}", variant="subtitle1"), *downloads, sizing_mode="stretch_width")
+    buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
+    bar = pn.Row(pmui.Typography(f"{len(rows):,} {what}", variant="subtitle1"), *buttons, sizing_mode="stretch_width")
     return pn.Column(bar, widget, sizing_mode="stretch_both")
 
 
-def _download(rows: Collection, what: str, kind: str, make: Callable[[Collection], bytes]) -> pn.viewable.Viewable:
-    return pn.widgets.FileDownload(
-        callback=lambda: io.BytesIO(make(rows)),
-        filename=f"{what}.{kind}",
-        label=kind.upper(),
-        button_type="default",
-        width=110,
-        height=34,
-        embed=False,
-    )
+def download_buttons(get: Callable[[], Collection], what: str, kinds: Sequence[str]) -> list[pn.viewable.Viewable]:
+    """A button for each of csv, parquet and json; the rows are asked for when one is pressed."""
+    makers = {"csv": _csv, "parquet": _parquet, "json": _json}
+
+    def made(kind: str) -> io.BytesIO:
+        return io.BytesIO(makers[kind](get()))
+
+    look: dict[str, Any] = {"button_type": "default", "width": 110, "height": 34, "embed": False}
+    return [pn.widgets.FileDownload(callback=partial(made, k), filename=f"{what}.{k}", label=k.upper(), **look) for k in kinds]
 
 
 def _flat(rows: Collection) -> pa.Table:

@@ -49,14 +49,15 @@ def run_object(saved: str, writers: Sequence[Any], rows: Sequence[Row]) -> dict[
     return {**json.loads(saved), "writers": ends, "rows": plain(list(rows))}
 
 
-def _rows(rows: Sequence[Row]) -> str:
+def rows_words(rows: Sequence[Row]) -> str:
+    """The rows on one line."""
     return "; ".join(f"{i} {v!r}" for i, v, _ in rows)
 
 
 def interleaving_rows(found: Any) -> list[dict[str, Any]]:
     """One row an order."""
     return [
-        {"order": o.order, "outcomes": ", ".join(o.writers), "rows": _rows(o.rows), "equals": " ".join(o.serial), "anomaly": o.anomaly}
+        {"order": o.order, "outcomes": ", ".join(o.writers), "rows": rows_words(o.rows), "equals": " ".join(o.serial), "anomaly": o.anomaly}
         for o in found.outcomes
     ]
 
@@ -64,7 +65,7 @@ def interleaving_rows(found: Any) -> list[dict[str, Any]]:
 def render_interleavings(found: Any) -> str:
     """All orders as text."""
     summary = "\n".join(f"{n:>4}  {words}" for words, n in found.summary().items())
-    serial = "\n".join(f"  {o or 'at first'}: {_rows(r)}" for o, r in found.serial.items())
+    serial = "\n".join(f"  {o or 'at first'}: {rows_words(r)}" for o, r in found.serial.items())
     return render_table(interleaving_rows(found), width=170) + f"\nserial orders:\n{serial}\n\n{summary}\n"
 
 

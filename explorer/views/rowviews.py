@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
 from explorer.core.deletes import KIND_WORDS, LiveFile, ReadCost, Verdict
 from explorer.core.names import base_name
-from explorer.core.row_diff import RowChanges
+from explorer.core.row_diff import RowDiff
 from explorer.core.units import count, human_bytes, instant
 from explorer.views.rows import plain
 from explorer.views.text import clean, render_table
@@ -71,36 +71,13 @@ def render_deletes(verdicts: Sequence[Verdict], dangling: Sequence[LiveFile], co
     return "\n".join(clean(line) for line in lines or ["no deletes"]) + "\n"
 
 
-class Differing(Protocol):
-    """What is drawn of a row diff (rowlevel.RowDiff)."""
-
-    @property
-    def before(self) -> int | None: ...
-    @property
-    def after(self) -> int | None: ...
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-    @property
-    def paired_by(self) -> tuple[str, ...]: ...
-    @property
-    def changes(self) -> RowChanges: ...
-    @property
-    def files_read(self) -> int: ...
-    @property
-    def files(self) -> int: ...
-    @property
-    def partitions(self) -> dict[str, dict[str, int]]: ...
-    @property
-    def note(self) -> str: ...
-
-
-def row_counts(diff: Differing) -> dict[str, int]:
+def row_counts(diff: RowDiff) -> dict[str, int]:
     """Rows inserted, deleted and updated."""
     changes = diff.changes
     return {"inserted": changes.inserted.num_rows, "deleted": changes.deleted.num_rows, "updated": changes.updated_after.num_rows}
 
 
-def row_diff_object(diff: Differing) -> dict[str, Any]:
+def row_diff_object(diff: RowDiff) -> dict[str, Any]:
     """A row diff as JSON, all rows."""
     changes = diff.changes
     pairs = zip(changes.updated_before.to_pylist(), changes.updated_after.to_pylist(), strict=True)
@@ -119,7 +96,7 @@ def row_diff_object(diff: Differing) -> dict[str, Any]:
     }
 
 
-def change_table(diff: Differing, limit: int | None = None) -> pa.Table:
+def change_table(diff: RowDiff, limit: int | None = None) -> pa.Table:
     """All changed rows in one table: `change` is inserted, deleted, before or after (an update is two rows, one after the other)."""
     changes = diff.changes
     parts = []
@@ -135,7 +112,7 @@ def change_table(diff: Differing, limit: int | None = None) -> pa.Table:
     return pa.concat_tables(parts)
 
 
-def row_diff_words(diff: Differing) -> str:
+def row_diff_words(diff: RowDiff) -> str:
     """The counts in a sentence."""
     counts = row_counts(diff)
     told = f", told by {', '.join(diff.paired_by)}" if diff.paired_by else "; no key tells updates"
@@ -143,7 +120,7 @@ def row_diff_words(diff: Differing) -> str:
     return f"{words} {diff.files_read:,} of {count(diff.files, 'data file')} read." + (f" {diff.note}." if diff.note else "")
 
 
-def render_row_diff(diff: Differing, limit: int = 50) -> str:
+def render_row_diff(diff: RowDiff, limit: int = 50) -> str:
     """A row diff as text: the counts, and the first rows of each kind."""
     marks = {"inserted": "+", "deleted": "-", "before": "~-", "after": "~+"}
     shown = [
