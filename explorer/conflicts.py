@@ -10,10 +10,11 @@ from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
-from explorer.core.commit import Change, Decision, Intent, decide
+from explorer.core.commit import BY_FILTER, Change, Decision, Intent, decide
 from explorer.core.costs import run_between
 from explorer.core.deletes import LiveFile, files_of
 from explorer.core.entries import as_of_snapshot
+from explorer.core.lineage import ancestry
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.errors import NotFoundInTable
 from explorer.fate import bound_filter, metrics_filter
@@ -21,7 +22,7 @@ from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
 from explorer.table import Table
 
-REPLACES = ("cow-update", "cow-delete", "compaction")
+REPLACES = ("cow-update", "cow-delete", "compaction", "delete-files")
 REFERS = ("mor-update", "mor-delete")
 
 
@@ -38,14 +39,18 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
         raise NotFoundInTable(f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it") from error
     matches = file_filter(table, where)
     touched = tuple(f for f in table.row_reader.applicability(start).data if matches(f))
+    filtered = "conflictDetectionFilter" in validations or kind in BY_FILTER
     intent = Intent(
         kind,
         frozenset(validations),
         replaced=touched if kind in REPLACES else (),
         referenced=touched if kind in REFERS else (),
-        may_match=matches,
+        may_match=matches if filtered else lambda _: True,
+        vectors=table.metadata.format_version >= 3 and kind in REFERS,
     )
-    return decide(intent, [change_of(table, s) for s in later])
+    before = [s for i in reversed(ancestry(table.metadata, start.snapshot_id)) if (s := table.metadata.snapshot(i))]
+    earlier = () if "validateFromSnapshot" in validations else [change_of(table, s) for s in before]
+    return decide(intent, [change_of(table, s) for s in later], earlier)
 
 
 def change_of(table: Table, snapshot: Snapshot) -> Change:

@@ -16,7 +16,7 @@ from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
 from explorer.core.values import decode_metrics, partition_path
 from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
-from explorer.model.graph import KINDS, Node
+from explorer.model.graph import KINDS, MARKS, Node
 from explorer.model.manifest import FILE_CONTENT, STATUS, ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.table import Table
@@ -82,6 +82,9 @@ def inspect(table: Table, node: Node) -> Inspection:
         "data_file": _file, "position_deletes": _file, "equality_deletes": _file, "deletion_vector": _file,
     }  # fmt: skip
     problems = [node.problem] if node.problem else []
+    if node.facts.get("loose"):
+        about = [("path", node.facts["path"], ""), *((MARKS[node.mark], line, "") for line in node.lines)]
+        return Inspection(node.label, KINDS.get(node.kind, node.kind), (Section("file", about),))
     try:
         sections = (
             makers[node.kind](table, node.facts) if node.kind in makers else [Section("file", [("path", node.facts.get("path"), "")])]

@@ -14,6 +14,12 @@ Matches = Callable[[LiveFile], bool]
 ADDS_DATA = ("append", "overwrite")
 ADDS_DELETES = ("overwrite", "delete")
 ANY_REMOVAL = ("overwrite", "replace", "delete")
+NO_CONFLICTING = {"validateNoConflictingData", "validateNoConflictingDeletes"}
+COPY_ON_WRITE = ("cow-update", "cow-delete")
+ROW_DELTA = ("mor-update", "mor-delete", "equality-delete")
+BY_FILTER = ("replace-partitions", "overwrite-filter")
+"""They replace whatever is there by a condition, rather than files that they have read."""
+UNRETRIED = ("add-column", "evolve-spec")
 
 
 @dataclass(frozen=True)
@@ -31,13 +37,16 @@ class Change:
 @dataclass(frozen=True)
 class Intent:
     """What a commit wants: the validations that are set on it (by the names of Iceberg's API), the data files it replaces or refers to,
-    and which files its conflict detection filter may concern."""
+    and which files its conflict detection filter may concern. `vectors`: its deletes are deletion vectors. `engine`: pyiceberg holds
+    requirements against the table before it writes metadata, and validates only when it tries again."""
 
     kind: str
     validations: frozenset[str]
     replaced: tuple[LiveFile, ...] = ()
     referenced: tuple[LiveFile, ...] = ()
     may_match: Matches = lambda _: True
+    vectors: bool = False
+    engine: str = "java"
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,8 @@ class Conflict:
     snapshot: str
     files: tuple[str, ...]
     words: str
+    manifests: tuple[str, ...] = ()
+    """Where those files' entries are."""
 
 
 @dataclass(frozen=True)
@@ -62,18 +73,40 @@ class Decision:
     def words(self) -> str:
         """In a sentence."""
         if self.outcome == "commit":
-            return "It commits: nothing was committed since its base."
+            return "It commits: nothing was committed since its base that it has to look at."
         if self.outcome == "retry":
             return "It loses the swap, applies its changes again on the new metadata, and commits: no check finds a conflict."
         return "It is refused: " + "; ".join(c.words for c in self.conflicts) + "."
 
 
-def decide(intent: Intent, since: Sequence[Change]) -> Decision:
-    """What happens to a commit whose base is older than the snapshots `since`, oldest first."""
-    if not since:
+def decide(
+    intent: Intent, since: Sequence[Change], earlier: Sequence[Change] = (), moved: bool | None = None, known: bool = True
+) -> Decision:
+    """What happens to a commit whose base is older than the snapshots `since`, oldest first. `earlier` are those up to its base: they
+    count when it does not validate from its base. `moved`: the table's metadata is another than its base, be it without a snapshot.
+    `known`: its base is still an ancestor of the current snapshot."""
+    moved = bool(since) if moved is None else moved
+    if intent.kind in UNRETRIED:
+        words = "metadata.json is another than its base, and Iceberg does not retry a change of schema or spec"
+        return Decision("refused", (Conflict("CommitFailedException", 0, "", (), words),)) if moved else Decision("commit")
+    if intent.engine == "pyiceberg" and not since:
         return Decision("commit")
-    found = [conflict for change in since for conflict in _conflicts(intent, change)]
-    return Decision("refused", tuple(found)) if found else Decision("retry")
+    if not known and _looks_back(intent):
+        words = "the snapshot it began from has expired or is no ancestor any more, so what was committed since cannot be looked through"
+        return Decision("refused", (Conflict("validateFromSnapshot", 0, "", (), words),))
+    counted = since if "validateFromSnapshot" in intent.validations or intent.engine == "pyiceberg" else (*earlier, *since)
+    found = [conflict for change in counted for conflict in _conflicts(intent, change)]
+    if found:
+        return Decision("refused", tuple(found))
+    return Decision("retry" if moved else "commit")
+
+
+def _looks_back(intent: Intent) -> bool:
+    """Whether its validations walk from its base to the current snapshot."""
+    if "validateFromSnapshot" not in intent.validations:
+        return False
+    walks = any(c.startswith(("validateNoConflicting", "validateDataFilesExist")) for c in intent.validations)
+    return walks or intent.kind in ("compaction", *ROW_DELTA)
 
 
 def _conflicts(intent: Intent, change: Change) -> list[Conflict]:
@@ -82,44 +115,49 @@ def _conflicts(intent: Intent, change: Change) -> list[Conflict]:
     replaced = {f.path for f in intent.replaced}
 
     def conflict(check: str, files: Sequence[LiveFile], words: str) -> None:
-        found.append(Conflict(check, change.snapshot_id, change.snapshot, tuple(f.path for f in files), f"{change.snapshot} {words}"))
+        paths, manifests = tuple(f.path for f in files), tuple(dict.fromkeys(f.manifest_path for f in files))
+        found.append(Conflict(check, change.snapshot_id, change.snapshot, paths, f"{change.snapshot} {words}", manifests))
 
+    def matching(files: Sequence[LiveFile], operations: Sequence[str]) -> list[LiveFile]:
+        return [f for f in files if intent.may_match(f)] if change.operation in operations else []
+
+    strict = (
+        kind == "compaction" or (kind in (*COPY_ON_WRITE, "overwrite-filter") and checks & NO_CONFLICTING) or "validateFilesExist" in checks
+    )
     gone = [f for f in change.removed_data if f.path in replaced]
-    if gone:  # files that a rewrite deletes must be there still
+    if gone and strict:  # files that a rewrite deletes must be there still
         conflict("failMissingDeletePaths", gone, "removed a data file that this commit replaces")
-    if kind != "replace-partitions" and checks & {"validateNoConflictingData", "validateNoConflictingDataFiles"}:
-        added = [f for f in change.added_data if intent.may_match(f)]
-        if added and change.operation in ADDS_DATA:
-            name = next(c for c in sorted(checks) if c.startswith("validateNoConflictingData"))
-            conflict(name, added, "added data files that may hold rows of its conflict detection filter")
-    if "validateNoConflictingDeletes" in checks and kind != "replace-partitions" and change.operation in ADDS_DELETES:
-        hit = _hitting(change.added_deletes, intent.replaced, equality=True)
-        if hit:
+    by_filter = kind in BY_FILTER or (intent.engine == "pyiceberg" and kind in COPY_ON_WRITE)
+    for check in sorted(checks & {"validateNoConflictingData", "validateNoConflictingDataFiles"}):
+        if added := matching(change.added_data, ADDS_DATA):
+            where = "to what this commit replaces" if by_filter else "that may hold rows of its conflict detection filter"
+            conflict(check, added, f"added data files {where}")
+    if "validateNoConflictingDeletes" in checks:
+        if by_filter:
+            if deletes := matching(change.added_deletes, ADDS_DELETES):
+                conflict("validateNoConflictingDeletes", deletes, "added deletes to what this commit replaces")
+            if removed := matching(change.removed_data, ANY_REMOVAL):
+                conflict("validateNoConflictingDeletes", removed, "removed data files from what this commit replaces")
+        elif change.operation in ADDS_DELETES and (hit := _hitting(change.added_deletes, intent.replaced, equality=True)):
             conflict("validateNoConflictingDeletes", hit, "added deletes for a data file that this commit replaces")
     if kind == "compaction" and change.operation in ADDS_DELETES:
         hit = _hitting(change.added_deletes, intent.replaced, equality="dataSequenceNumber" not in checks)
+        which = "position deletes" if "dataSequenceNumber" in checks else "deletes"
         if hit:
-            conflict("validateFromSnapshot", hit, "added position deletes for a data file that this commit rewrites")
+            conflict("validateFromSnapshot", hit, f"added {which} for a data file that this commit rewrites")
     if "validateDataFilesExist" in checks:
-        counted = ANY_REMOVAL if "validateDeletedFiles" in checks else ("overwrite", "replace")
         referenced = {f.path for f in intent.referenced}
         lost = [f for f in change.removed_data if f.path in referenced]
-        if lost and change.operation in counted:
+        if lost and change.operation in (ANY_REMOVAL if "validateDeletedFiles" in checks else ("overwrite", "replace")):
             conflict("validateDataFilesExist", lost, "removed a data file that its deletes refer to")
-    if "validateNoConflictingDeleteFiles" in checks and change.operation in ADDS_DELETES:
-        added = [f for f in change.added_deletes if intent.may_match(f)]
-        if added:
-            conflict("validateNoConflictingDeleteFiles", added, "added deletes that may concern rows of its conflict detection filter")
-    if kind == "replace-partitions":
-        data = [f for f in change.added_data if intent.may_match(f)]
-        if data and "validateNoConflictingData" in checks and change.operation in ADDS_DATA:
-            conflict("validateNoConflictingData", data, "added data files to a partition that this commit replaces")
-        deletes = [f for f in change.added_deletes if intent.may_match(f)]
-        removed = [f for f in change.removed_data if intent.may_match(f)]
-        if deletes and "validateNoConflictingDeletes" in checks and change.operation in ADDS_DELETES:
-            conflict("validateNoConflictingDeletes", deletes, "added deletes to a partition that this commit replaces")
-        if removed and "validateNoConflictingDeletes" in checks and change.operation in ANY_REMOVAL:
-            conflict("validateNoConflictingDeletes", removed, "removed data files from a partition that this commit replaces")
+    if "validateNoConflictingDeleteFiles" in checks and (added := matching(change.added_deletes, ADDS_DELETES)):
+        conflict("validateNoConflictingDeleteFiles", added, "added deletes that may concern rows of its conflict detection filter")
+    if intent.vectors and change.operation in ANY_REMOVAL:
+        paths = {f.path for f in intent.referenced}
+        if twice := [f for f in change.added_deletes if f.kind == "deletion_vector" and f.referenced_data_file in paths]:
+            conflict(
+                "validateAddedDVs", twice, "added a deletion vector for a data file that this commit adds one for: there can be one only"
+            )
     return found
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from explorer.engines.guard import check_query
 from explorer.engines.spark import SparkEngine
 from explorer.errors import EngineError, ExplorerError
 
@@ -234,14 +235,14 @@ class ReadSession:
 
 def _frame(spark: SparkSession, request: ReadRequest | SqlRequest) -> DataFrame:
     if isinstance(request, SqlRequest):
-        check_read_only(spark, request.sql)
+        check_query(spark, request.sql)
         for name, version in request.views.items():
             _load(spark, version).createOrReplaceTempView(name)
         frame = spark.sql(request.sql)
     else:
         frame = _load(spark, request.version)
         if request.where:
-            check_read_only(spark, f"SELECT 1 FROM t WHERE {request.where}")
+            check_query(spark, f"SELECT 1 FROM t WHERE {request.where}")
             frame = frame.where(request.where)
         known = [f"`{c.replace('`', '``')}`" for c in (request.columns or frame.columns)]
         frame = frame.select(*known, *request.metadata_columns)
@@ -253,52 +254,6 @@ def _load(spark: SparkSession, version: Version) -> DataFrame:
     if version.version is not None:
         reader = reader.option("versionAsOf", version.version)
     return reader.load(version.metadata_location)
-
-
-_PLANS = frozenset(
-    {
-        "Project", "Filter", "Join", "LateralJoin", "Aggregate", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail",
-        "Distinct", "Deduplicate", "SubqueryAlias", "UnresolvedRelation", "UnresolvedWith", "UnresolvedHaving", "Union",
-        "Except", "Intersect", "UnresolvedInlineTable", "OneRowRelation", "LocalRelation", "UnresolvedSubqueryColumnAliases",
-        "Generate", "Pivot", "Unpivot", "WithWindowDefinition", "Sample", "UnresolvedHint", "UnresolvedTableValuedFunction",
-        "RelationTimeTravel", "AsOfJoin",
-    }
-)  # fmt: skip
-_FORBIDDEN = frozenset({"reflect", "java_method", "try_reflect", "python_udf"})
-
-
-def check_read_only(spark: SparkSession, sql: str) -> None:
-    """Refuse whatever is not a plain query: every node of the parsed statement must be on a list. Raises ReadFailed."""
-    try:
-        plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(sql)  # type: ignore[attr-defined]
-    except Exception as error:
-        raise ReadFailed(explain(error, lost=False)) from error
-
-    def items(found: Any) -> list[Any]:
-        return [found.apply(i) for i in range(found.size())]
-
-    def expression(node: Any) -> None:
-        kind = node.getClass().getSimpleName()
-        if kind == "UnresolvedFunction" and str(node.nameParts().last()).lower() in _FORBIDDEN:
-            raise ReadFailed(f"the function {node.nameParts().last()} is not allowed in a read-only query")
-        if (hasattr(node, "plan") and "Subquery" in kind) or kind in ("Exists", "ListQuery"):
-            visit(node.plan())
-        for child in items(node.children()):
-            expression(child)
-
-    def visit(node: Any) -> None:
-        kind = node.getClass().getSimpleName()
-        if kind not in _PLANS:
-            raise ReadFailed(f"only queries are allowed here, and {kind} is none: rows are read, nothing is written or run")
-        if kind == "UnresolvedWith":
-            for pair in items(node.cteRelations()):
-                visit(pair._2())
-        for found in items(node.expressions()):
-            expression(found)
-        for child in items(node.children()):
-            visit(child)
-
-    visit(plan)
 
 
 def _reports(frame: DataFrame) -> list[ScanReport]:

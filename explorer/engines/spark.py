@@ -64,6 +64,7 @@ def sandbox_conf(sandbox: Path | None = None) -> dict[str, str]:
         f"{prefix}.jdbc.schema-version": "V1",
         f"{prefix}.warehouse": str(home / "warehouse"),
         f"{prefix}.cache-enabled": "false",
+        f"{prefix}.metrics-reporter-impl": "org.apache.iceberg.metrics.InMemoryMetricsReporter",
     }
 
 
@@ -218,13 +219,20 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
 
 
 def java_without_spark() -> Any:
-    """A JVM with Iceberg on its class path and no Spark session, by py4j: one a process. It is up in about a second. Raises
+    """The gateway of a JVM with Iceberg on its class path and no Spark session: one a process. It is up in about a second. Raises
     EngineError."""
     from pyspark.java_gateway import launch_gateway
 
     java = find_java()
     _launch_gateway(java, resolve_jars(java, PACKAGES), settings())
-    return launch_gateway().jvm
+    return launch_gateway()
+
+
+def gateway_pid() -> int:
+    """The process id of this process's JVM. Raises EngineError when there is none."""
+    if _gateway is None:
+        raise EngineError("no JVM is running")
+    return _gateway.pid
 
 
 _gateway: subprocess.Popen[bytes] | None = None

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.conflicts import change_of, file_filter
-from explorer.core.commit import Decision, Intent, decide
+from explorer.core.commit import BY_FILTER, Decision, Intent, decide
+from explorer.core.lineage import ancestry
+from explorer.lab.bench import Bench
 from explorer.lab.interleave import Outcome, outcome, serial_rows
-from explorer.lab.operations import KEY, KINDS, SERIALIZABLE_ONLY, Operation
-from explorer.lab.stepper import Bench, Run
+from explorer.lab.operations import CATALOGUED, KEY, KINDS, PARTITION, Operation
+from explorer.lab.stepper import Run
+from explorer.lab.writers import Writer
 from explorer.table import Table
 
 
@@ -25,33 +28,41 @@ class Pair:
 
 
 def operations() -> Iterator[Operation]:
-    """Each kind, under both isolation levels where they differ."""
-    for kind in KINDS:
+    """Each kind of the catalogue, under both isolation levels where they differ."""
+    for kind in CATALOGUED:
         yield Operation(kind)
-        if kind in SERIALIZABLE_ONLY:
+        if KINDS[kind].serializable:
             yield Operation(kind, "snapshot")
 
 
-def intent(run: Run) -> Intent:
-    """What writer A wants, from the files it planned with."""
-    writer = run.writer("A")
+def intent(writer: Writer) -> Intent:
+    """What a writer wants, from the files it planned with."""
     assert writer.plan is not None
     assert writer.table is not None
     files = {f.path: f for f in writer.table.row_reader.applicability(writer.table.metadata.current_snapshot).data}
     replaced = tuple(files[p] for p in writer.plan.replaced)
     referenced = tuple(files[p] for p in writer.plan.referenced)
-    where = "p = 'a'" if writer.operation.kind == "replace-partitions" else f"id = {KEY}"
-    concerns = file_filter(writer.table, where)
-    return Intent(writer.operation.kind, frozenset(writer.operation.validations), replaced, referenced, concerns)
+    operation = writer.operation
+    whole = operation.kind in BY_FILTER
+    filtered = whole or "conflictDetectionFilter" in operation.validations
+    concerns = file_filter(writer.table, f"p = '{PARTITION}'" if whole else f"id = {KEY}") if filtered else lambda _: True
+    if operation.kind == "overwrite-filter" and writer.attempts:  # what its first attempt replaced must be there still
+        replaced = tuple(f for f in files.values() if concerns(f))
+    vectors = writer.table.metadata.format_version >= 3 and bool(referenced)
+    return Intent(operation.kind, frozenset(operation.validations), replaced, referenced, concerns, vectors, operation.engine)
 
 
-def predicted(run: Run, table: Table) -> Decision:
-    """What core.commit says of writer A, given the snapshots of `table` that A has not loaded."""
-    writer = run.writer("A")
+def predicted(run: Run, table: Table, name: str = "A") -> Decision:
+    """What core.commit says of a writer that has planned, given `table` as it is now."""
+    writer = run.writer(name)
     assert writer.table is not None
-    known = {s.snapshot_id for s in writer.table.metadata.snapshots}
-    later = [s for s in table.metadata.snapshots if s.snapshot_id not in known]
-    return decide(intent(run), [change_of(table, s) for s in later])
+    base = writer.table.metadata
+    line = [s for i in reversed(ancestry(table.metadata, table.metadata.current_snapshot_id)) if (s := table.metadata.snapshot(i))]
+    before = {s.snapshot_id for s in base.snapshots}
+    earlier = [change_of(table, s) for s in line if s.snapshot_id in before]
+    since = [change_of(table, s) for s in line if s.snapshot_id not in before]
+    moved = table.metadata.metadata_location != base.metadata_location
+    return decide(intent(writer), since, earlier, moved, base.current_snapshot_id in {s.snapshot_id for s in line})
 
 
 def pair(bench: Bench, late: Operation, early: Operation) -> Pair:
@@ -65,13 +76,13 @@ def pair(bench: Bench, late: Operation, early: Operation) -> Pair:
     decision = predicted(run, run.table())
     run.play("")
     found = outcome(run, "AABBAB", serial)
-    bench.drop(run.name)
+    run.close()
     return Pair(late, early, found, decision)
 
 
 def catalogue(bench: Bench, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Pair]:
     """Every pair."""
-    wanted = [(late, Operation(early)) for late in operations() for early in KINDS]
+    wanted = [(late, Operation(early)) for late in operations() for early in CATALOGUED]
     found = []
     for i, (late, early) in enumerate(wanted, 1):
         found.append(pair(bench, late, early))
@@ -96,19 +107,19 @@ def render_catalogue(pairs: list[Pair]) -> str:
         "  committed in between has written the new version to another file, which stays.",
         "",
     ]
-    kinds = list(KINDS)
+    kinds = list(CATALOGUED)
     lines += ["| late \\ early | " + " | ".join(kinds) + " |", "|---|" + "---|" * len(kinds)]
     by_late: dict[Operation, dict[str, Pair]] = {}
     for found in pairs:
         by_late.setdefault(found.late, {})[found.early.kind] = found
     for late, row in by_late.items():
-        name = late.kind + (f", {late.isolation}" if late.kind in SERIALIZABLE_ONLY else "")
+        name = late.kind + (f", {late.isolation}" if KINDS[late.kind].serializable else "")
         lines.append(f"| **{name}** | " + " | ".join(_cell(row[k]) for k in kinds) + " |")
     lines += ["", "## Which validations are set", ""]
     lines += ["| operation | validations | under serializable also |", "|---|---|---|"]
     for kind in kinds:
         always = ", ".join(Operation(kind, "snapshot").validations) or "none"
-        lines.append(f"| {kind}: {KINDS[kind]} | {always} | {SERIALIZABLE_ONLY.get(kind, '')} |")
+        lines.append(f"| {kind}: {KINDS[kind].words} | {always} | {', '.join(KINDS[kind].serializable)} |")
     lines += [
         "",
         "Spark sets them so (SparkWrite and SparkPositionDeltaWrite): `write.delete.isolation-level`, `write.update.isolation-level`",

@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.errors import NotFoundInTable
+from explorer.lab.bench import Bench
 from explorer.lab.operations import Operation
-from explorer.lab.stepper import Bench, Event, Run
+from explorer.lab.stepper import NAMES, Event, Run
 
-PHASES = (2, 1, 2)
-"""Steps of each phase that matters to others: read (load, write), apply, commit (metadata, swap)."""
-LIMIT = 400
+PHASES: Mapping[int, tuple[tuple[str, int], ...]] = {
+    2: (("reads", 2), ("applies", 1), ("commits", 2)),
+    3: (("reads", 2), ("commits", 3)),
+}
+"""By the number of writers: each phase that matters to others, and how many steps it takes. Two writers read (load, write), apply and
+commit (metadata, swap) in 20 orders; three read and commit (apply, metadata, swap) in 90."""
 Rows = tuple[tuple[int, str, str], ...]
 
 
@@ -41,6 +45,11 @@ class Interleavings:
     outcomes: tuple[Outcome, ...]
     serial: dict[str, Rows]
 
+    @property
+    def phases(self) -> tuple[tuple[str, int], ...]:
+        """What each writer does in turn, and in how many steps."""
+        return PHASES[len(self.operations)]
+
     def summary(self) -> dict[str, int]:
         """How often each combination of outcomes came, with anomalies apart."""
         words = (", ".join(o.writers) + (f" ({o.anomaly})" if o.anomaly else "") for o in self.outcomes)
@@ -57,15 +66,16 @@ def orders(writers: int) -> Iterator[str]:
             if count:
                 yield from (name + tail for tail in rest({**left, name: count - 1}))
 
-    return rest({"ABCDEFG"[i]: len(PHASES) for i in range(writers)})
+    return rest({NAMES[i]: len(PHASES[writers]) for i in range(writers)})
 
 
-def play(bench: Bench, operations: Sequence[Operation], order: str) -> Run:
+def play(bench: Bench, operations: Sequence[Operation], order: str, version: int = 2) -> Run:
     """Let writers take whole phases in an order; what is left (retries) runs to its end afterwards."""
-    run = Run(bench, operations)
+    run = Run(bench, operations, version)
+    phases = PHASES[len(operations)]
     done: Counter[str] = Counter()
     for name in order:
-        for _ in range(PHASES[done[name]]):
+        for _ in range(phases[done[name]][1]):
             if not run.writer(name).over:
                 run.step(name)
         done[name] += 1
@@ -73,18 +83,18 @@ def play(bench: Bench, operations: Sequence[Operation], order: str) -> Run:
     return run
 
 
-def serial_rows(bench: Bench, operations: Sequence[Operation]) -> dict[str, Rows]:
+def serial_rows(bench: Bench, operations: Sequence[Operation], version: int = 2) -> dict[str, Rows]:
     """The rows after each serial order of each subset of the writers, by their names: '' is the table as it began."""
     found: dict[str, Rows] = {}
-    names = "ABCDEFG"[: len(operations)]
+    names = NAMES[: len(operations)]
     for size in range(len(names) + 1):
         for order in itertools.permutations(names, size):
-            run = Run(bench, operations)
+            run = Run(bench, operations, version)
             for name in order:
                 while not run.writer(name).over:
                     run.step(name)
             found["".join(order)] = tuple(run.rows())
-            bench.drop(run.name)
+            run.close()
     return found
 
 
@@ -93,20 +103,21 @@ def interleave(
     operations: Sequence[Operation],
     progress: Callable[[int, int], Any] = lambda *_: None,
     cancelled: Callable[[], bool] = lambda: False,
+    version: int = 2,
 ) -> Interleavings:
-    """Run every order of two operations (of more, the first LIMIT orders), each on a fresh table. `progress(done, total)` is called
-    after each; when `cancelled()` the orders done so far are returned. Raises NotFoundInTable for fewer than two operations."""
-    if len(operations) < 2:
-        raise NotFoundInTable("an interleaving takes at least two operations")
-    wanted = list(itertools.islice(orders(len(operations)), LIMIT))
-    serial = serial_rows(bench, operations)
+    """Run every order of the phases of two or three operations, each on a fresh table. `progress(done, total)` is called after each; when
+    `cancelled()` the orders done so far are returned. Raises NotFoundInTable for another number of operations."""
+    if len(operations) not in PHASES:
+        raise NotFoundInTable("an interleaving takes two or three operations")
+    wanted = list(orders(len(operations)))
+    serial = serial_rows(bench, operations, version)
     outcomes = []
     for i, order in enumerate(wanted, 1):
         if cancelled():
             break
-        run = play(bench, operations, order)
+        run = play(bench, operations, order, version)
         outcomes.append(outcome(run, order, serial))
-        bench.drop(run.name)
+        run.close()
         progress(i, len(wanted))
     return Interleavings(tuple(operations), tuple(outcomes), serial)
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JError
+
 from explorer.core.costs import CommitCost
 from explorer.core.diff import SnapshotDiff
+from explorer.engines.guard import check_write
 from explorer.engines.reads import explain
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
-from explorer.errors import AccessRefused, EngineError, UnreadableFile
+from explorer.errors import EngineError, NotFoundInTable, UnreadableFile
 from explorer.io.storage import local_path
+from explorer.lab import java as reflect
 from explorer.maintenance import check_writable
 from explorer.table import Table
-
-_WRITES = re.compile(r"^\s*(insert|update|delete|merge|alter\s+table|call|truncate)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -32,58 +37,157 @@ class Written:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a statement did to a table. `swapped` is (old, new) metadata location, or None when nothing was committed; `diff` and
-    `cost` are of the last commit, where it made a snapshot."""
+    """What a statement did to a table. `removed` are files that are gone; `swapped` is (old, new) metadata location, or None when nothing
+    was committed; `diff`, `cost` and `report` (Iceberg's own CommitReport) are of the last commit, where it made a snapshot."""
 
     sql: str
     files: tuple[Written, ...]
+    removed: tuple[str, ...]
     swapped: tuple[str, str] | None
     commits: int
     table: Table
     diff: SnapshotDiff | None
     cost: CommitCost | None
+    report: Mapping[str, Any] | None
     answer: tuple[dict[str, Any], ...]
     seconds: float
 
 
 def observe(table: Table, sql: str, engine: SparkEngine | None = None) -> Observation:
-    """Run one writing statement on a sandbox table through Spark, in which `t` is the table, and look at what was written. The teaching
-    tables are not written to. Raises AccessRefused, EngineError."""
+    """Run one writing statement on a sandbox table through Spark, in which `t` is the table and `{name}` its name for CALL, and look at
+    what was written. It may write to that table only, and to a teaching table not at all. Raises AccessRefused, EngineError."""
     check_writable(table)
-    if not _WRITES.match(sql):
-        raise AccessRefused("only INSERT, UPDATE, DELETE, MERGE, ALTER TABLE, TRUNCATE and CALL are run here; the Rows tab runs queries")
+    spark = engine or shared_engine()
+    statement = re.sub(r"\{t\}|(?<![\w.`'])t(?![\w.`'])", table.name, sql.strip().rstrip(";"))
+    statement = statement.replace("{name}", table.name.removeprefix(f"{SANDBOX}."))
+    session = spark.session()
+    check_write(session, statement, table.name.split("."))
+    return _observed(table, spark, statement, lambda: tuple(session.sql(statement).toArrow().to_pylist()))
+
+
+def observe_api(table: Table, operation: str, engine: SparkEngine | None = None) -> Observation:
+    """Carry out one of API on a sandbox table through Iceberg's Java library, and look at what was written. Raises AccessRefused,
+    EngineError, NotFoundInTable."""
+    if operation not in API:
+        raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join(API)}")
+    check_writable(table)
+    spark = engine or shared_engine()
+    session: Any = spark.session()
+    java = session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, table.name)
+    words, act = API[operation]
+
+    def run() -> tuple[()]:
+        act(java, session._jvm)
+        return ()
+
+    return _observed(table, spark, words, run)
+
+
+def _delete_first(java: Any, jvm: Any) -> None:
+    tasks = java.newScan().planFiles()
+    found = tasks.iterator()
+    if not found.hasNext():
+        raise ValueError("the table has no data file to delete")
+    file = found.next().file()
+    tasks.close()
+    java.newDelete().deleteFile(file).commit()
+
+
+def _column(java: Any, jvm: Any) -> None:
+    taken = {str(f.name()) for f in java.schema().columns()}
+    name = next(n for n in (f"note_{i}" for i in itertools.count(1)) if n not in taken)
+    java.updateSchema().addColumn(name, getattr(jvm.org.apache.iceberg.types, "Types$StringType").get()).commit()
+
+
+def _partition_field(java: Any, jvm: Any) -> None:
+    first = str(java.schema().columns()[0].name())
+    java.updateSpec().addField(jvm.org.apache.iceberg.expressions.Expressions.bucket(first, 4)).commit()
+
+
+def _rollback(java: Any, jvm: Any) -> None:
+    current = java.currentSnapshot()
+    if current is None or current.parentId() is None:
+        raise ValueError("the current snapshot has no parent")
+    java.manageSnapshots().rollbackTo(current.parentId()).commit()
+
+
+def _tag(java: Any, jvm: Any) -> None:
+    name = f"tag-{int(time.time() * 1000)}"
+    java.manageSnapshots().createTag(name, java.currentSnapshot().snapshotId()).commit()
+
+
+API: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "newFastAppend": ("newFastAppend() of no file", lambda java, jvm: java.newFastAppend().commit()),
+    "newDelete": ("newDelete() of the first data file", _delete_first),
+    "rewriteManifests": (
+        "rewriteManifests() into one",
+        lambda java, jvm: java.rewriteManifests().clusterBy(jvm.com.google.common.base.Functions.constant("all")).commit(),
+    ),
+    "updateSchema": ("updateSchema(): add a column", _column),
+    "updateSpec": ("updateSpec(): add a field, bucket 4 of the first column", _partition_field),
+    "updateProperties": (
+        "updateProperties(): set commented-at",
+        lambda java, jvm: java.updateProperties().set("commented-at", str(int(time.time()))).commit(),
+    ),
+    "createTag": ("manageSnapshots(): tag the current snapshot", _tag),
+    "rollbackTo": ("manageSnapshots(): roll back to the parent", _rollback),
+    "expireSnapshots": (
+        "expireSnapshots(): all but the last",
+        lambda java, jvm: java.expireSnapshots().expireOlderThan(int(time.time() * 1000) + 1000).retainLast(1).commit(),
+    ),
+}
+"""Operations of Iceberg's table API that need nothing but a table: in words, and what they do with it."""
+
+
+def _observed(table: Table, engine: SparkEngine, said: str, act: Callable[[], tuple[dict[str, Any], ...]]) -> Observation:
     root = local_path(table.reader.storage.resolve(table.metadata.location))
     if root is None:
         raise EngineError("commits are observed on local tables only")
     folder = Path(root)
     before = _listing(folder)
-    session = (engine or shared_engine()).session()
-    short = table.name.removeprefix(f"{SANDBOX}.")
-    statement = re.sub(r"\{t\}|(?<![\w.`'])t(?![\w.`'])", table.name, sql.strip().rstrip(";"))
-    statement = statement.replace("{name}", short)
     began_at, began = time.time(), time.perf_counter()
     try:
-        answer = tuple(session.sql(statement).toArrow().to_pylist())
-    except Exception as error:  # Spark raises many kinds
-        raise EngineError(explain(error, (engine or shared_engine()).lost)) from error
+        answer = act()
+    except Exception as error:  # Spark and Iceberg raise many kinds
+        raise EngineError(explain(error, engine.lost)) from error
     seconds = time.perf_counter() - began
     after = table.refresh()
-    made = {p: s for p, s in _listing(folder).items() if p not in before}
+    now = _listing(folder)
     kinds = _kinds(after)
     files = []
-    for path, (written, size) in sorted(made.items(), key=lambda item: item[1]):
+    for path, (written, size) in sorted(((p, s) for p, s in now.items() if p not in before), key=lambda item: item[1]):
         files.append(
             Written(str(Path(path).relative_to(folder)), kinds.get(path, "not reachable"), size, (written / 1e9 - began_at) * 1000)
         )
+    removed = tuple(str(Path(p).relative_to(folder)) for p in sorted(before.keys() - now.keys()))
     old, new = table.metadata.metadata_location, after.metadata.metadata_location
     known = {s.snapshot_id for s in table.metadata.snapshots}
     fresh = [s for s in after.metadata.snapshots if s.snapshot_id not in known]
-    diff = cost = None
-    if fresh and after.metadata.snapshot(fresh[-1].parent_snapshot_id) is not None:
-        diff = after.diff(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id)
-        cost = after.commits(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id).commits[-1]
+    diff = cost = report = None
+    if fresh:
+        report = _commit_report(engine, fresh[-1].snapshot_id)
+        if after.metadata.snapshot(fresh[-1].parent_snapshot_id) is not None:
+            diff = after.diff(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id)
+            cost = after.commits(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id).commits[-1]
     commits = len(after.metadata_log) - len(table.metadata_log)
-    return Observation(statement, tuple(files), (old, new) if old != new else None, commits, after, diff, cost, answer, seconds)
+    swapped = (old, new) if old != new else None
+    return Observation(said, tuple(files), removed, swapped, commits, after, diff, cost, report, answer, seconds)
+
+
+def _commit_report(engine: SparkEngine, snapshot_id: int) -> dict[str, Any] | None:
+    """Iceberg's own CommitReport of a snapshot, where the catalog's reporter still has it."""
+    session: Any = engine.session()
+    jvm = session._jvm
+    catalog = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session._jsparkSession, SANDBOX)
+    try:
+        reporter = reflect.field(catalog, "metricsReporter")
+        report = reporter.commitReport() if reporter is not None else None
+        if report is None or int(report.snapshotId()) != snapshot_id:
+            return None
+        found: dict[str, Any] = json.loads(str(jvm.org.apache.iceberg.metrics.CommitReportParser.toJson(report)))
+    except (AttributeError, Py4JError):  # another reporter was configured
+        return None
+    return found
 
 
 def _listing(folder: Path) -> dict[str, tuple[int, int]]:

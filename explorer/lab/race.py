@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +26,10 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException
 
 from explorer.errors import EngineError
-from explorer.lab.stepper import opened
+from explorer.io.locate import locate
+from explorer.io.reader import TableReader
+from explorer.lab import java as reflect
+from explorer.maintenance import orphans
 from explorer.table import Table
 
 TABLE = ("race", "t")
@@ -33,6 +37,26 @@ SCHEMA = pa.schema(
     [pa.field(n, t, metadata={"PARQUET:field_id": str(i)}) for i, (n, t) in enumerate((("writer", pa.string()), ("n", pa.int64())), 1)]
 )
 KINDS = ("java", "pyiceberg")
+
+
+@dataclass(frozen=True)
+class Lap:
+    """A race under way: commits acknowledged, of each writer too, swaps lost before them, and commits that failed."""
+
+    seconds: float
+    acknowledged: int
+    retries: int
+    failures: int
+    by_writer: Mapping[str, int]
+
+    @classmethod
+    def of(cls, home: Path, names: Sequence[str], seconds: float) -> Lap:
+        """From what the writers have noted."""
+        lines = {name: [line.split() for line in _acks(home, name)] for name in names}
+        done = {name: [line for line in found if line[0] == "ok"] for name, found in lines.items()}
+        lost = sum(int(line[2]) for found in done.values() for line in found if len(line) == 3)
+        failed = sum(line[0] == "failed" for found in lines.values() for line in found)
+        return cls(seconds, sum(map(len, done.values())), lost, failed, {name: len(found) for name, found in done.items()})
 
 
 @dataclass(frozen=True)
@@ -95,28 +119,38 @@ def _pyiceberg_writer(home: Path, name: str) -> Callable[[int], int]:
     return commit
 
 
-def _java_writer(home: Path, name: str) -> Callable[[int], int]:
-    from explorer.engines.spark import java_without_spark
-
-    jvm = java_without_spark()
+def _java_table(home: Path, gateway: Any, read_only: bool = False) -> Any:
+    jvm = gateway.jvm
     catalog = jvm.org.apache.iceberg.jdbc.JdbcCatalog()
     catalog.setConf(jvm.org.apache.hadoop.conf.Configuration())
     options = jvm.java.util.HashMap()
-    wanted = {"uri": f"jdbc:sqlite:{home}/catalog.db?busy_timeout=60000", "warehouse": f"file://{home}/warehouse"}
+    uri = f"jdbc:sqlite:file:{home}/catalog.db?mode=ro" if read_only else f"jdbc:sqlite:{home}/catalog.db?busy_timeout=60000"
+    wanted = {"uri": uri, "warehouse": f"file://{home}/warehouse", "init-catalog-tables": "false"}
     for key, value in {**wanted, "jdbc.schema-version": "V1", "io-impl": "org.apache.iceberg.hadoop.HadoopFileIO"}.items():
         options.put(key, value)
     catalog.initialize("race", options)
-    table = catalog.loadTable(jvm.org.apache.iceberg.catalog.TableIdentifier.parse(".".join(TABLE)))
+    return catalog.loadTable(jvm.org.apache.iceberg.catalog.TableIdentifier.parse(".".join(TABLE)))
+
+
+def _java_append(jvm: Any, table: Any, name: str, n: int) -> Any:
+    """A pending append of row n, in a data file of its own."""
     folder = Path(str(table.location()).removeprefix("file://").removeprefix("file:")) / "data"
     folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-{n}-{uuid.uuid4().hex[:8]}.parquet"
+    pq.write_table(_row(name, n), path)
+    file = jvm.org.apache.iceberg.DataFiles.builder(table.spec()).withPath(str(path)).withFormat("parquet")
+    file = file.withFileSizeInBytes(path.stat().st_size).withRecordCount(1).build()
+    return table.newFastAppend().appendFile(file).set("writer", name).set("n", str(n))
+
+
+def _java_writer(home: Path, name: str) -> Callable[[int], int]:
+    from explorer.engines.spark import java_without_spark
+
+    gateway = java_without_spark()
+    table = _java_table(home, gateway)
 
     def commit(n: int) -> int:
-        path = folder / f"{name}-{n}-{uuid.uuid4().hex[:8]}.parquet"
-        pq.write_table(_row(name, n), path)
-        file = jvm.org.apache.iceberg.DataFiles.builder(table.spec()).withPath(str(path)).withFormat("parquet")
-        file = file.withFileSizeInBytes(path.stat().st_size).withRecordCount(1).build()
-        append = table.newFastAppend().appendFile(file).set("writer", name).set("n", str(n))
-        append.commit()
+        _java_append(gateway.jvm, table, name, n).commit()
         attempts = table.currentSnapshot().manifestListLocation().rsplit("/", 1)[-1].split("-")[2]
         return int(attempts) - 1
 
@@ -125,6 +159,9 @@ def _java_writer(home: Path, name: str) -> Callable[[int], int]:
 
 def _work(home: Path, kind: str, name: str, commits: int) -> None:
     """In a process of its own: commit, and write a line for each acknowledged commit."""
+    if kind.startswith(FAULT):
+        _meet_fault(home, name, *kind.removeprefix(FAULT).split("/"))
+        return
     commit = (_java_writer if kind == "java" else _pyiceberg_writer)(home, name)
     with open(home / f"{name}.acks", "a", buffering=1) as acks:
         acks.write("ready\n")
@@ -142,9 +179,14 @@ def _start(home: Path, kind: str, name: str, commits: int) -> subprocess.Popen[b
     return subprocess.Popen(command, stderr=open(home / f"{name}.log", "wb"), start_new_session=True)
 
 
-def race(writers: int = 8, commits: int = 50, progress: Callable[[int, float], Any] = lambda *_: None) -> Tally:
-    """That many writer processes, Java and pyiceberg in turn, make that many commits each. `progress(acknowledged, seconds)` is called
-    while they run. Raises EngineError when a writer does not get ready."""
+def race(
+    writers: int = 8,
+    commits: int = 50,
+    progress: Callable[[Lap], Any] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Tally:
+    """That many writer processes, Java and pyiceberg in turn, make that many commits each. `progress` is called while they run; when
+    `cancelled()` they are killed, and the table is looked at as it is then. Raises EngineError when a writer does not get ready."""
     home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-race-"))
     try:
         _make(home)
@@ -162,7 +204,11 @@ def race(writers: int = 8, commits: int = 50, progress: Callable[[int, float], A
         began = time.time()
         while any(p.poll() is None for p in running):
             time.sleep(0.2)
-            progress(sum(line.startswith("ok") for n in names for line in _acks(home, n)), time.time() - began)
+            progress(Lap.of(home, names, time.time() - began))
+            if cancelled():
+                for process in running:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
         return _tally(home, names, time.time() - began)
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -189,6 +235,143 @@ def kills(times: int = 100, kind: str = "pyiceberg", seed: int = 7, progress: Ca
         return tallies
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+# -- faults at chosen points --------------------------------------------------------------------------------------------
+FAULT = "fault:"
+FAULTS: Mapping[str, str] = {
+    "before-metadata": "killed before it writes metadata.json",
+    "before-swap": "killed before the swap",
+    "after-swap": "killed after the swap, before the answer",
+    "answer-lost": "the answer to the swap is lost: commit state unknown",
+    "disk-full": "no file may grow beyond a kilobyte, as on a full disk",
+    "read-only": "the catalog is read-only",
+}
+"""What can befall a writer, in words."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What came of one commit that met a fault: what the writer was told (nothing when it was killed), how many commits it was told had
+    succeeded and how many are there, the files it left behind, and whether all that the table names is there."""
+
+    writer: str
+    fault: str
+    told: str
+    acknowledged: int
+    committed: int
+    left_behind: tuple[str, ...]
+    opens_clean: bool
+
+
+def faults(kinds: Sequence[str] = KINDS, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Fault]:
+    """Let a writer process of each kind meet each of FAULTS in one commit, and look at the table afterwards."""
+    home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-faults-"))
+    found = []
+    try:
+        _make(home)
+        (home / "go").touch()
+        _pyiceberg_writer(home, "first")(0)
+        wanted = [(kind, fault) for kind in kinds for fault in FAULTS]
+        for i, (kind, fault) in enumerate(wanted, 1):
+            name = f"{kind}-{fault}"
+            before = set(orphans(table_of(home)))
+            process = _start(home, f"{FAULT}{kind}/{fault}", name, 1)
+            process.wait(timeout=180)
+            table, tally = table_of(home), _tally(home, [name], 0.0)
+            said = [line.removeprefix("told ") for line in _acks(home, name) if line.startswith("told ")]
+            told = said[0] if said else "committed" if tally.acknowledged else "nothing: it was killed"
+            left = tuple(Path(p).name for p in orphans(table) if p not in before)
+            found.append(Fault(kind, fault, told, tally.acknowledged, tally.snapshots, left, tally.missing_files == 0))
+            progress(i, len(wanted))
+        return found
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _limit_files(pid: int) -> None:
+    """No file of a process may grow beyond a kilobyte from now on: writing more fails, as on a full disk. POSIX only."""
+    import resource
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (1024, 1024))
+
+
+def _meet_fault(home: Path, name: str, kind: str, fault: str) -> None:
+    """In a process of its own: make one commit that meets a fault."""
+    with open(home / f"{name}.acks", "a", buffering=1) as acks:
+        acks.write("ready\n")
+        try:
+            (_java_fault if kind == "java" else _pyiceberg_fault)(home, name, fault)
+            acks.write("ok 0 0\n")
+        except Exception as error:
+            kind, words = reflect.cause(error)
+            deepest = getattr(error, "java_exception", None)
+            while deepest is not None and deepest.getCause() is not None:
+                deepest = deepest.getCause()
+            if deepest is not None and str(deepest.getMessage()) not in words:
+                words += f": {deepest.getMessage()}"
+            acks.write(f"told {kind.rsplit('.', 1)[-1]}: {' '.join(words.split())[:200]}\n")
+
+
+class _Breaking(SqlCatalog):
+    fault = ""
+
+    def _write_metadata(self, *values: Any, **named: Any) -> None:  # type: ignore[override]
+        if self.fault == "before-metadata":
+            _die()
+        SqlCatalog._write_metadata(*values, **named)
+        if self.fault == "before-swap":
+            _die()
+
+    def commit_table(self, table: Any, requirements: Any, updates: Any) -> Any:
+        answer = super().commit_table(table, requirements, updates)
+        if self.fault == "after-swap":
+            _die()
+        if self.fault == "answer-lost":
+            raise TimeoutError("the connection broke before the answer")
+        return answer
+
+
+def _pyiceberg_fault(home: Path, name: str, fault: str) -> None:
+    path = f"file:{home}/catalog.db?mode=ro&uri=true" if fault == "read-only" else f"{home}/catalog.db?timeout=60"
+    options = {"uri": f"sqlite:///{path}", "warehouse": f"file://{home}/warehouse", "init_catalog_tables": "false"}
+    catalog = _Breaking("race", **options)
+    catalog.fault = fault
+    table = catalog.load_table(TABLE)
+    if fault == "disk-full":
+        _limit_files(0)
+    table.append(_row(name, 0), {"writer": name, "n": "0"})
+
+
+def _java_fault(home: Path, name: str, fault: str) -> None:
+    from explorer.engines.spark import gateway_pid, java_without_spark
+
+    gateway = java_without_spark()
+    table = _java_table(home, gateway, fault == "read-only")
+    pending = _java_append(gateway.jvm, table, name, 0)
+    if fault in ("disk-full", "read-only"):
+        if fault == "disk-full":
+            _limit_files(gateway_pid())
+        pending.commit()
+        return
+    api = SimpleNamespace(jvm=gateway.jvm, gateway=gateway)
+    snapshot, operations = pending.apply(), table.operations()
+    base = operations.current()
+    updated = gateway.jvm.org.apache.iceberg.TableMetadata.buildFrom(base).setBranchSnapshot(snapshot, "main").build()
+    if fault == "before-metadata":
+        _die()
+    location = reflect.write_metadata(api, operations, base, updated)
+    if fault == "before-swap":
+        _die()
+    reflect.swap(api, operations, location, str(base.metadataFileLocation()))
+    if fault == "after-swap":
+        _die()
+    raise TimeoutError("the connection broke before the answer")
 
 
 @dataclass
@@ -226,7 +409,7 @@ def table_of(home: Path) -> Table:
     """The race's table as its catalog has it."""
     catalog = _catalog(home)
     try:
-        return opened(catalog.load_table(TABLE).metadata_location)
+        return Table(TableReader(locate(catalog.load_table(TABLE).metadata_location)))
     finally:
         catalog.engine.dispose()
 
@@ -243,8 +426,6 @@ def _tally(home: Path, names: list[str], seconds: float) -> Tally:
     if seconds:  # the rows themselves; after a kill the snapshots' words will do, the files are counted
         found = [table.file_rows(f)[0] for f in files]
         rows = {(r["writer"], str(r["n"])) for r in found}
-    from explorer.maintenance import orphans
-
     return Tally(
         acknowledged=len(acknowledged), snapshots=len(mine), rows=len(rows), retries=sum(int(line[2]) for line in acknowledged),
         failures=sum(line[0] == "failed" for line in lines), seconds=seconds, missing_files=missing + len(table.problems),

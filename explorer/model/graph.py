@@ -31,12 +31,19 @@ KIND_COLUMN: Mapping[str, int] = {
     "statistics": 3, "data_file": 4, "position_deletes": 4, "equality_deletes": 4, "deletion_vector": 4, "row_group": 5,
 }  # fmt: skip
 
+MARKS: Mapping[str, str] = {
+    "staged": "written by a writer that has not committed",
+    "orphan": "left behind: nothing leads to it",
+    "conflict": "what a commit is refused for",
+}
+"""What a node can be marked as."""
+
 
 @dataclass(frozen=True)
 class Node:
     """A node. `id` is opaque and stays the same for the same thing from step to step. `label` and `lines` are plain text. `status`
     is a logical status, "filtered", in a diff "added", "removed" or "kept", or "" where it has none. `fold` is "" (a leaf),
-    "folded" or "open". `facts` identify the thing (snapshot_id, path, ...), and are JSON."""
+    "folded" or "open". `facts` identify the thing (snapshot_id, path, ...), and are JSON. `mark` says more of it: one of MARKS."""
 
     id: str
     kind: str
@@ -47,6 +54,7 @@ class Node:
     current: bool = False
     problem: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    mark: str = ""
 
     @property
     def column(self) -> int:

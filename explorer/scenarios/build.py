@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
+import threading
 from collections.abc import Callable, Sequence
 
 from explorer.engines.spark import SANDBOX, SparkEngine
@@ -61,7 +63,33 @@ def fresh_copy(engine: SparkEngine, name: str) -> str:
     scenario = next((s for s in SCENARIOS if s.name == name), None)
     if scenario is None:
         raise TableNotFound(f"no teaching table {name!r}: there are {', '.join(s.name for s in SCENARIOS)}")
-    spark = engine.session()
+    with _COPYING:
+        return _copy(engine, scenario)
+
+
+_COPYING = threading.Lock()
+
+
+def reset_copy(engine: SparkEngine, name: str) -> str:
+    """Drop a copy of a teaching table and build it anew; returns the new one's name. Raises TableNotFound when it is no such copy."""
+    scenario = origin(name)
+    if not scenario:
+        raise TableNotFound(f"{name!r} is no copy of a teaching table: those are named {LAB}.<teaching table>_<number>")
+    fresh = fresh_copy(engine, scenario)
+    old = name.removeprefix(f"{SANDBOX}.")
+    engine.session().sql(f"DROP TABLE IF EXISTS {SANDBOX}.{old}")
+    shutil.rmtree(engine.sandbox / "warehouse" / LAB / old.removeprefix(f"{LAB}."), ignore_errors=True)
+    return fresh
+
+
+def origin(name: str) -> str:
+    """The teaching table that a table was copied from, by its name; empty for others."""
+    found = re.fullmatch(rf"(?:{SANDBOX}\.)?{LAB}\.(.+)_\d+", name)
+    return found.group(1) if found and any(s.name == found.group(1) for s in SCENARIOS) else ""
+
+
+def _copy(engine: SparkEngine, scenario: Scenario) -> str:
+    name, spark = scenario.name, engine.session()
     for namespace in (LAB, BUILDING):
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{namespace}")
     taken = {row.tableName for row in spark.sql(f"SHOW TABLES IN {SANDBOX}.{LAB}").collect()}

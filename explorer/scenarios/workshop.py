@@ -106,12 +106,26 @@ class Workshop:
         self._write(writer, self.jvm.org.apache.iceberg.types.TypeUtil.select(schema, fields), rows)
         return writer.toDeleteFile()
 
-    def position_delete_file(self, table: Any, name: str, places: Sequence[tuple[str, int]], partition: str = "") -> Any:
-        """Write a position delete file; `places` are (data file path, position), sorted."""
-        where = self._partition(table, partition)
-        writer = self.file_factory(table).newPositionDeleteWriter(self._output(table, name), table.spec(), where)
+    def position_delete_file(self, table: Any, name: str, places: Sequence[tuple[str, int]], partition: str = "", of: Any = None) -> Any:
+        """Write a position delete file; `places` are (data file path, position), sorted. Spec and partition are those of the data file
+        `of`, or the current spec's and `partition`."""
+        spec = table.spec() if of is None else table.specs().get(of.specId())
+        where = self._partition(table, partition) if of is None else of.partition()
+        writer = self.file_factory(table).newPositionDeleteWriter(self._output(table, name), spec, where)
         delete = self.jvm.org.apache.iceberg.deletes.PositionDelete.create()
         for path, position in places:
             writer.write(delete.set(path, position))
         writer.close()
         return writer.toDeleteFile()
+
+    def vectors(self, table: Any, name: str, of: Any, positions: Sequence[int]) -> list[Any]:
+        """Write a Puffin file `name` with one deletion vector of these positions of the data file `of`; returns its DeleteFile."""
+        jvm = self.jvm
+        factory = jvm.org.apache.iceberg.io.OutputFileFactory.builderFor(table, 1, 1).operationId(name)
+        factory = factory.format(jvm.org.apache.iceberg.FileFormat.PUFFIN).build()
+        none_before = jvm.com.google.common.base.Functions.constant(None)
+        writer = jvm.org.apache.iceberg.deletes.BaseDVFileWriter(factory, none_before)
+        for position in positions:
+            writer.delete(str(of.location()), position, table.specs().get(of.specId()), of.partition())
+        writer.close()
+        return list(writer.result().deleteFiles())

@@ -233,7 +233,7 @@ class Dashboard:
             "history": lambda: history_view(table),
             "rows": lambda: rows_view(table, snapshot, self.reads, self._show_row),
             "deletes": lambda: deletes_view(table, snapshot),
-            "lab": lambda: lab_view(table, self._committed),
+            "lab": lambda: lab_view(table, self._committed, self._changed),
             "maintain": lambda: maintain_view(table, self._changed),
         }
         if name in panels:

@@ -1,4 +1,4 @@
-"""The commit lab on the dashboard: writers stepped one by one, a sequence diagram, and all orders of two operations."""
+"""The commit lab on the dashboard: writers stepped one by one, their sequence diagram, what they staged in the graph, and all orders."""
 
 from __future__ import annotations
 
@@ -7,30 +7,37 @@ import io
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.names import base_name
-from explorer.core.units import count, human_bytes
+from explorer.core.commit import Decision
+from explorer.core.uncommitted import Uncommitted
 from explorer.engines.spark import shared_engine
-from explorer.errors import ExplorerError
+from explorer.lab.bench import Bench
 from explorer.lab.catalogue import predicted
 from explorer.lab.interleave import Interleavings, interleave
-from explorer.lab.observe import Observation, observe
-from explorer.lab.operations import ISOLATION, KINDS, Operation, rows_of
-from explorer.lab.stepper import Bench, Run, replay
-from explorer.maintenance import is_writable
+from explorer.lab.operations import ISOLATION, KINDS, PROTECTS, Operation, rows_of
+from explorer.lab.stepper import NAMES, Run, replay
+from explorer.table import Table
+from explorer.ui.background import in_background
 from explorer.ui.changes import grid, heading, lazy_tabs
+from explorer.ui.conflict import conflict_view
+from explorer.ui.observe import ObservePanel
 from explorer.ui.pane import GraphPane
+from explorer.ui.race import RacePanel
 from explorer.ui.rows import SMALL
-from explorer.ui.state import CompareState, ViewState
+from explorer.ui.state import MarkedState
 from explorer.views.labviews import interleaving_rows, rows_words, sequence_svg
+from explorer.views.stategraph import state_svg
 
 _BENCH = threading.Lock()
+NOBODY = ""
+STEP_MS = 700
+FAULTS = {"none": "", "kill it": "!", "lose the answer to its swap": "?", "begin again without looking": "+"}
 
 
 @functools.cache
@@ -44,79 +51,46 @@ def bench() -> Bench:
         return _bench_of(shared_engine().session())
 
 
-def lab_view(table: Any, changed: Callable[[Any], None]) -> Any:
-    """Two writers on a bench of their own; and one statement, observed, on the table that is open."""
-    return lazy_tabs({"Two writers": lambda: LabPanel().view(), "One statement": lambda: ObservePanel(table, changed).view()})
-
-
-class ObservePanel:
-    """A statement on a sandbox table; the files it wrote in order, the swap, and the diff."""
-
-    def __init__(self, table: Any, changed: Callable[[Any], None]) -> None:
-        self.table, self.changed = table, changed
-        columns = [f.name for f in table.metadata.schema(table.metadata.current_schema_id).fields]
-        label = f"t is {table.name}, with columns {', '.join(columns)}; {{name}} its name for CALL"
-        first = f"DELETE FROM t WHERE {columns[0]} IS NULL"
-        self.sql = pmui.TextAreaInput(
-            label=label, value=first, rows=2, max_length=20_000, sizing_mode="stretch_width", margin=(14, 10, 4, 10)
-        )
-        allowed = is_writable(table)
-        self.run = pmui.Button(label="Run it", variant="contained", width=100, margin=(6, 10), disabled=not allowed)
-        words = "Runs through Spark on this sandbox table."
-        if not allowed:
-            words = "Nothing is written to this table. The Maintain tab makes a copy of a teaching table to change."
-        self.status = pmui.Typography(words, variant="body2", margin=(12, 10))
-        self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
-        self.run.on_click(lambda _: self.start())
-
-    def view(self) -> Any:
-        """The panel."""
-        return pn.Column(self.sql, pn.Row(self.run, self.status), self.box, sizing_mode="stretch_both")
-
-    def start(self) -> None:
-        """Run the statement on a thread and show what it did."""
-        self.run.disabled = True
-        self.status.object = "Running through Spark…"
-        future = _OBSERVER.submit(observe, self.table, self.sql.value)
-
-        def poll() -> None:
-            if not future.done():
-                return
-            ticking.stop()
-            self.run.disabled = False
-            try:
-                self.show(future.result())
-            except ExplorerError as error:
-                self.status.object = f"⚠ {error}"
-
-        ticking = pn.state.add_periodic_callback(poll, period=200)
-
-    def show(self, seen: Observation) -> None:
-        """What the statement did."""
-        self.table = seen.table
-        swap = "nothing was committed"
-        if seen.swapped:
-            swap = f"the catalog swapped {base_name(seen.swapped[0])} for {base_name(seen.swapped[1])}"
-        self.status.object = f"{seen.seconds:.1f} s, {count(seen.commits, 'commit')}: {swap}."
-        files = [
-            {"n": i, "after ms": round(f.after_ms), "what": f.what, "file": f.path, "size": human_bytes(f.size)}
-            for i, f in enumerate(seen.files, 1)
-        ]
-        tabs: dict[str, Callable[[], Any]] = {
-            f"Files in order ({len(files)})": lambda: grid(pd.DataFrame(files), {"n": 40, "file": 620, "what": 130}),
+def lab_view(table: Any, changed: Callable[[Any], None], opened: Callable[[str], None]) -> Any:
+    """Writers on a bench of their own; one statement, observed, on the table that is open; would a commit to it succeed; and races.
+    `changed(table)` and `opened(name)` tell of a commit to the open table, and of a table that was made."""
+    return lazy_tabs(
+        {
+            "Writers, step by step": lambda: LabPanel().view(),
+            "One statement": lambda: ObservePanel(table, changed, opened).view(),
+            "Explain a conflict": lambda: conflict_view(table),
+            "Race and faults": lambda: RacePanel().view(),
         }
-        if seen.diff is not None:
-            sides = (seen.diff.before, seen.diff.after)
-            tabs["What changed"] = lambda: GraphPane.of(CompareState(seen.table, *sides), sizing_mode="stretch_both", min_height=400)
-        if seen.cost is not None:
-            report = [{"of the commit": k.replace("_", " "), "": v} for k, v in asdict(seen.cost).items()]
-            tabs["Commit report"] = lambda: grid(pd.DataFrame(report), {"of the commit": 220, "": 260})
-        tabs["Graph"] = lambda: GraphPane.of(ViewState(seen.table), sizing_mode="stretch_both", min_height=400)
-        self.box[:] = [lazy_tabs(tabs)]
-        self.changed(seen.table)
+    )
 
 
-_OBSERVER = ThreadPoolExecutor(2, thread_name_prefix="observe")
+def _choices() -> dict[str, str]:
+    """What a writer may do, in words, to `kind@engine`."""
+    return {kind.words + (f", by {e}" if e != "java" else ""): f"{name}@{e}" for name, kind in KINDS.items() for e in kind.engines}
+
+
+@dataclass
+class Look:
+    """A run as it is after a step: worked out on the lab's thread, shown on the page's."""
+
+    run: Run
+    rows: list[tuple[int, str, str]]
+    table: Table
+    marks: Uncommitted
+    would: dict[str, Decision]
+    why: dict[str, Decision] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, run: Run, why: dict[str, Decision]) -> Look:
+        """Look at a run; `why` holds the reasons of refusals that were found before."""
+        table = run.table()
+        waiting = [w for w in run.writers if w.plan is not None and w.state in ("apply", "metadata", "swap")]
+        refused = [w for w in run.writers if w.plan is not None and w.state == "refused" and w.name not in why]
+        why = why | {w.name: predicted(run, table, w.name) for w in refused}
+        marks = run.uncommitted()
+        against = {found for d in why.values() for c in d.conflicts for found in (c.snapshot_id, *c.files)}
+        would = {w.name: predicted(run, table, w.name) for w in waiting}
+        return cls(run, rows_of(table), run.staged_table(), replace(marks, conflicts=against), would, why)
 
 
 class LabPanel:
@@ -124,140 +98,250 @@ class LabPanel:
 
     def __init__(self) -> None:
         self.run: Run | None = None
+        self.state: MarkedState | None = None
+        self._why: dict[str, Decision] = {}
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="lab")
         self._stop = threading.Event()
         self._progress = ""
-        options = {words: kind for kind, words in KINDS.items()}
-        self.first = pmui.Select(label="writer A", options=options, value="append", width=290, **SMALL)
-        self.second = pmui.Select(label="writer B", options=options, value="append", width=290, **SMALL)
-        self.isolation = pmui.Select(label="isolation", options=list(ISOLATION), value="serializable", width=150, **SMALL)
-        look: dict[str, Any] = {"variant": "outlined", "margin": (14, 4)}
-        self.reset = pmui.Button(label="New run", variant="contained", width=110, margin=(14, 4))
-        self.step_a = pmui.Button(label="Step A", width=90, disabled=True, **look)
-        self.step_b = pmui.Button(label="Step B", width=90, disabled=True, **look)
-        self.play = pmui.Button(label="Play on", width=100, disabled=True, **look)
-        self.orders = pmui.Button(label="All orders", width=120, **look)
+        self._playing = False
+        self.writers = [pmui.Select(label=f"writer {n}", options=_choices(), value="append@java", width=268, **SMALL) for n in NAMES[:2]]
+        third = {"nobody": NOBODY, **_choices()}
+        self.writers.append(pmui.Select(label="writer C", options=third, value=NOBODY, width=268, **SMALL))
+        self.isolation = pmui.Select(label="isolation", options=list(ISOLATION), value="serializable", width=132, **SMALL)
+        versions = {"2: delete files": 2, "3: deletion vectors": 3}
+        self.version = pmui.Select(label="format version", options=versions, value=2, width=165, **SMALL)
+        self.fault = pmui.Select(label="fault at the next step", options=FAULTS, value="", width=225, size="small", margin=(8, 6))
+        look: dict[str, Any] = {"variant": "outlined", "margin": (8, 4)}
+        self.reset = pmui.Button(label="New run", variant="contained", width=105, margin=(8, 4, 8, 10))
+        self.steps = [pmui.Button(label=f"Step {n}", width=88, disabled=True, visible=n != "C", **look) for n in NAMES[:3]]
+        self.play = pmui.Button(label="Play", width=88, disabled=True, **look)
+        self.orders = pmui.Button(label="All orders", width=115, **look)
         self.cancel = pmui.Button(label="Cancel", width=90, visible=False, **look)
-        words = "Each writer is a real operation of Iceberg's Java API on a small table of its own: load, write, apply, metadata, swap."
+        words = "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap. New run begins anew."
         self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
         self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
-        self.saved = pn.widgets.FileInput(accept=".json", width=220, margin=(20, 6))
+        self.saved = pn.widgets.FileInput(accept=".json", width=200, margin=(14, 6))
+        self.checks = [pn.Column(width=520) for _ in self.writers]
+        self.validations = pn.Row(*self.checks, visible=False)
+        self.switches = pmui.Button(label="Validations", width=125, **look)
+        self.switches.on_click(lambda _: setattr(self.validations, "visible", not self.validations.visible))
+        self._parts()
         self.reset.on_click(lambda _: self._new())
-        self.step_a.on_click(lambda _: self._do(lambda run: run.step("A")))
-        self.step_b.on_click(lambda _: self._do(lambda run: run.step("B")))
-        self.play.on_click(lambda _: self._do(lambda run: run.play("AB" * 12)))
+        for name, button in zip(NAMES, self.steps, strict=False):
+            button.on_click(functools.partial(self._clicked_step, name))
+        self.play.on_click(lambda _: self._toggle_play())
         self.orders.on_click(lambda _: self._all_orders())
         self.cancel.on_click(lambda _: self._stop.set())
         self.saved.param.watch(lambda event: self._replay(event.new), "value")
+        for control in (*self.writers, self.isolation):
+            control.param.watch(lambda _: self._offer_checks(), "value")
+        self._offer_checks()
+
+    def _parts(self) -> None:
+        """What a run is shown in; each step changes it in place."""
+        self.picture = pn.pane.HTML("", margin=(4, 10))
+        self.side = pn.Column(width=370)
+        self.graph = GraphPane(sizing_mode="stretch_both", min_height=440)
+        self.graph.param.watch(self._on_request, "request")
+        self.table = grid(pd.DataFrame(), {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 560, "files, in order": 420})
+        look: dict[str, Any] = {"label": "save this run", "button_type": "default", "width": 140}
+        saved = pn.widgets.FileDownload(callback=lambda: io.BytesIO(self._saved()), filename="run.json", **look)
+        self.tabs = lazy_tabs(
+            {
+                "Sequence": lambda: pn.Row(self.picture, pn.Column(self.side, saved, width=380), sizing_mode="stretch_both"),
+                "Graph, with what is not committed": lambda: self.graph,
+                "Steps and files": lambda: self.table,
+            }
+        )
 
     def view(self) -> Any:
         """The panel."""
-        chosen = pn.Row(self.first, self.second, self.isolation)
         return pn.Column(
-            chosen,
-            pn.Row(self.reset, self.step_a, self.step_b, self.play, self.orders, self.cancel, heading("replay:"), self.saved),
+            pn.Row(*self.writers, self.isolation, self.version),
+            pn.Row(self.reset, *self.steps, self.play, self.fault, self.orders, self.cancel, self.switches, heading("replay:"), self.saved),
+            self.validations,
             self.status,
             self.box,
             sizing_mode="stretch_both",
         )
 
-    def _operations(self) -> list[Operation]:
-        return [Operation(self.first.value, self.isolation.value), Operation(self.second.value, self.isolation.value)]
+    # -- what is chosen -----------------------------------------------------------------------------------------------
+    def _chosen(self) -> list[tuple[str, str]]:
+        """(kind, engine) of each writer that takes part."""
+        return [tuple(w.value.split("@")) for w in self.writers if w.value]  # type: ignore[misc]
 
+    def _offer_checks(self) -> None:
+        """One switch for each validation that a writer's operation offers, set as its engine sets it."""
+        chosen = self._chosen()
+        for i, box in enumerate(self.checks):
+            box[:] = []
+            if i >= len(chosen):
+                continue
+            kind, engine = chosen[i]
+            offered = KINDS[kind].offered if engine == "java" else ()
+            box.append(heading(f"writer {NAMES[i]}: {KINDS[kind].words}"))
+            if not offered:
+                box.append(pmui.Typography("no validations to set", variant="body2", margin=(2, 10)))
+                continue
+            usual = Operation(kind, self.isolation.value).validations
+            options = {f"{name}: {PROTECTS[name]}": name for name in offered}
+            box.append(pn.widgets.CheckBoxGroup(options=options, value=[v for v in offered if v in usual], width=510, margin=(2, 10)))
+
+    def _operations(self) -> list[Operation]:
+        found = []
+        for (kind, engine), box in zip(self._chosen(), self.checks, strict=False):
+            usual = Operation(kind, self.isolation.value, engine)
+            groups = [g for g in box.objects if isinstance(g, pn.widgets.CheckBoxGroup)]
+            checks = tuple(v for v in PROTECTS if v in groups[0].value) if groups else usual.validations
+            found.append(usual if checks == usual.validations else Operation(kind, self.isolation.value, engine, checks))
+        return found
+
+    # -- what is done -------------------------------------------------------------------------------------------------
     def _background(self, work: Callable[[], Any], done: Callable[[Any], None], words: str) -> None:
-        buttons = (self.reset, self.step_a, self.step_b, self.play, self.orders)
-        for button in buttons:
+        for button in (self.reset, *self.steps, self.orders):
             button.disabled = True
+        self.play.disabled = not self._playing
         self._progress = ""
         self.status.object = words
-        future = self._worker.submit(work)
 
-        def poll() -> None:
-            if not future.done():
-                spark = shared_engine().state
-                self.status.object = words + (f" {self._progress}" if spark.phase == "ready" else f" ({spark})")
-                return
-            ticking.stop()
+        def waiting() -> None:
+            spark = shared_engine().state
+            self.status.object = words + (f" {self._progress}" if spark.phase == "ready" else f" ({spark})")
+
+        def ended() -> None:
             self.reset.disabled = self.orders.disabled = False
             self.cancel.visible = False
-            try:
-                done(future.result())
-            except ExplorerError as error:
-                self.status.object = f"⚠ {error}"
             self._enable()
 
-        ticking = pn.state.add_periodic_callback(poll, period=150)
+        def failed(reason: str) -> None:
+            self._playing = False
+            self.status.object = f"⚠ {reason}"
+            self._enable()
+
+        in_background(self._worker, work, done, failed, ended, waiting, period=150)
 
     def _enable(self) -> None:
-        over = {w.name: w.over for w in self.run.writers} if self.run else {"A": True, "B": True}
-        self.step_a.disabled, self.step_b.disabled = over.get("A", True), over.get("B", True)
-        self.play.disabled = all(over.values())
+        writers = self.run.writers if self.run else []
+        for i, button in enumerate(self.steps):
+            button.disabled = i >= len(writers) or writers[i].over or self._playing
+            button.visible = i < max(2, len(writers))
+        self.play.disabled = all(w.over for w in writers)
+        self.play.label = "Pause" if self._playing else "Play"
+
+    def _begin(self, make: Callable[[], Run], words: str) -> None:
+        old, self.run, self._why, self._playing = self.run, None, {}, False
+
+        def work() -> Look:
+            if old is not None and old.bench is bench():
+                old.close()
+            return Look.of(make(), {})
+
+        self._background(work, self._show, words)
 
     def _new(self) -> None:
-        operations = self._operations()
-        self._background(lambda: Run(bench(), operations), self._show, "A fresh table…")
+        operations, version = self._operations(), self.version.value
+        self._begin(lambda: Run(bench(), operations, version), "A fresh table…")
 
     def _replay(self, data: Any) -> None:
         if data:
-            self._background(lambda: replay(bench(), bytes(data).decode(errors="replace")), self._show, "Replaying…")
+            self._begin(lambda: replay(bench(), bytes(data).decode(errors="replace")), "Replaying…")
 
-    def _do(self, act: Callable[[Run], Any]) -> None:
-        run = self.run
+    def _clicked_step(self, name: str, _: Any) -> None:
+        self._step(name)
+
+    def _step(self, name: str) -> None:
+        run, token, why = self.run, name + self.fault.value, self._why
+        self.fault.value = ""
         if run is None:
             return
 
-        def work() -> Run:
-            act(run)
-            return run
+        def work() -> Look:
+            run.step(token)
+            return Look.of(run, why)
 
         self._background(work, self._show, "Working…")
 
-    def _show(self, run: Run) -> None:
-        self.run = run
+    def _toggle_play(self) -> None:
+        self._playing = not self._playing
+        self._enable()
+        if self._playing:
+            self._next()
+
+    def _next(self) -> None:
+        """The next step of a run that plays: the writers take turns."""
+        run = self.run
+        if run is None or not self._playing:
+            return
+        waiting = [w.name for w in run.writers if not w.over]
+        if not waiting:
+            self._playing = False
+            self._enable()
+            return
+        last = run.events[-1].writer if run.events else ""
+        self._step(next((n for n in waiting if n > last), waiting[0]))
+
+    def _saved(self) -> bytes:
+        return self.run.to_json().encode() if self.run else b"{}"
+
+    # -- what is shown ------------------------------------------------------------------------------------------------
+    def _on_request(self, event: Any) -> None:
+        if self.state is not None and event.new:
+            if self.state.handle(event.new):
+                self.graph.state = self.state.state()
+            else:
+                self.graph.details = self.state.details()
+
+    def _show(self, seen: Look) -> None:
+        run = self.run = seen.run
+        self._why = seen.why
         last = run.events[-1] if run.events else None
-        said = f"{last.writer} {last.words}" if last else f"{run.name}: three rows in two files. Step a writer."
+        said = f"{last.writer} {last.words}" if last else "Three rows in two files, each of a snapshot of its own. Step a writer."
         waiting = [f"{w.name}: {w.state if w.over else 'next ' + w.state}" for w in run.writers]
         self.status.object = f"{said}  ({'; '.join(waiting)})"
-        picture = pn.pane.HTML(f'<div style="overflow:auto">{sequence_svg(run.events, run.writers)}</div>', margin=(4, 10))
-        table = run.table()
-        rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in rows_of(table)])
-        left = [{"writer": w.name, "left behind by it": f} for w in run.writers if w.over or w.attempts > 1 for f in w.left_behind]
+        self.picture.object = f'<div style="overflow:auto">{sequence_svg(run.events, run.writers)}</div>'
+        rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in seen.rows])
         side: list[Any] = [heading("Rows now"), grid(rows, {"v": 140}, height=200)]
-        writer = run.writer("A")
-        if writer.state in ("apply", "metadata", "swap") and writer.plan is not None:
-            side += [heading("If A went on now"), pmui.Typography(predicted(run, table).words, variant="body2", margin=(0, 10))]
-        if left:
-            side += [heading("Orphans"), grid(pd.DataFrame(left), {"left behind by it": 330}, height=170)]
+        for title, decisions in (("If {} went on now", seen.would), ("Why {} was refused", seen.why)):
+            for name, decision in decisions.items():
+                side += [heading(title.format(name)), pmui.Typography(decision.words, variant="body2", margin=(0, 10))]
+        orphans = [{"writer": m.writer, "left behind by it": m.path.rsplit("/", 1)[-1]} for m in seen.marks.loose if m.mark == "orphan"]
+        orphans += [{"writer": w, "left behind by it": p.rsplit("/", 1)[-1]} for p, w in seen.marks.paths.items() if w in seen.marks.gone]
+        if orphans:
+            side += [heading("Orphans"), grid(pd.DataFrame(orphans), {"left behind by it": 290}, height=170)]
+        self.side[:] = side
         steps = [
-            {"n": e.n, "writer": e.writer, "step": e.step, "outcome": e.outcome, "what": e.words, "files, in order": "\n".join(e.files)}
-            for e in reversed(run.events)
-        ]
-        look: dict[str, Any] = {"label": "save this run", "button_type": "default", "width": 140}
-        saved = pn.widgets.FileDownload(callback=lambda: io.BytesIO(run.to_json().encode()), filename="run.json", **look)
-        widths = {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 560, "files, in order": 420}
-        tabs = lazy_tabs(
             {
-                "Sequence": lambda: pn.Row(picture, pn.Column(*side, saved, width=360), sizing_mode="stretch_both"),
-                "Steps and files": lambda: grid(pd.DataFrame(steps), widths),
-                "Graph": lambda: GraphPane.of(ViewState(table), sizing_mode="stretch_both", min_height=420),
+                "n": e.n, "writer": e.writer, "step": e.step, "outcome": e.outcome, "what": e.words,
+                "files, in order": "\n".join([*e.files, *(f"removed {f}" for f in e.removed)]),
             }
-        )
-        self.box[:] = [tabs]
+            for e in reversed(run.events)
+        ]  # fmt: skip
+        self.table.value = pd.DataFrame(steps)
+        if self.state is None:
+            self.state = MarkedState(seen.table, marks=seen.marks)
+        self.state.show(seen.table, seen.marks)
+        self.graph.state = self.state.state()
+        if self.box.objects != [self.tabs]:
+            self.box[:] = [self.tabs]
+        self._enable()
+        if self._playing:
+            pn.state.add_periodic_callback(self._next, period=STEP_MS, count=1)
 
     def _all_orders(self) -> None:
-        operations = self._operations()
+        operations, version = self._operations(), self.version.value
         self._stop.clear()
         self.cancel.visible = True
 
-        def work() -> Interleavings:
+        def work() -> tuple[Interleavings, str]:
             def tell(done: int, total: int) -> None:
                 self._progress = f"{done} of {total}"
 
-            return interleave(bench(), operations, tell, self._stop.is_set)
+            found = interleave(bench(), operations, tell, self._stop.is_set, version)
+            return found, state_svg(found)
 
-        self._background(work, self._show_orders, "Running every order on Iceberg…")
+        self._background(work, lambda found: self._show_orders(*found), "Running every order on Iceberg…")
 
-    def _show_orders(self, found: Interleavings) -> None:
+    def _show_orders(self, found: Interleavings, drawn: str) -> None:
         summary = "; ".join(f"{n} × {words}" for words, n in found.summary().items()) or "cancelled before the first order was done"
         self.status.object = f"{len(found.outcomes)} orders: {summary}"
         table = grid(pd.DataFrame(interleaving_rows(found)), {"order": 90, "outcomes": 190, "rows": 420, "equals": 90, "anomaly": 140})
@@ -267,8 +351,13 @@ class LabPanel:
 
         table.on_click(clicked)
         ends = [{"serial order": o or "(none)", "rows": rows_words(r)} for o, r in found.serial.items()]
+        words = "Each order of what the writers do, and which serial order its rows equal. Click one to replay it."
         self.box[:] = [
-            heading("Each order of reading, applying and committing, and which serial order its rows equal. Click one to replay it."),
-            table,
-            grid(pd.DataFrame(ends), {"rows": 520}, height=220),
+            lazy_tabs(
+                {
+                    "State graph": lambda: pn.pane.HTML(f'<div style="overflow:auto">{drawn}</div>', margin=(4, 10)),
+                    "Orders": lambda: pn.Column(heading(words), table, sizing_mode="stretch_both"),
+                    "Serial orders": lambda: grid(pd.DataFrame(ends), {"rows": 520}),
+                }
+            )
         ]

@@ -5,7 +5,7 @@ them is checked: an unknown id or a wrong type is a message to the person, never
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from explorer.core.delete_graph import delete_graph
 from explorer.core.diff_graph import BOTH, KEPT, diff_graph, kept_page
 from explorer.core.graph import GraphView, file_node, list_node, manifest_node
 from explorer.core.names import snapshot_ordinals
+from explorer.core.uncommitted import Uncommitted, overlay
 from explorer.core.units import instant
 from explorer.errors import ExplorerError
 from explorer.inspection import inspect, life, row_sections
@@ -150,11 +151,12 @@ class DeletesState(GraphState):
 
 
 class ViewState(GraphState):
-    """A table as of one snapshot: which nodes are open, the timeline, search and paging."""
+    """A table as of one snapshot: which nodes are open, the timeline, search and paging. `marks` are drawn into it."""
 
-    def __init__(self, table: Table, snapshot: str | int | None = None) -> None:
+    def __init__(self, table: Table, snapshot: str | int | None = None, marks: Uncommitted | None = None) -> None:
         super().__init__(table)
         self.view: GraphView
+        self.marks = marks
         self._look(snapshot)
 
     def _look(self, snapshot: str | int | None) -> None:
@@ -168,6 +170,8 @@ class ViewState(GraphState):
 
     def _draw(self) -> None:
         self.graph = self.table.graph(view=self.view)
+        if self.marks is not None:
+            self.graph = overlay(self.graph, self.marks)
 
     def timeline(self) -> dict[str, Any]:
         """All snapshots, oldest first, as parallel lists: ids (text: they do not fit a JavaScript number), operations,
@@ -204,6 +208,11 @@ class ViewState(GraphState):
         elif kind in ("toggle", "focus", "page"):
             self._on_node(kind, str(request.get("id")))
         self._draw()
+
+    def move_to(self, table: Table) -> None:
+        """Look at a newer version of the same table: at its current snapshot."""
+        self.table = table
+        self._look(None)
 
     def show_file(self, path: str) -> None:
         """Open and select a live data file, the deletes that apply to it, and their manifests."""
@@ -256,3 +265,26 @@ class ViewState(GraphState):
             target = f"closed:{node.id}"
         opened.symmetric_difference_update({target})
         self.view = replace(self.view, open_nodes=frozenset(opened))
+
+
+class MarkedState(ViewState):
+    """A table beside what is not committed to it, or with what a commit is refused for: without a timeline."""
+
+    def timeline(self) -> dict[str, Any]:
+        """None: staged snapshots are in no order."""
+        return {}
+
+    def show(self, table: Table, marks: Uncommitted, snapshot: int | None = None, opened: Iterable[str] = ()) -> None:
+        """Look at a table anew, at a snapshot, with all that is marked and some nodes more open. What was selected stays."""
+        self.table, self.marks = table, marks
+        chosen = self.selected
+        self.view = table.default_view(snapshot)
+        nodes = {*(list_node(i) for i in marks.snapshots), *(manifest_node(p) for p in marks.paths), *opened}
+        self.view = replace(self.view, open_nodes=self.view.open_nodes | nodes)
+        self._draw()
+        self.selected = [node for node in chosen if self.graph.node(node)]
+
+    def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
+        if kind in ("reload", "snapshot"):  # what is marked belongs to the table as it was looked at
+            return
+        super()._carry_out("toggle" if kind == "focus" else kind, request)

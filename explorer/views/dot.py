@@ -10,12 +10,17 @@ from explorer.model.graph import Graph
 from explorer.views.palette import DASHED, GONE, KIND_STYLE, STATUS_STYLE
 from explorer.views.text import clean
 
-_LOCK = threading.Lock()  # libgvc is not thread-safe
+LAYOUT_LOCK = threading.Lock()  # libgvc is not thread-safe
 
 
 def text(words: str) -> str:
     """Words as a DOT label: no escapes, and never HTML, whatever a table's author wrote."""
     return str(graphviz.nohtml(graphviz.escape(clean(words))))
+
+
+def lines(*words: str) -> str:
+    """Several lines as one DOT label."""
+    return str(graphviz.nohtml("\\n".join(graphviz.escape(clean(w)) for w in words)))
 
 
 def render_dot(graph: Graph) -> str:
@@ -37,9 +42,15 @@ def render_dot(graph: Graph) -> str:
     for node in graph.nodes:
         color, shape = KIND_STYLE[node.kind]
         mark = f"{STATUS_STYLE[node.status][1]} " if node.status else ""
-        style = "filled,dashed" if node.status in GONE else "filled,bold" if node.current else "filled"
+        style = "filled,dashed" if node.status in GONE or node.mark in ("staged", "orphan") else "filled,bold" if node.current else "filled"
         problem = (f"! {node.problem}",) if node.problem and node.kind != "problem" else ()
-        dot.node(names[node.id], text("\n".join((mark + node.label, *node.lines, *problem))), color=color, shape=shape, style=style)
+        dot.node(
+            names[node.id],
+            lines(mark + node.label, *node.lines, *problem, *([node.mark] if node.mark else [])),
+            color=color,
+            shape=shape,
+            style=style,
+        )
     for edge in graph.edges:
         options = {"style": "dashed"} if edge.kind in DASHED else {}
         if edge.status:
@@ -57,5 +68,5 @@ def render_image(graph: Graph, image_format: str) -> bytes:
     """The graph laid out and drawn by Graphviz as `png`, `svg` or `pdf`."""
     import pygraphviz
 
-    with _LOCK:
+    with LAYOUT_LOCK:
         return bytes(pygraphviz.AGraph(string=render_dot(graph)).draw(prog="dot", format=image_format))

@@ -76,7 +76,9 @@ def interleavings_object(found: Any) -> dict[str, Any]:
     return {"operations": operations, "serial": plain(found.serial), "summary": found.summary(), "orders": orders}
 
 
-COLORS: Mapping[str, str] = {"ok": "#555555", "committed": "#00895a", "lost": "#d55e00", "refused": "#b00020"}
+COLORS: Mapping[str, str] = {
+    "ok": "#555555", "committed": "#00895a", "lost": "#d55e00", "refused": "#b00020", "killed": "#111111", "unknown": "#7b4fd0",
+}  # fmt: skip
 LANE, TOP, LINE = 190, 46, 38
 
 
@@ -96,7 +98,7 @@ def sequence_svg(events: Sequence[Step], writers: Sequence[Any]) -> str:
         out.append(f'<line x1="{at}" y1="28" x2="{at}" y2="{height - 8}" stroke="#bbb" stroke-dasharray="3 3"/>')
     for i, event in enumerate(events):
         y, own, color = TOP + LINE * i + 16, x[event.writer], COLORS.get(event.outcome, "#555555")
-        target = catalog if event.step in ("load", "swap") else storage if event.files else own
+        target = catalog if event.step in ("load", "swap", "check") else storage if event.files else own
         if event.step == "apply" and event.outcome != "refused":
             out.append(f'<line x1="{own}" y1="{y}" x2="{catalog}" y2="{y}" stroke="#999" stroke-dasharray="2 3"/>')
         if target != own:
@@ -115,3 +117,53 @@ def sequence_svg(events: Sequence[Step], writers: Sequence[Any]) -> str:
         out.append("</g>")
     out.append("</svg>")
     return "\n".join(out)
+
+
+def report_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A CommitReport as rows: each metric with its value and unit."""
+    rows = [{"of the commit": k, "": str(v)} for k, v in report.items() if not isinstance(v, (dict, list))]
+    for name, metric in (report.get("metrics") or {}).items():
+        if "total-duration" in metric:
+            rows.append({"of the commit": name, "": f"{metric['total-duration'] / 1e6:.1f} ms"})
+        else:
+            rows.append({"of the commit": name, "": f"{metric['value']:,}" + (" bytes" if metric.get("unit") == "bytes" else "")})
+    return rows
+
+
+def race_svg(laps: Sequence[Any], total: int) -> str:
+    """Commits acknowledged over time, in all and by each writer, and swaps lost."""
+    width, height, left, top = 760, 230, 56, 14
+    until = max(laps[-1].seconds, 0.1)
+    most = max(total, laps[-1].retries, 1)
+
+    def line(values: Sequence[float], color: str, thick: float) -> str:
+        points = " ".join(
+            f"{left + lap.seconds / until * width:.1f},{top + height - v / most * height:.1f}" for lap, v in zip(laps, values, strict=True)
+        )
+        return f'<polyline points="{left},{top + height} {points}" fill="none" stroke="{color}" stroke-width="{thick}"/>'
+
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 190}" height="{top + height + 34}" '
+        'font-family="system-ui, sans-serif" font-size="12" style="background:#fff">',
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="#fafafa" stroke="#ccc"/>',
+    ]
+    for part in (0, 0.5, 1):
+        y = top + height * (1 - part)
+        out.append(f'<text x="{left - 6}" y="{y + 4:.0f}" text-anchor="end" fill="#444">{most * part:,.0f}</text>')
+        out.append(
+            f'<text x="{left + width * part:.0f}" y="{top + height + 18}" text-anchor="middle" fill="#444">{until * part:.0f} s</text>'
+        )
+    for name in laps[-1].by_writer:
+        out.append(line([lap.by_writer[name] for lap in laps], "#d18e00" if name.startswith("java") else "#7b4fd0", 1))
+    out += [line([lap.retries for lap in laps], "#d55e00", 2), line([lap.acknowledged for lap in laps], "#00895a", 3)]
+    key = (
+        ("acknowledged commits", "#00895a"),
+        ("swaps lost", "#d55e00"),
+        ("of each Java writer", "#d18e00"),
+        ("of each pyiceberg writer", "#7b4fd0"),
+    )
+    for i, (words, color) in enumerate(key):
+        y = top + 14 + 20 * i
+        out.append(f'<rect x="{left + width + 14}" y="{y - 9}" width="12" height="10" fill="{color}"/>')
+        out.append(f'<text x="{left + width + 32}" y="{y}" fill="#222">{words}</text>')
+    return "\n".join([*out, "</svg>"])

@@ -130,6 +130,7 @@ def graph_object(graph: Graph) -> dict[str, Any]:
             {
                 "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status, "fold": n.fold,
                 "current": n.current, "problem": n.problem, "facts": plain(n.facts),
+                **({"mark": n.mark} if n.mark else {}),
             }
             for n in graph.nodes
         ],

@@ -31,7 +31,7 @@ def picture(graph: Graph) -> dict[str, Any]:
             {
                 "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status, "fold": n.fold,
                 "current": n.current, "problem": n.problem, "title": str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label),
-                "focus": bool(n.facts.get("focus")), **at(n.id),
+                "focus": bool(n.facts.get("focus")), "mark": n.mark, **at(n.id),
             }
             for n in graph.nodes
         ],
@@ -76,7 +76,7 @@ def render_svg(graph: Graph) -> str:
         out.append(f'<path d="{edge_path(boxes[edge.source], boxes[edge.target])}" fill="none" stroke="{color}"{dash}/>')
     for node in graph.nodes:
         box, (color, _) = boxes[node.id], KIND_STYLE[node.kind]
-        gone = node.status in GONE
+        gone = node.status in GONE or node.mark in ("staged", "orphan")
         dash = ' stroke-dasharray="5 3"' if gone else ""
         thick = 2.5 if node.current else 1.2
         out.append(f"<g><title>{escape(clean(str(node.facts.get('path', node.label))))}</title>")
@@ -91,6 +91,8 @@ def render_svg(graph: Graph) -> str:
             f'<text x="{box.x + 12:g}" y="{box.y + 17:g}" font-size="12" font-weight="600"{strike}>'
             f"{escape(clean(mark + node.label))}</text>"
         )
+        if node.mark:
+            out.append(f'<text x="{box.x + box.width:g}" y="{box.y - 2:g}" text-anchor="end" font-size="9">{node.mark.upper()}</text>')
         for i, line in enumerate(node.lines):
             out.append(f'<text x="{box.x + 12:g}" y="{box.y + 33 + 15 * i:g}" fill="#444">{escape(clean(shorten(line, 38)))}</text>')
         out.append("</g>")

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import explorer
 from explorer.conflicts import explain_conflict
+from explorer.core.commit import Decision
+from explorer.core.graph import list_node, manifest_node
+from explorer.core.uncommitted import kind_of, overlay
 from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
+from explorer.lab.bench import Bench
 from explorer.lab.catalogue import operations, predicted
 from explorer.lab.interleave import interleave, orders, outcome, serial_rows
-from explorer.lab.observe import observe
-from explorer.lab.operations import KINDS, Operation
-from explorer.lab.stepper import Bench, Run, replay
+from explorer.lab.observe import API, observe, observe_api
+from explorer.lab.operations import CATALOGUED, ISOLATION, KINDS, Operation
+from explorer.lab.stepper import Run, replay
 from explorer.scenarios import fresh_copy
+from explorer.views.stategraph import state_svg
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +45,7 @@ def test_figure_4_two_writers_from_one_base(bench: Bench) -> None:
         ("B", "swap", "committed"),
     ]
     assert len(run.rows()) == 5
-    assert [s.operation for s in run.table().metadata.snapshots] == ["append"] * 3
+    assert [s.operation for s in run.table().metadata.snapshots] == ["append"] * 4
     first, second = run.writers
     assert first.left_behind == []
     assert sum(f.endswith(".metadata.json") for f in second.left_behind) == 1  # of the attempt whose swap was lost
@@ -78,14 +85,10 @@ def test_the_kept_anomaly_shows_again(bench: Bench) -> None:
     assert (found.serial, found.anomaly) == ((), "resurrected rows")
 
 
-PAIRS = [(late, Operation(early)) for late in operations() for early in KINDS]
-
-
-@pytest.mark.parametrize(("late", "early"), PAIRS, ids=lambda o: f"{o.kind}-{o.isolation[:4]}")
-def test_every_pair_is_predicted_and_equals_the_unstepped_commit(late: Operation, early: Operation, bench: Bench) -> None:
+def meet(bench: Bench, late: Operation, early: Operation, version: int = 2) -> tuple[str, Decision]:
     """B commits between A's base and A's commit. A's outcome is predicted from metadata, taken step by step, and compared with what
-    Iceberg's own commit() makes of the same."""
-    run = Run(bench, [late, early])
+    Iceberg's own commit() makes of the same. Returns what happened, and what was predicted."""
+    run = Run(bench, [late, early], version)
     for _ in range(3):
         run.step("A")
     while not run.writer("B").over:
@@ -94,23 +97,168 @@ def test_every_pair_is_predicted_and_equals_the_unstepped_commit(late: Operation
     run.play("")
     state = run.writer("A").state
     lost = any(e.writer == "A" and e.outcome == "lost" for e in run.events)
-    assert decision.outcome == ("refused" if state == "refused" else "retry" if lost else "commit"), (decision.words, run.events[-1].words)
+    happened = "refused" if state == "refused" else "retry" if lost else "commit"
+    assert decision.outcome == happened, (str(late), str(early), version, decision.words, run.events[-1].words)
+    if "pyiceberg" not in (late.engine, early.engine):
+        whole = Run(bench, [late, early], version)
+        for name in ("A", "A", "B", "B"):
+            whole.step(name)
+        first, second = (w.plan.pending for w in whole.writers if w.plan)
+        try:
+            try:
+                first.apply()  # the attempt whose swap is lost
+            finally:
+                second.commit()
+            first.commit()
+            refused = False
+        except Exception as error:
+            assert "ValidationException" in str(error) or "CommitFailedException" in str(error)
+            refused = True
+        assert refused == (state == "refused"), (str(late), str(early))
+        assert whole.rows() == run.rows()
+        whole.close()
+    run.close()
+    return happened, decision
 
-    whole = Run(bench, [late, early])
-    for name in ("A", "A", "B", "B"):
-        whole.step(name)
-    pending = [w.plan.pending for w in whole.writers if w.plan]
-    pending[1].commit()
-    try:
-        pending[0].commit()
-        refused = False
-    except Exception as error:
-        assert "ValidationException" in str(error)
-        refused = True
-    assert refused == (state == "refused")
-    assert whole.rows() == run.rows()
-    bench.drop(run.name)
-    bench.drop(whole.name)
+
+PAIRS = [(late, Operation(early)) for late in operations() for early in CATALOGUED]
+EVERY = os.environ.get("ICEBERG_EXPLORER_EVERY_PAIR") == "1"
+MORE = [k for k in KINDS if k not in CATALOGUED]
+OTHERS = ("append", "mor-delete", "compaction", "delete-files", "add-column", "expire")
+
+
+@pytest.mark.parametrize(("late", "early"), PAIRS, ids=lambda o: f"{o.kind}-{o.isolation[:4]}")
+def test_every_pair_is_predicted_and_equals_the_unstepped_commit(late: Operation, early: Operation, bench: Bench) -> None:
+    meet(bench, late, early)
+
+
+@pytest.mark.parametrize("late", KINDS if EVERY else MORE)
+def test_the_other_operations_are_predicted(late: str, bench: Bench) -> None:
+    for early in KINDS if EVERY else OTHERS:
+        meet(bench, Operation(late), Operation(early))
+
+
+def test_a_change_of_schema_is_not_retried(bench: Bench) -> None:
+    happened, decision = meet(bench, Operation("add-column"), Operation("append"))
+    assert (happened, decision.conflicts[0].check) == ("refused", "CommitFailedException")
+
+
+@pytest.mark.parametrize("late", KINDS if EVERY else ("mor-update", "mor-delete", "compaction", "equality-delete"))
+def test_deletion_vectors_are_predicted(late: str, bench: Bench) -> None:
+    for early in KINDS if EVERY else ("mor-update", "mor-delete", "append", "compaction"):
+        happened, decision = meet(bench, Operation(late), Operation(early), version=3)
+        if late == early == "mor-delete":  # in format version 2 both commit
+            assert (happened, [c.check for c in decision.conflicts]) == ("refused", ["validateAddedDVs"])
+
+
+@pytest.mark.parametrize("late", [k for k, kind in KINDS.items() if kind.offered])
+def test_each_validation_on_its_own(late: str, bench: Bench) -> None:
+    usual, offered = Operation(late).validations, KINDS[late].offered
+    chosen = [tuple(v for v in usual if v != off) for off in usual] + [()]
+    if EVERY:
+        chosen += [tuple(v for v in offered if v != off) for off in offered] + [(v,) for v in offered]
+    for checks in dict.fromkeys(chosen):
+        for early in (*CATALOGUED, "delete-files", "overwrite-filter") if EVERY else ("append", "mor-delete", "delete-files"):
+            meet(bench, Operation(late, chosen=checks), Operation(early))
+
+
+def test_pyiceberg_writes_beside_java(bench: Bench) -> None:
+    theirs = [Operation("append", engine="pyiceberg"), *(Operation("cow-delete", level, "pyiceberg") for level in ISOLATION)]
+    for late in theirs:
+        for early in KINDS if EVERY else ("append", "cow-delete", "mor-delete", "compaction", "add-column"):
+            meet(bench, late, Operation(early))
+    for late in KINDS if EVERY else ("mor-delete", "compaction", "append"):
+        meet(bench, Operation(late), theirs[0])
+        meet(bench, Operation(late), theirs[1])
+
+
+def test_what_there_is_not(bench: Bench) -> None:
+    for operation in (
+        Operation("vacuum"), Operation("append", "dirty"), Operation("compaction", engine="pyiceberg"), Operation("append", chosen=("validateFromSnapshot",)),
+    ):  # fmt: skip
+        with pytest.raises(NotFoundInTable):
+            Run(bench, [operation])
+    with pytest.raises(NotFoundInTable, match="format version"):
+        Run(bench, [Operation("append")], version=1)
+
+
+def test_expiry_takes_the_base_from_under_a_writer(bench: Bench) -> None:
+    """A read snapshot-2; B appends; C expires all but the last: Iceberg cannot look through what was committed since."""
+    run = Run(bench, [Operation("mor-delete"), Operation("append"), Operation("expire")])
+    run.play("AABBBBBCCCCC")
+    assert run.writer("A").table is not None
+    expiry = next(e for e in run.events if e.writer == "C" and e.outcome == "committed")
+    assert expiry.removed  # the manifest lists of the snapshots that expired
+    refused = run.events[-1]
+    assert (refused.writer, refused.outcome) == ("A", "refused")
+    assert "is not an ancestor" in refused.error
+    assert predicted(run, run.table()).conflicts[0].check == "validateFromSnapshot"
+    run.close()
+
+
+@pytest.mark.parametrize("library", ["java", "pyiceberg"])
+def test_faults(library: str, bench: Bench) -> None:
+    before = Run(bench, [Operation("append", engine=library)])
+    first = before.rows()
+    before.close()
+    for steps, kinds in ((2, ["data_file"]), (3, ["data_file", "data_manifest", "manifest_list"])):
+        run = Run(bench, [Operation("append", engine=library)])
+        run.play("A" * steps + "A!")
+        assert run.writer("A").state == "killed"
+        assert run.rows() == first
+        assert sorted(kind_of(f) for f in run.writer("A").left_behind) == kinds
+        assert {f.mark for f in run.uncommitted().loose} <= {"orphan"}
+        again = replay(bench, run.to_json())
+        assert [e.token for e in again.events] == [e.token for e in run.events]
+        for done in (run, again):
+            done.close()
+    for order, rows in (("AAAAA?A", len(first) + 1), ("AAAAA?A!", len(first) + 1), ("AAAAA?A+", len(first) + 2)):
+        run = Run(bench, [Operation("append", engine=library)])
+        run.play(order)
+        assert len(run.rows()) == rows, order  # who does not look and begins again writes the row twice
+        run.close()
+    run = Run(bench, [Operation("append", engine=library)])
+    for bad in ("A?", "A+", "A*", "Z"):
+        with pytest.raises((EngineError, NotFoundInTable)):
+            run.step(bad)
+    run.close()
+
+
+def test_a_lost_answer_after_a_lost_swap(bench: Bench) -> None:
+    run = Run(bench, [Operation("append"), Operation("append")])
+    run.play("AAAABBBBBA?")
+    assert trace(run)[9:] == [
+        ("A", "swap", "unknown"),
+        ("A", "check", "lost"),
+        ("A", "apply", "ok"),
+        ("A", "metadata", "ok"),
+        ("A", "swap", "committed"),
+    ]
+    assert len(run.rows()) == 5
+    run.close()
+
+
+def test_staged_snapshots_are_drawn_beside_the_committed_ones(bench: Bench) -> None:
+    run = Run(bench, [Operation("append"), Operation("cow-delete")])
+    for name in "AAABBBB":
+        run.step(name)
+    table, what = run.staged_table(), run.uncommitted()
+    assert sorted(what.snapshots.values()) == ["A", "B"]
+    opened = frozenset(list_node(i) for i in what.snapshots) | frozenset(manifest_node(p) for p in what.paths)
+    graph = overlay(table.graph(view=replace(table.default_view(), open_nodes=opened)), what)
+    marked = [(n.kind, n.mark) for n in graph.nodes if n.mark]
+    assert sorted(marked) == sorted(
+        [("snapshot", "staged")] * 2
+        + [("manifest_list", "staged")] * 2
+        + [("data_manifest", "staged")] * 3
+        + [("data_file", "staged")] * 2
+        + [("metadata", "staged")]
+    )
+    assert [s.operation for s in run.table().metadata.snapshots] == ["append", "append"]  # the table itself knows nothing of them
+    run.play("BA")
+    marks = {m.path.rsplit("/", 1)[-1][:4]: m.mark for m in run.uncommitted().loose}
+    assert set(marks.values()) <= {"orphan"}
+    run.close()
 
 
 def test_all_orders_of_two_operations(bench: Bench) -> None:
@@ -122,8 +270,11 @@ def test_all_orders_of_two_operations(bench: Bench) -> None:
     assert all(o.serial for o in found.outcomes)
     stopped = interleave(bench, [Operation("append"), Operation("append")], cancelled=lambda: True)
     assert stopped.outcomes == ()
-    with pytest.raises(NotFoundInTable, match="at least two"):
+    assert state_svg(stopped).startswith("<svg")
+    assert state_svg(found).count("as if") == 3  # three ends
+    with pytest.raises(NotFoundInTable, match="two or three"):
         interleave(bench, [Operation("append")])
+    assert len(list(orders(3))) == 90
 
 
 def test_explain_conflict_of_a_real_table(sandbox: Path) -> None:
@@ -164,10 +315,41 @@ def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
         nothing.table, "CALL sandbox.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true'))", engine
     )
     assert called.answer[0]["rewritten_data_files_count"] > 0
-    for sql in ("SELECT 1", "DROP TABLE t", "SET a = b"):
+    for sql in REFUSED:
         with pytest.raises(AccessRefused):
             observe(called.table, sql, engine)
     with pytest.raises(AccessRefused, match="teaching table"):
         observe(explorer.open_table("demo.three_inserts"), "DELETE FROM t", engine)
-    with pytest.raises(EngineError, match="nonsense"):
-        observe(called.table, "UPDATE t SET nonsense = 1", engine)
+    for sql, match in (("UPDATE t SET nonsense = 1", "nonsense"), ("UPDATE UPDATE", "no statement")):
+        with pytest.raises(EngineError, match=match):
+            observe(called.table, sql, engine)
+
+
+REFUSED = (
+    "SELECT 1", "DROP TABLE t", "SET a = b", "ADD JAR '/x'", "INSERT INTO sandbox.demo.three_inserts SELECT * FROM t", "ALTER TABLE t RENAME TO lab.y",
+    "INSERT OVERWRITE DIRECTORY '/tmp/out' USING parquet SELECT 1", "INSERT INTO t SELECT * FROM parquet.`/etc`", "ALTER TABLE t SET LOCATION '/x'",
+    "DELETE FROM t WHERE name IN (SELECT value FROM text.`/etc/hosts`)", "CALL sandbox.system.rewrite_manifests('demo.three_inserts')",
+    "MERGE INTO sandbox.demo.three_inserts x USING t ON x.name = t.name WHEN MATCHED THEN DELETE",
+    "CALL sandbox.system.remove_orphan_files(table => '{name}', location => '/')", "CALL sandbox.system.drop_everything('{name}')",
+    "ALTER TABLE t SET TBLPROPERTIES ('write.data.path' = '/x')", "UPDATE t SET name = reflect('java.lang.System', 'getProperty', 'user.home')",
+    "WITH c AS (SELECT value FROM text.`/etc/hosts`) INSERT INTO t SELECT value, value FROM c",
+)  # fmt: skip
+
+
+def test_the_table_api_observed(sandbox: Path, engine: SparkEngine) -> None:
+    table = explorer.open_table(fresh_copy(engine, "three_inserts"))
+    for operation in API:
+        seen = observe_api(table, operation, engine)
+        assert seen.commits == 1, operation
+        assert seen.swapped is not None
+        assert seen.files[-1].what == "metadata file"
+        if operation in ("newFastAppend", "newDelete", "rewriteManifests"):
+            assert seen.report is not None
+            assert seen.report["snapshot-id"] == seen.table.metadata.current_snapshot_id
+            assert seen.report["metrics"]["attempts"]["value"] == 1
+        assert bool(seen.removed) == (operation == "expireSnapshots")
+        table = seen.table
+    with pytest.raises(NotFoundInTable):
+        observe_api(table, "dropEverything", engine)
+    with pytest.raises(AccessRefused, match="teaching table"):
+        observe_api(explorer.open_table("demo.three_inserts"), "newFastAppend", engine)

@@ -10,6 +10,7 @@ const KINDS = {
 };
 const MARKS = { ADDED: "+", EXISTING: "=", DELETED: "−", filtered: "∅", added: "+", kept: "=", removed: "−" };
 const MEANS = { filtered: "filtered out: deleted by an earlier snapshot", added: "only in the later one", kept: "in both", removed: "only in the earlier one" };
+const NOTES = { staged: "staged: written, not committed", orphan: "orphan: left behind, nothing leads to it", conflict: "what a commit is refused for" };
 const CHIP = 30;
 const MOVE_MS = 380;
 
@@ -123,6 +124,12 @@ export function mount(el, picture, send, options = {}) {
     legend.append(row);
   }
 
+  for (const [mark, words] of Object.entries(NOTES)) {
+    const row = html("div", "ix-legend-row ix-if-marks");
+    row.append(html("b", `ix-note-mark ix-m-${mark}`, mark.slice(0, 1).toUpperCase()), document.createTextNode(words));
+    legend.append(row);
+  }
+
   function ask(request) {
     if (!send) return;
     busy.classList.add("ix-open");
@@ -212,9 +219,9 @@ export function mount(el, picture, send, options = {}) {
   }
 
   function paint(g, item) {
-    g.setAttribute("class", `ix-node ix-k-${item.kind}${item.status ? " ix-s-" + item.status : ""}${item.current ? " ix-current" : ""}${item.problem ? " ix-bad" : ""}${item.focus ? " ix-focus" : ""}${selected.has(item.id) ? " ix-selected" : ""}`);
-    Object.assign(g.dataset, { kind: item.kind, label: item.label, status: item.status || "" });
-    g.setAttribute("aria-label", [item.label, KINDS[item.kind] || "", item.status || "", ...item.lines].join(", "));
+    g.setAttribute("class", `ix-node ix-k-${item.kind}${item.status ? " ix-s-" + item.status : ""}${item.current ? " ix-current" : ""}${item.problem ? " ix-bad" : ""}${item.focus ? " ix-focus" : ""}${item.mark ? " ix-m-" + item.mark : ""}${selected.has(item.id) ? " ix-selected" : ""}`);
+    Object.assign(g.dataset, { kind: item.kind, label: item.label, status: item.status || "", mark: item.mark || "" });
+    g.setAttribute("aria-label", [item.label, KINDS[item.kind] || "", item.status || "", item.mark || "", ...item.lines].filter((word) => word).join(", "));
     g.setAttribute("aria-selected", selected.has(item.id));
     const parts = [];
     const title = svg("title");
@@ -239,6 +246,11 @@ export function mount(el, picture, send, options = {}) {
       const warn = svg("text", { class: "ix-warn", x: item.w - 30, y: 18 });
       warn.textContent = "⚠";
       parts.push(warn);
+    }
+    if (item.mark) {
+      const note = svg("text", { class: "ix-note-mark", x: item.w - 3, y: -3, "text-anchor": "end" });
+      note.textContent = item.mark;
+      parts.push(note);
     }
     if (item.fold && send) {
       const fold = svg("g", { class: "ix-fold", role: "button", "aria-label": item.fold === "open" ? "fold" : "unfold" });
@@ -276,7 +288,7 @@ export function mount(el, picture, send, options = {}) {
       const old = shown.get(item.id);
       const g = old ? old.g : card(item);
       const from = old ? { ...old.now } : shown.get(parents.get(item.id)) ? { ...shown.get(parents.get(item.id)).now } : { x: item.x, y: item.y };
-      if (old && old.item.status !== item.status) flash(g);
+      if (old ? old.item.status !== item.status || (old.item.mark || "") !== (item.mark || "") : !first && before && before.title === next.title) setTimeout(() => flash(g));
       if (!old) {
         g.style.opacity = first ? "1" : "0";
         nodeLayer.append(g);
@@ -295,9 +307,10 @@ export function mount(el, picture, send, options = {}) {
     for (const [id, old] of shown) if (!fresh.has(id)) old.g.remove();
     shown = fresh;
     edges = next.edges.filter((e) => shown.has(e.s) && shown.has(e.t)).map((e) => {
-      const path = svg("path", { class: `ix-edge ix-e-${e.kind.replaceAll(" ", "-")}${e.status ? " ix-s-" + e.status : ""}` });
+      const path = svg("path", { class: `ix-edge ix-e-${e.kind.replaceAll(" ", "-")}${e.status ? " ix-s-" + e.status : ""}${shown.get(e.t).item.mark ? " ix-m-" + shown.get(e.t).item.mark : ""}` });
       return { ...e, path };
     });
+    root.classList.toggle("ix-marks", next.nodes.some((n) => n.mark));
     edgeLayer.replaceChildren(...edges.map((e) => e.path));
     heads.replaceChildren(...next.columns.map((c) => {
       const text = svg("text", { class: "ix-column", x: c.x, y: 14 });

@@ -1,0 +1,75 @@
+"""Calls into Iceberg's own protected and private methods, by reflection: its commit() does several of the lab's steps in one."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+
+class Api(Protocol):
+    """What a call needs: a JVM, and its gateway (a Workshop has both)."""
+
+    jvm: Any
+    gateway: Any
+
+
+def _classes(target: Any) -> Any:
+    found = target.getClass()
+    while found is not None:
+        yield found
+        found = found.getSuperclass()
+
+
+def call(api: Api, target: Any, method: str, *arguments: Any, owner_name: str = "") -> Any:
+    """Call a method that is declared in the target's class or one above it, or in the class so named alone."""
+    for owner in _classes(target):
+        if owner_name and owner.getSimpleName() != owner_name:
+            continue
+        for found in owner.getDeclaredMethods():
+            if found.getName() == method and found.getParameterCount() == len(arguments):
+                found.setAccessible(True)
+                values = api.gateway.new_array(api.jvm.java.lang.Object, len(arguments))
+                for i, value in enumerate(arguments):
+                    values[i] = value
+                return found.invoke(target, values)
+    raise AttributeError(f"{target.getClass().getName()} has no method {method} with {len(arguments)} arguments")
+
+
+def field(target: Any, name: str) -> Any:
+    """The value of a field that is declared in the target's class or one above it."""
+    for owner in _classes(target):
+        for found in owner.getDeclaredFields():
+            if found.getName() == name:
+                found.setAccessible(True)
+                return found.get(target)
+    raise AttributeError(f"{target.getClass().getName()} has no field {name}")
+
+
+def cause(error: Exception) -> tuple[str, str]:
+    """(class, message) of what Iceberg threw, below reflection's wrapping."""
+    java = getattr(error, "java_exception", None)
+    while java is not None and java.getCause() is not None and str(java.getClass().getName()).endswith("InvocationTargetException"):
+        java = java.getCause()
+    if java is None:
+        return type(error).__name__, str(error)
+    return str(java.getClass().getName()), str(java.getMessage())
+
+
+def write_metadata(api: Api, operations: Any, base: Any, updated: Any) -> str:
+    """Write the next metadata.json of a table; returns where."""
+    version = int(str(base.metadataFileLocation()).rsplit("/", 1)[-1].split("-")[0])
+    return str(call(api, operations, "writeNewMetadata", updated, version + 1))
+
+
+def swap(api: Api, operations: Any, new: str, old: str) -> None:
+    """JdbcCatalog's conditional UPDATE. Raises Py4JJavaError of a CommitFailedException when the catalog does not hold `old`."""
+    call(api, operations, "updateTable", new, old)
+
+
+def clean_up(api: Api, operations: Any, pending: Any, snapshot_id: int) -> None:
+    """What commit() does after it succeeded: remove the manifests and lists of attempts that lost."""
+    saved = operations.refresh().snapshot(snapshot_id)
+    kept = api.jvm.java.util.HashSet(saved.allManifests(operations.io()))
+    call(api, pending, "cleanUncommitted", kept)
+    for path in list(field(pending, "manifestLists")):
+        if path != saved.manifestListLocation():
+            call(api, pending, "deleteFile", path, owner_name="SnapshotProducer")

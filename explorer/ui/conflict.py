@@ -1,0 +1,89 @@
+"""Would a commit that began at an older snapshot succeed now, and if not, which snapshot's which files stand against it? Read-only."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+
+from explorer.conflicts import explain_conflict
+from explorer.core.commit import Decision
+from explorer.core.graph import list_node, manifest_node
+from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.core.uncommitted import Uncommitted
+from explorer.lab.operations import ISOLATION, KINDS, PROTECTS, Operation
+from explorer.table import Table
+from explorer.ui.background import in_background
+from explorer.ui.changes import grid, heading
+from explorer.ui.pane import GraphPane
+from explorer.ui.rows import SMALL, version_input
+from explorer.ui.state import MarkedState
+
+_WORKERS = ThreadPoolExecutor(2, thread_name_prefix="conflict")
+
+
+def conflict_view(table: Table) -> Any:
+    """Choose a base, an operation, its rows and validations; see what Iceberg would say, with the conflicts lit in the graph."""
+    ordinals = snapshot_ordinals(table.metadata)
+    here = table.metadata.current_snapshot
+    if here is None:
+        return pmui.Typography("This table has no snapshot: every commit succeeds.", margin=20)
+    parent = snapshot_name(here.parent_snapshot_id if here.parent_snapshot_id in ordinals else here.snapshot_id, ordinals)
+    base = version_input(table, "it began at", parent, 170)
+    kind = pmui.Select(label="operation", options={k: k for k in KINDS}, value="cow-update", width=190, **SMALL)
+    isolation = pmui.Select(label="isolation", options=list(ISOLATION), value="serializable", width=140, **SMALL)
+    where = pmui.TextInput(label="on rows where (empty: all)", width=320, **SMALL)
+    ask = pmui.Button(label="Explain", variant="contained", width=100, margin=(14, 6))
+    checks = pn.Column(sizing_mode="stretch_width")
+    card = pn.Card(checks, title="Validations, one by one", collapsed=True, sizing_mode="stretch_width", margin=(2, 10))
+    status = pmui.Typography("From metadata alone: nothing is written.", variant="body1", margin=(6, 10))
+    box = pn.Column(sizing_mode="stretch_both")
+
+    def offer(*_: Any) -> None:
+        usual = Operation(kind.value, isolation.value).validations
+        options = {f"{name}: {PROTECTS[name]}": name for name in KINDS[kind.value].offered}
+        checks[:] = [pn.widgets.CheckBoxGroup(options=options, value=list(usual), margin=(2, 10), width=900)] if options else []
+
+    def chosen() -> tuple[str, ...]:
+        return tuple(v for v in PROTECTS if checks.objects and v in checks.objects[0].value)
+
+    def show(found: Decision) -> None:
+        status.object = found.words
+        rows = [
+            {"check": c.check, "snapshot": c.snapshot, "file": base_name(f), "protects": PROTECTS.get(c.check, "")}
+            for c in found.conflicts
+            for f in c.files or ("",)
+        ]
+        parts: list[Any] = []
+        if rows:
+            widths = {"check": 230, "snapshot": 110, "file": 330, "protects": 560}
+            parts += [heading("What stands against it"), grid(pd.DataFrame(rows), widths, height=min(250, 60 + 28 * len(rows)))]
+        snapshots = [c.snapshot_id for c in found.conflicts if c.snapshot_id]
+        if snapshots:
+            files = {f for c in found.conflicts for f in c.files}
+            state = MarkedState(table)
+            opened = [list_node(i) for i in snapshots] + [manifest_node(m) for c in found.conflicts for m in c.manifests]
+            state.show(table, Uncommitted({}, {}, conflicts={*snapshots, *files}), snapshots[0], opened)
+            parts.append(GraphPane.of(state, sizing_mode="stretch_both", min_height=420))
+        box[:] = parts
+
+    def start(_: Any) -> None:
+        ask.disabled, status.object = True, "Reading what was committed since…"
+        arguments = (base.value.strip(), kind.value, chosen(), where.value.strip())
+
+        def ended() -> None:
+            ask.disabled = False
+
+        def failed(words: str) -> None:
+            status.object, box[:] = f"⚠ {words}", []
+
+        in_background(_WORKERS, lambda: explain_conflict(table, *arguments), show, failed, ended)
+
+    kind.param.watch(offer, "value")
+    isolation.param.watch(offer, "value")
+    ask.on_click(start)
+    offer()
+    return pn.Column(pn.Row(base, kind, isolation, where, ask), card, status, box, sizing_mode="stretch_both")

@@ -1,0 +1,127 @@
+"""One statement, or one operation of the table API, on a sandbox table: what it wrote, the swap, the report, the diff, and the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+
+from explorer.core.names import base_name
+from explorer.core.units import count, human_bytes
+from explorer.engines.spark import shared_engine
+from explorer.lab.observe import API, Observation, observe, observe_api
+from explorer.maintenance import is_teaching, is_writable
+from explorer.scenarios import fresh_copy, origin, reset_copy
+from explorer.ui.background import in_background
+from explorer.ui.changes import grid, heading, lazy_tabs
+from explorer.ui.pane import GraphPane
+from explorer.ui.rows import SMALL
+from explorer.ui.state import CompareState, ViewState
+from explorer.views.labviews import report_rows
+
+_WORKERS = ThreadPoolExecutor(2, thread_name_prefix="observe")
+
+
+class ObservePanel:
+    """A statement on a sandbox table. The graph stays, and what a commit adds comes into it."""
+
+    def __init__(self, table: Any, changed: Callable[[Any], None], opened: Callable[[str], None]) -> None:
+        self.table, self.changed, self.opened = table, changed, opened
+        self.state = ViewState(table)
+        columns = [f.name for f in table.metadata.schema(table.metadata.current_schema_id).fields]
+        label = f"t is {table.name}, with columns {', '.join(columns)}; {{name}} its name for CALL"
+        first = f"DELETE FROM t WHERE {columns[0]} IS NULL"
+        self.sql = pmui.TextAreaInput(
+            label=label, value=first, rows=2, max_length=20_000, sizing_mode="stretch_width", margin=(14, 10, 4, 10)
+        )
+        teaching, allowed = is_teaching(table), is_writable(table)
+        self.run = pmui.Button(label="Run it", variant="contained", width=100, margin=(8, 4, 8, 10), disabled=not allowed)
+        self.api = pmui.Select(label="or the table API", options={w: n for n, (w, _) in API.items()}, width=400, **SMALL)
+        self.call = pmui.Button(label="Call it", variant="outlined", width=90, margin=(8, 4), disabled=not allowed)
+        self.copy = pmui.Button(label="Make a copy of my own", variant="contained", width=210, margin=(8, 4), visible=teaching)
+        self.reset = pmui.Button(label="Reset", variant="outlined", width=90, margin=(8, 4), visible=bool(origin(table.name)))
+        words = "Runs through Spark on this sandbox table; nothing else can be written to."
+        if teaching:
+            words = "A teaching table stays as it is: make a copy of your own to change."
+        elif not allowed:
+            words = "Nothing is written to this table: it is not in the sandbox."
+        self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
+        self.graph = GraphPane(state=self.state.state(), timeline=self.state.timeline(), sizing_mode="stretch_both", min_height=400)
+        self.graph.param.watch(self._on_request, "request")
+        self.boxes = {
+            name: pn.Column(sizing_mode="stretch_both", scroll=True) for name in ("Files in order", "What changed", "Commit report")
+        }
+        self.run.on_click(lambda _: self.start(lambda: observe(self.table, self.sql.value), self.show))
+        self.call.on_click(lambda _: self.start(lambda: observe_api(self.table, self.api.value), self.show))
+        self.copy.on_click(lambda _: self.start(lambda: fresh_copy(shared_engine(), table.name.rsplit(".", 1)[-1]), self.opened))
+        self.reset.on_click(lambda _: self.start(lambda: reset_copy(shared_engine(), table.name), self.opened))
+
+    def view(self) -> Any:
+        """The panel."""
+        controls = pn.Row(self.run, self.api, self.call, self.copy, self.reset)
+        tabs = lazy_tabs({"Graph": lambda: self.graph, **{name: (lambda box=box: box) for name, box in self.boxes.items()}})  # type: ignore[misc]
+        return pn.Column(self.sql, controls, self.status, tabs, sizing_mode="stretch_both")
+
+    def start(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
+        """Do something on a thread and show what it did."""
+        buttons = [(b, b.disabled) for b in (self.run, self.call, self.copy, self.reset)]
+        for button, _ in buttons:
+            button.disabled = True
+        self.status.object = "Running through Spark…"
+
+        def ended() -> None:
+            for button, before in buttons:
+                button.disabled = before
+
+        def failed(words: str) -> None:
+            self.status.object = f"⚠ {words}"
+
+        in_background(_WORKERS, work, done, failed, ended)
+
+    def _on_request(self, event: Any) -> None:
+        if event.new and self.state.handle(event.new):
+            self.graph.state = self.state.state()
+        else:
+            self.graph.details = self.state.details()
+
+    def show(self, seen: Observation) -> None:
+        """What the statement did."""
+        self.table = seen.table
+        swap = "nothing was committed"
+        if seen.swapped:
+            swap = f"the catalog swapped {base_name(seen.swapped[0])} for {base_name(seen.swapped[1])}"
+        gone = f"; {count(len(seen.removed), 'file')} removed" if seen.removed else ""
+        self.status.object = f"{seen.seconds:.1f} s, {count(seen.commits, 'commit')}: {swap}{gone}."
+        self.state.move_to(seen.table)
+        self.graph.timeline = self.state.timeline()
+        self.graph.state = self.state.state()
+        files = [
+            {"n": i, "after ms": round(f.after_ms), "what": f.what, "file": f.path, "size": human_bytes(f.size)}
+            for i, f in enumerate(seen.files, 1)
+        ]
+        files += [{"n": "", "after ms": "", "what": "removed", "file": path, "size": ""} for path in seen.removed]
+        order: list[Any] = (
+            [heading("No file was written.")] if not files else [grid(pd.DataFrame(files), {"n": 40, "file": 620, "what": 130})]
+        )
+        if seen.swapped:
+            pointer = [{"the catalog": w, "metadata file": f} for w, f in zip(("pointed to", "points to"), seen.swapped, strict=True)]
+            order += [heading("Compare-and-swap"), grid(pd.DataFrame(pointer), {"metadata file": 800}, height=110)]
+        self.boxes["Files in order"][:] = order
+        changed: Any = heading("It made no new snapshot with a parent.")
+        if seen.diff is not None:
+            sides = (seen.diff.before, seen.diff.after)
+            changed = GraphPane.of(CompareState(seen.table, *sides), sizing_mode="stretch_both", min_height=400)
+        self.boxes["What changed"][:] = [changed]
+        told: list[Any] = []
+        if seen.report is not None:
+            told = [heading("Iceberg's own CommitReport"), grid(pd.DataFrame(report_rows(seen.report)), {"of the commit": 260, "": 300})]
+        if seen.cost is not None:
+            ours = [{"counted from metadata": k.replace("_", " "), "": v} for k, v in asdict(seen.cost).items()]
+            told.append(grid(pd.DataFrame(ours), {"counted from metadata": 220, "": 260}))
+        self.boxes["Commit report"][:] = told or [heading("Iceberg reports commits that make a snapshot; this made none.")]
+        self.changed(seen.table)

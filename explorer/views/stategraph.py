@@ -1,0 +1,104 @@
+"""All orders of some writers as a state graph: what the writers have done by then, and how each order ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import graphviz
+import pygraphviz
+
+from explorer.core.units import count
+from explorer.views.dot import LAYOUT_LOCK, lines
+
+WRITER_COLORS = ("#0072b2", "#d55e00", "#7b4fd0")
+ENDS = {"serial": ("#e6f5ee", "#00895a"), "refused": ("#eef3f8", "#0072b2"), "anomaly": ("#fdecec", "#d0021b")}
+"""Fill and line of an end: the rows of a serial order, the same with a writer refused, rows of no serial order."""
+
+
+def states(order: str, events: Any, phases: Any) -> Iterator[tuple[str, str, Hashable, list[str]]]:
+    """(writer, phase, state, words) after each phase of one order. Two prefixes lead to the same state when the writers have done the same,
+    on the same versions of the table."""
+    left = list(events)
+    done: Counter[str] = Counter()
+    seen: dict[str, tuple[str, ...]] = dict.fromkeys(sorted(set(order)), ())
+    status = dict.fromkeys(seen, "")
+    commits: list[str] = []
+    for name in order:
+        what, steps = phases[done[name]]
+        done[name] += 1
+        for _ in range(steps):
+            event = next((e for e in left if e.writer == name), None)
+            if event is None or status[name] in ("committed", "refused"):
+                break
+            left.remove(event)
+            if event.step in ("load", "apply"):
+                seen[name] = (*seen[name], "".join(commits))
+            if event.outcome in ("committed", "lost", "refused"):
+                status[name] = event.outcome
+            if event.outcome == "committed":
+                commits.append(name)
+        key = (tuple((n, done[n], seen[n], status[n]) for n in seen), tuple(commits))
+        words = [f"{n} {status[n] or phases[done[n] - 1][0]}" for n in seen if done[n]]
+        yield name, what, key, words
+
+
+def state_dot(found: Any) -> str:
+    """The state graph as DOT. Ids are positions, so that no word of a table is ever syntax."""
+    dot = graphviz.Digraph(
+        "orders",
+        graph_attr={"nodesep": "0.15", "ranksep": "0.32", "bgcolor": "white"},
+        node_attr={
+            "fontname": "sans-serif",
+            "fontsize": "10",
+            "shape": "box",
+            "style": "rounded,filled",
+            "fillcolor": "white",
+            "color": "#999999",
+        },
+        edge_attr={"fontname": "sans-serif", "fontsize": "9", "arrowsize": "0.6"},
+    )
+    ids: dict[Hashable, str] = {(): "s0"}
+    dot.node("s0", lines("the table as it was"))
+    edges: dict[tuple[str, str], tuple[str, str]] = {}
+    ways: Counter[tuple[str, str]] = Counter()
+    ends: Counter[str] = Counter()
+    for outcome in found.outcomes:
+        at = "s0"
+        for writer, what, key, words in states(outcome.order, outcome.events, found.phases):
+            if key not in ids:
+                ids[key] = f"s{len(ids)}"
+                dot.node(ids[key], lines(*words))
+            edges[(at, ids[key])] = (writer, what)
+            ways[(at, ids[key])] += 1
+            at = ids[key]
+        end = (outcome.writers, outcome.rows, outcome.anomaly)
+        if end not in ids:
+            ids[end] = f"s{len(ids)}"
+        ends[ids[end]] += 1
+        edges[(at, ids[end])] = ("", "")
+        ways[(at, ids[end])] += 1
+    for outcome in found.outcomes:
+        ending = ids[(outcome.writers, outcome.rows, outcome.anomaly)]
+        kind = "anomaly" if outcome.anomaly else "refused" if "refused" in outcome.writers else "serial"
+        fill, line = ENDS[kind]
+        fate = [f"{'ABC'[i]} {w}" for i, w in enumerate(outcome.writers)]
+        equals = f"anomaly: {outcome.anomaly}" if outcome.anomaly else f"as if {' or '.join(o or 'none' for o in outcome.serial)}"
+        rows = [f"{i} {v!r}" for i, v, _ in outcome.rows] or ["no rows"]
+        dot.node(
+            ending, lines(*fate, *rows, equals, count(ends[ending], "order")), fillcolor=fill, color=line, style="filled", penwidth="2"
+        )
+    for (a, b), (writer, what) in edges.items():
+        color = WRITER_COLORS["ABC".index(writer)] if writer else "#999999"
+        dot.edge(a, b, lines(f"{writer} {what}" if writer else ""), color=color, fontcolor=color, penwidth=f"{1 + ways[(a, b)] / 6:.1f}")
+    return str(dot.source)
+
+
+def state_svg(found: Any) -> str:
+    """The state graph as SVG, laid out by Graphviz."""
+    if not found.outcomes:
+        return '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>'
+    with LAYOUT_LOCK:
+        drawn = bytes(pygraphviz.AGraph(string=state_dot(found)).draw(prog="dot", format="svg")).decode()
+    return drawn[drawn.index("<svg") :]
