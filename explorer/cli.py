@@ -19,7 +19,7 @@ import explorer
 from explorer.errors import EngineError, ExplorerError
 
 OPERATIONS = ("compact", "compact-sort", "compact-z-order", "rewrite-manifests", "rewrite-position-deletes", "expire", "remove-orphans")
-UNDO = ("tag", "branch", "drop", "fast-forward", "rollback", "rollback-to-time", "set-current", "cherry-pick")
+UNDO = ("tag", "branch", "drop", "fast-forward", "rollback", "rollback-to-time", "set-current", "cherry-pick", "publish")
 LAB_OPERATIONS = (
     "append", "cow-update", "cow-delete", "mor-update", "mor-delete", "equality-delete", "compaction", "replace-partitions", "fast-append",
     "delete-files", "overwrite-filter", "rewrite-manifests", "add-column", "evolve-spec", "expire",
@@ -467,7 +467,7 @@ def maintain(operation: str, columns: str, retain_last: int, really: bool, outpu
 @main.command()
 @table_options
 @click.argument("operation", type=click.Choice(UNDO))
-@click.option("--name", default="", help="The branch or tag.")
+@click.option("--name", default="", help="The branch or tag; of publish, the WAP id.")
 @click.option("--snapshot", "-s", help="Id, branch, tag or snapshot-N; for rollback-to-time a time.")
 @click.option("--run", "really", is_flag=True, help="Carry it out; without it, only show what it would do.")
 def undo(operation: str, name: str, snapshot: str | None, really: bool, output: str, **where: Any) -> None:
@@ -481,7 +481,7 @@ def undo(operation: str, name: str, snapshot: str | None, really: bool, output: 
     if really:
         sql, found = maintenance.run_undo(found, operation, name, snapshot)
         click.echo(sql, err=True)
-    emit(asdict(seen), output, lambda: "\n".join(seen.words or ("nothing else changes",)))
+    emit(asdict(seen), output, lambda: "\n".join([*(seen.words or ("nothing else changes",)), *(f"  {f}" for f in seen.files)]))
     finish(found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -198,9 +198,26 @@ def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | i
     elif snapshot is not None:
         at = table.resolve(snapshot).snapshot
     try:
-        return preview_refs(table.metadata, operation, name, at, moment)
+        seen = preview_refs(table.metadata, operation, name, at, moment)
     except ValueError as error:
         raise NotFoundInTable(str(error)) from error
+    words, files = list(seen.words), list[str]()
+    if seen.allowed and seen.current != table.metadata.current_snapshot_id and seen.current is not None:
+        now, then = (_live(table, i) for i in (table.metadata.current_snapshot_id, seen.current))
+        words.append(
+            f"Readers of main would see {count(len(then), 'file')} instead of {len(now)}: {len(then - now)} come, {len(now - then)} go."
+        )
+    if seen.abandoned:
+        gone = [s for s in table.metadata.snapshots if s.snapshot_id in seen.abandoned]
+        rest = [s for s in table.metadata.snapshots if s.snapshot_id not in seen.abandoned]
+        only = reach(gone, table.manifest_files, table.stored_entries).minus(reach(rest, table.manifest_files, table.stored_entries))
+        files = only.paths
+        words.append(f"Only they reach {count(len(only.files), 'data or delete file')} and {count(len(only.manifests), 'manifest')}.")
+    return replace(seen, words=tuple(words), files=tuple(files))
+
+
+def _live(table: Table, snapshot_id: int | None) -> set[str]:
+    return {row["file_path"] for row in table.files(snapshot_id)} if snapshot_id is not None else set()
 
 
 def _moment(text: str | int | None) -> int:
@@ -249,6 +266,7 @@ def run_undo(
             "rollback-to-time": ("rollback_to_timestamp", f"TIMESTAMP_MILLIS({moment}L)"),
             "set-current": ("set_current_snapshot", f"{at}"),
             "cherry-pick": ("cherrypick_snapshot", f"{at}"),
+            "publish": ("publish_changes", f"'{literal}'"),
         }[operation]
         sql = f"CALL {SANDBOX}.system.{procedure}('{short}', {arguments})"
     _sql(sql, operation, engine)

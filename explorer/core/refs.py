@@ -19,6 +19,7 @@ OPERATIONS = {
     "rollback-to-time": "rollback_to_timestamp: back to the newest ancestor before a time",
     "set-current": "set_current_snapshot: to any snapshot",
     "cherry-pick": "cherrypick_snapshot: commit a staged or abandoned snapshot's changes",
+    "publish": "publish_changes: commit the staged write (WAP) of an id",
 }
 """Each operation, and what it does."""
 
@@ -26,7 +27,7 @@ OPERATIONS = {
 @dataclass(frozen=True)
 class RefPreview:
     """What would happen: whether Iceberg would do it and why not; the refs before and after (names to snapshot ids); the snapshot that
-    would be current (None where a new one is made); snapshots that no ref would lead to any more."""
+    would be current (None where a new one is made); snapshots that no ref would lead to any more, and the files that only those reach."""
 
     operation: str
     allowed: bool
@@ -35,13 +36,14 @@ class RefPreview:
     after: dict[str, int]
     current: int | None
     abandoned: tuple[int, ...]
+    files: tuple[str, ...] = ()
 
 
 def preview_refs(
     metadata: TableMetadata, operation: str, name: str, snapshot: Snapshot | None, timestamp_ms: int | None = None
 ) -> RefPreview:
-    """Preview one of OPERATIONS. `name` is a branch or tag; `snapshot` the one it is about. Raises ValueError for an unknown operation
-    or when what it needs is not given."""
+    """Preview one of OPERATIONS. `name` is a branch, tag or WAP id; `snapshot` the one it is about. Raises ValueError for an
+    unknown operation or when what it needs is not given."""
     if operation not in OPERATIONS:
         raise ValueError(f"no operation {operation!r}: there are {', '.join(OPERATIONS)}")
     ordinals = snapshot_ordinals(metadata)
@@ -61,6 +63,11 @@ def preview_refs(
         snapshot = next((s for i in main if (s := metadata.snapshot(i)) and (s.timestamp_ms or 0) < timestamp_ms), None)
         if snapshot is None:
             refusal = f"no ancestor of the current snapshot is older than {instant(timestamp_ms)}"
+    elif operation == "publish":
+        snapshot = next((s for s in metadata.snapshots if name and s.summary.get("wap.id") == name), None)
+        staged = sorted({s.summary["wap.id"] for s in metadata.snapshots if "wap.id" in s.summary})
+        if snapshot is None:
+            refusal = f"no snapshot has the WAP id {name!r}; there are {', '.join(staged) or 'none'}"
     elif operation != "drop" and snapshot is None:
         raise ValueError(f"{operation} takes a snapshot")
     if operation in ("tag", "branch", "drop", "fast-forward") and not name:
@@ -97,7 +104,7 @@ def preview_refs(
                 f"main would go from {of(metadata.current_snapshot_id)} to {of(snapshot.snapshot_id)}; the snapshot log gets a line more."
             )
             words.append("Readers by snapshot id still see the newer snapshots, until they expire.")
-    elif operation == "cherry-pick" and snapshot is not None:
+    elif operation in ("cherry-pick", "publish") and snapshot is not None:
         refusal = _pick_refusal(metadata, snapshot, main, of)
         if not refusal and snapshot.parent_snapshot_id == current:
             after["main"] = current = snapshot.snapshot_id

@@ -83,6 +83,10 @@ def observe_api(table: Table, operation: str, engine: SparkEngine | None = None)
     return _observed(table, spark, words, run)
 
 
+def _stage_only(java: Any, jvm: Any) -> None:
+    java.newFastAppend().stageOnly().set("wap.id", f"audit-{int(time.time() * 1000)}").commit()
+
+
 def _delete_first(java: Any, jvm: Any) -> None:
     tasks = java.newScan().planFiles()
     found = tasks.iterator()
@@ -118,6 +122,7 @@ def _tag(java: Any, jvm: Any) -> None:
 
 API: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "newFastAppend": ("newFastAppend() of no file", lambda java, jvm: java.newFastAppend().commit()),
+    "stageOnly": ("newFastAppend().stageOnly(): a write to audit and publish (WAP)", _stage_only),
     "newDelete": ("newDelete() of the first data file", _delete_first),
     "rewriteManifests": (
         "rewriteManifests() into one",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import queue
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -194,8 +195,11 @@ class JavaWriter(Writer):
         if self.operation.kind not in METADATA_ONLY:
             reflect.call(self.bench.workshop, self.plan.pending, "cleanAll")
         self.state, self.staged = "refused", []
-        return Taken("refused", f"{kind.rsplit('.', 1)[-1]}: {message}", message)
+        return Taken("refused", f"{kind.rsplit('.', 1)[-1]}: {_FILE.sub(lambda found: base_name(found.group(1)), message)}", message)
 
+
+_FILE = re.compile(r"Generic(?:Data|Delete)File\{.*?file_path=([^,]+),.*\}")
+"""How Iceberg's messages print a file: all its fields."""
 
 # the lab tells of lost swaps itself
 logging.getLogger("pyiceberg.table").addFilter(lambda _: not threading.current_thread().name.startswith("pyiceberg-"))

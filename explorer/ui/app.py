@@ -86,6 +86,7 @@ class Dashboard:
         )
         self.tabs.param.watch(self._on_tab, "active")
         self._filled: set[str] = set()
+        self._lab: Any = None
         self.reads = ReadSession(shared_engine())
 
     # -- page ---------------------------------------------------------------------------------------------------------
@@ -233,7 +234,7 @@ class Dashboard:
             "history": lambda: history_view(table),
             "rows": lambda: rows_view(table, snapshot, self.reads, self._show_row),
             "deletes": lambda: deletes_view(table, snapshot),
-            "lab": lambda: lab_view(table, self._committed, self._changed),
+            "lab": lambda: self._lab_view(table),
             "maintain": lambda: maintain_view(table, self._changed),
         }
         if name in panels:
@@ -259,6 +260,16 @@ class Dashboard:
             self.pane.timeline = self.view.timeline()
             self.pane.state = self.view.state()
             self._filled = {"lab"}
+
+    def _lab_view(self, table: Table) -> Any:
+        self._lab = lab_view(table, self._committed, self._copied)
+        return self._lab
+
+    def _copied(self, name: str) -> None:
+        """The lab made a copy to change: open it where one runs statements."""
+        self._changed(name)
+        if self._lab is not None:
+            self._lab.active = 1
 
     def _changed(self, name: str) -> None:
         """Open a table that was made or changed just now; the picker lists it."""

@@ -19,7 +19,7 @@ from explorer.table import Table
 from explorer.ui.background import in_background
 from explorer.ui.changes import grid, heading
 from explorer.ui.pane import GraphPane
-from explorer.ui.rows import SMALL, version_input
+from explorer.ui.rows import SMALL, WRAPPED, version_input
 from explorer.ui.state import MarkedState
 
 _WORKERS = ThreadPoolExecutor(2, thread_name_prefix="conflict")
@@ -45,7 +45,11 @@ def conflict_view(table: Table) -> Any:
     def offer(*_: Any) -> None:
         usual = Operation(kind.value, isolation.value).validations
         options = {f"{name}: {PROTECTS[name]}": name for name in KINDS[kind.value].offered}
-        checks[:] = [pn.widgets.CheckBoxGroup(options=options, value=list(usual), margin=(2, 10), width=900)] if options else []
+        checks[:] = (
+            [pn.widgets.CheckBoxGroup(options=options, value=list(usual), margin=(2, 10), width=900, stylesheets=[WRAPPED])]
+            if options
+            else []
+        )
 
     def chosen() -> tuple[str, ...]:
         return tuple(v for v in PROTECTS if checks.objects and v in checks.objects[0].value)

@@ -29,7 +29,7 @@ from explorer.ui.conflict import conflict_view
 from explorer.ui.observe import ObservePanel
 from explorer.ui.pane import GraphPane
 from explorer.ui.race import RacePanel
-from explorer.ui.rows import SMALL
+from explorer.ui.rows import SMALL, WRAPPED
 from explorer.ui.state import MarkedState
 from explorer.views.labviews import interleaving_rows, rows_words, sequence_svg
 from explorer.views.stategraph import state_svg
@@ -143,7 +143,11 @@ class LabPanel:
         self.side = pn.Column(width=370)
         self.graph = GraphPane(sizing_mode="stretch_both", min_height=440)
         self.graph.param.watch(self._on_request, "request")
-        self.table = grid(pd.DataFrame(), {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 560, "files, in order": 420})
+        self.table = grid(
+            pd.DataFrame(),
+            {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 480, "files, in order": 430},
+            formatters={name: {"type": "textarea"} for name in ("what", "files, in order")},
+        )
         look: dict[str, Any] = {"label": "save this run", "button_type": "default", "width": 140}
         saved = pn.widgets.FileDownload(callback=lambda: io.BytesIO(self._saved()), filename="run.json", **look)
         self.tabs = lazy_tabs(
@@ -185,7 +189,11 @@ class LabPanel:
                 continue
             usual = Operation(kind, self.isolation.value).validations
             options = {f"{name}: {PROTECTS[name]}": name for name in offered}
-            box.append(pn.widgets.CheckBoxGroup(options=options, value=[v for v in offered if v in usual], width=510, margin=(2, 10)))
+            box.append(
+                pn.widgets.CheckBoxGroup(
+                    options=options, value=[v for v in offered if v in usual], width=510, margin=(2, 10), stylesheets=[WRAPPED]
+                )
+            )
 
     def _operations(self) -> list[Operation]:
         found = []

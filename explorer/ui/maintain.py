@@ -19,6 +19,7 @@ from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.scenarios import fresh_copy
 from explorer.table import Table
+from explorer.ui.background import in_background
 from explorer.ui.changes import grid, heading, lazy_tabs
 from explorer.ui.rows import SMALL, version_input
 from explorer.views.text import cell
@@ -43,7 +44,7 @@ def maintain_view(table: Table, changed: Callable[[str], None]) -> Any:
 def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
     """Choose an operation on refs or the current snapshot, see what it would do, run it on a sandbox table."""
     operation = pmui.Select(label="operation", options={w: n for n, w in REF_OPERATIONS.items()}, value="rollback", width=400, **SMALL)
-    name = pmui.TextInput(label="branch or tag", width=150, **SMALL)
+    name = pmui.TextInput(label="branch, tag or WAP id", width=170, **SMALL)
     ordinals = snapshot_ordinals(table.metadata)
     here = table.metadata.current_snapshot
     parent = snapshot_name(here.parent_snapshot_id if here else None, ordinals)
@@ -67,24 +68,28 @@ def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
         if seen.current is None:
             rows = [r | ({"after": "a new snapshot"} if r["ref"] == "main" else {}) for r in rows]
         lines = [pmui.Typography(w, variant="body2", margin=(2, 10)) for w in seen.words]
-        box[:] = [heading("What it would do"), *lines, grid(pd.DataFrame(rows), {"ref": 160, "before": 160, "after": 160})]
+        refs = grid(pd.DataFrame(rows), {"ref": 160, "before": 160, "after": 160}, height=min(300, 60 + 30 * len(rows)))
+        box[:] = [heading("What it would do"), *lines, refs]
+        if seen.files:
+            prefix = table.metadata.location.rstrip("/") + "/"
+            listed = pd.DataFrame([{"file that no branch or tag would lead to": f.replace(prefix, "")} for f in seen.files])
+            box.append(grid(listed, {"file that no branch or tag would lead to": 700}))
 
     def start(_: Any) -> None:
         run.disabled, status.object = True, "Running through Spark…"
-        future = _WORKERS.submit(maintenance.run_undo, table, *chosen())
+        arguments = chosen()
 
-        def poll() -> None:
-            if not future.done():
-                return
-            ticking.stop()
+        def ended() -> None:
             run.disabled = False
-            try:
-                status.object = future.result()[0]
-                changed(table.name)
-            except ExplorerError as error:
-                status.object = f"⚠ {error}"
 
-        ticking = pn.state.add_periodic_callback(poll, period=300)
+        def done(result: tuple[str, Table]) -> None:
+            status.object = result[0]
+            changed(table.name)
+
+        def failed(words: str) -> None:
+            status.object = f"⚠ {words}"
+
+        in_background(_WORKERS, lambda: maintenance.run_undo(table, *arguments), done, failed, ended)
 
     for control in (operation, name, snapshot):
         control.param.watch(look, "value")
@@ -129,21 +134,18 @@ def procedures_view(table: Table, changed: Callable[[str], None]) -> Any:
         """Run `work` on a thread, so that the page stays alive; what goes wrong is told."""
         run.disabled = copy.disabled = True
         status.object = words
-        future = _WORKERS.submit(work)
 
-        def poll() -> None:
-            if not future.done():
-                if shared_engine().state.phase != "ready":
-                    status.object = f"{words} ({shared_engine().state})"
-                return
-            ticking.stop()
+        def waiting() -> None:
+            if shared_engine().state.phase != "ready":
+                status.object = f"{words} ({shared_engine().state})"
+
+        def ended() -> None:
             run.disabled, copy.disabled = not writable, False
-            try:
-                done(future.result())
-            except ExplorerError as error:
-                status.object = f"⚠ {error}"
 
-        ticking = pn.state.add_periodic_callback(poll, period=300)
+        def failed(reason: str) -> None:
+            status.object = f"⚠ {reason}"
+
+        in_background(_WORKERS, work, done, failed, ended, waiting)
 
     def show(result: Any) -> None:
         outcome, _ = result

@@ -105,9 +105,10 @@ class ObservePanel:
             for i, f in enumerate(seen.files, 1)
         ]
         files += [{"n": "", "after ms": "", "what": "removed", "file": path, "size": ""} for path in seen.removed]
-        order: list[Any] = (
-            [heading("No file was written.")] if not files else [grid(pd.DataFrame(files), {"n": 40, "file": 620, "what": 130})]
-        )
+        widths = {"n": 40, "file": 620, "what": 130}
+        order: list[Any] = [heading("No file was written or removed.")]
+        if files:
+            order = [grid(pd.DataFrame(files), widths, height=min(420, 50 + 34 * len(files)))]
         if seen.swapped:
             pointer = [{"the catalog": w, "metadata file": f} for w, f in zip(("pointed to", "points to"), seen.swapped, strict=True)]
             order += [heading("Compare-and-swap"), grid(pd.DataFrame(pointer), {"metadata file": 800}, height=110)]
@@ -119,9 +120,14 @@ class ObservePanel:
         self.boxes["What changed"][:] = [changed]
         told: list[Any] = []
         if seen.report is not None:
-            told = [heading("Iceberg's own CommitReport"), grid(pd.DataFrame(report_rows(seen.report)), {"of the commit": 260, "": 300})]
+            told.append(grid(pd.DataFrame(report_rows(seen.report)), {"of the commit": 230, "": 270}))
         if seen.cost is not None:
-            ours = [{"counted from metadata": k.replace("_", " "), "": v} for k, v in asdict(seen.cost).items()]
-            told.append(grid(pd.DataFrame(ours), {"counted from metadata": 220, "": 260}))
-        self.boxes["Commit report"][:] = told or [heading("Iceberg reports commits that make a snapshot; this made none.")]
+            ours = [{"counted from metadata": k.replace("_", " "), "": str(v)} for k, v in asdict(seen.cost).items()]
+            told.append(grid(pd.DataFrame(ours), {"counted from metadata": 220, "": 230}))
+        words = (
+            "Iceberg's own CommitReport, and what the metadata says."
+            if told
+            else "Iceberg reports commits that make a snapshot; this made none."
+        )
+        self.boxes["Commit report"][:] = [heading(words), pn.Row(*told, sizing_mode="stretch_both")]
         self.changed(seen.table)

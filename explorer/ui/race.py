@@ -119,5 +119,8 @@ class RacePanel:
             }
             for f in found
         ]  # fmt: skip
-        widths = {"writer": 80, "what befell it": 290, "it was told": 300, "acknowledged": 95, "committed": 90, "left behind": 400}
-        self.box[:] = [heading("One commit each"), grid(pd.DataFrame(rows), widths)]
+        widths = {"writer": 80, "what befell it": 250, "it was told": 250, "acknowledged": 95, "committed": 90, "left behind": 340}
+        self.box[:] = [
+            heading("One commit each"),
+            grid(pd.DataFrame(rows), widths, formatters={name: {"type": "textarea"} for name in ("left behind", "it was told")}),
+        ]

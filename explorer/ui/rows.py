@@ -29,6 +29,8 @@ Show = Callable[[str, "int | None"], None]
 TICK_MS = 250
 SCANNED = {"DataManifests": "data manifests", "DeleteManifests": "delete manifests"}
 SCANNED |= {"DataFiles": "data files", "DeleteFiles": "delete files"}
+WRAPPED = "label { white-space: normal !important; font-size: 13px; } .bk-input-group { gap: 3px; }"
+"""For a group of check boxes with long labels."""
 SMALL: dict[str, Any] = {"size": "small", "margin": (14, 6, 4, 6)}
 
 

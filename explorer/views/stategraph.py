@@ -48,13 +48,14 @@ def state_dot(found: Any) -> str:
     """The state graph as DOT. Ids are positions, so that no word of a table is ever syntax."""
     dot = graphviz.Digraph(
         "orders",
-        graph_attr={"nodesep": "0.15", "ranksep": "0.32", "bgcolor": "white"},
+        graph_attr={"nodesep": "0.15", "ranksep": "0.26", "bgcolor": "white"},
         node_attr={
             "fontname": "sans-serif",
             "fontsize": "10",
             "shape": "box",
             "style": "rounded,filled",
             "fillcolor": "white",
+            "margin": "0.08,0.04",
             "color": "#999999",
         },
         edge_attr={"fontname": "sans-serif", "fontsize": "9", "arrowsize": "0.6"},

@@ -9,6 +9,8 @@ import pytest
 import explorer
 from explorer import maintenance, scenarios
 from explorer.cli import LAB_OPERATIONS, OPERATIONS, UNDO
+from explorer.core.lineage import ancestry
+from explorer.core.reach import reach
 from explorer.core.refs import OPERATIONS as REF_OPERATIONS
 from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
@@ -107,6 +109,7 @@ UNDOS = [
     ("drop", "nothing", None), ("fast-forward", "audit", "main"), ("fast-forward", "main", "audit"), ("rollback", "", "snapshot-4"),
     ("rollback", "", "snapshot-2"), ("set-current", "", "snapshot-2"), ("set-current", "", "snapshot-6"), ("cherry-pick", "", "snapshot-2"),
     ("cherry-pick", "", "snapshot-3"), ("cherry-pick", "", "snapshot-6"), ("cherry-pick", "", "snapshot-4"),
+    ("publish", "night-load", None), ("publish", "no-load", None),
 ]  # fmt: skip
 
 
@@ -140,6 +143,10 @@ def test_refs_and_rollbacks_do_what_the_preview_says(
     else:
         assert refs == seen.after
         assert after.metadata.current_snapshot_id == seen.current
+    led = {i for head in refs.values() for i in ancestry(after.metadata, head)}
+    still = reach([s for s in after.metadata.snapshots if s.snapshot_id in led], after.manifest_files, after.stored_entries)
+    assert not set(seen.files) & set(still.paths)
+    assert bool(seen.files) == bool(seen.abandoned)
     kinds = {h.snapshot_id: h.kind for h in after.history()}
     assert all(kinds[i] in ("abandoned", "detached", "staged") for i in seen.abandoned)
 
