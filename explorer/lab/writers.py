@@ -184,7 +184,7 @@ class JavaWriter(Writer):
         if self.attempts >= ATTEMPTS:
             self.state, self.staged = "refused", []
             return Taken("refused", f"gives up after {self.attempts} attempts", message)
-        self.state = "apply"
+        self.state, self.staged = "apply", []
         return Taken("lost", f"the catalog no longer points to {old}: the swap is lost; it will refresh and apply again", message)
 
     def _refuse(self, error: Exception) -> Taken:

@@ -504,6 +504,7 @@ def test_a_conflict_is_explained_and_lit(dashboard: str, watched: Watched) -> No
     page.goto(f"{dashboard}?table=demo.equality_deletes&view=lab")
     tab(page, "Explain a conflict")
     page.get_by_label("it began at").fill("snapshot-1")
+    page.keyboard.press("Enter")
     page.get_by_label("on rows where").fill("name = 'jack'")
     page.get_by_label("on rows where").press("Enter")
     page.get_by_role("button", name="Explain").click()
