@@ -104,13 +104,13 @@ class LabPanel:
         self._stop = threading.Event()
         self._progress = ""
         self._playing = False
-        self.writers = [pmui.Select(label=f"writer {n}", options=_choices(), value="append@java", width=268, **SMALL) for n in NAMES[:2]]
+        self.writers = [pmui.Select(label=f"writer {n}", options=_choices(), value="append@java", width=224, **SMALL) for n in NAMES[:2]]
         third = {"nobody": NOBODY, **_choices()}
-        self.writers.append(pmui.Select(label="writer C", options=third, value=NOBODY, width=268, **SMALL))
+        self.writers.append(pmui.Select(label="writer C", options=third, value=NOBODY, width=224, **SMALL))
         self.isolation = pmui.Select(label="isolation", options=list(ISOLATION), value="serializable", width=132, **SMALL)
         versions = {"2: delete files": 2, "3: deletion vectors": 3}
-        self.version = pmui.Select(label="format version", options=versions, value=2, width=165, **SMALL)
-        self.fault = pmui.Select(label="fault at the next step", options=FAULTS, value="", width=225, size="small", margin=(8, 6))
+        self.version = pmui.Select(label="format version", options=versions, value=2, width=150, **SMALL)
+        self.fault = pmui.Select(label="fault at the next step", options=FAULTS, value="", width=190, size="small", margin=(8, 6))
         look: dict[str, Any] = {"variant": "outlined", "margin": (8, 4)}
         self.reset = pmui.Button(label="New run", variant="contained", width=105, margin=(8, 4, 8, 10))
         self.steps = [pmui.Button(label=f"Step {n}", width=88, disabled=True, visible=n != "C", **look) for n in NAMES[:3]]
@@ -120,7 +120,7 @@ class LabPanel:
         words = "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap. New run begins anew."
         self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
         self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
-        self.saved = pn.widgets.FileInput(accept=".json", width=200, margin=(14, 6))
+        self.saved = pmui.FileInput(label="Replay a run", accept=".json", variant="outlined", width=145, margin=(8, 4))
         self.checks = [pn.Column(width=520) for _ in self.writers]
         self.validations = pn.Row(*self.checks, visible=False)
         self.switches = pmui.Button(label="Validations", width=125, **look)
@@ -161,8 +161,8 @@ class LabPanel:
     def view(self) -> Any:
         """The panel."""
         return pn.Column(
-            pn.Row(*self.writers, self.isolation, self.version),
-            pn.Row(self.reset, *self.steps, self.play, self.fault, self.orders, self.cancel, self.switches, heading("replay:"), self.saved),
+            pn.FlexBox(*self.writers, self.isolation, self.version, gap="0px"),
+            pn.FlexBox(self.reset, *self.steps, self.play, self.fault, self.orders, self.cancel, self.switches, self.saved),
             self.validations,
             self.status,
             self.box,

@@ -17,6 +17,7 @@ from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
 from explorer.lab.bench import Bench
 from explorer.lab.catalogue import operations, predicted
+from explorer.lab.exercises import EXERCISES
 from explorer.lab.interleave import interleave, orders, outcome, serial_rows
 from explorer.lab.observe import API, observe, observe_api
 from explorer.lab.operations import CATALOGUED, ISOLATION, KINDS, Operation
@@ -170,6 +171,17 @@ def test_pyiceberg_writes_beside_java(bench: Bench) -> None:
     for late in KINDS if EVERY else ("mor-delete", "compaction", "append"):
         meet(bench, Operation(late), theirs[0])
         meet(bench, Operation(late), theirs[1])
+
+
+@pytest.mark.parametrize("number", range(len(EXERCISES)))
+def test_exercises_are_judged_by_running_them(number: int, bench: Bench) -> None:
+    exercise = EXERCISES[number]
+    assert exercise.check(bench).right is None
+    right = exercise.check(bench, exercise.example)
+    assert right.right, right.words
+    assert "<svg" in right._repr_html_()
+    for wrong in ("serializable", "validateFromSnapshot", 2, "AAAAA", "nonsense", ("append", "append"), None):
+        assert exercise.check(bench, wrong).right is False, wrong
 
 
 def test_what_there_is_not(bench: Bench) -> None:
