@@ -86,6 +86,9 @@ def table_options(command: F) -> F:
     return command
 
 
+writes_option = click.option(
+    "--allow-writes", is_flag=True, help="Also on a teaching table, or a table of another catalog that Spark knows (spark.json)."
+)
 snapshot_option = click.option("--snapshot", "-s", help="Id, branch, tag, snapshot-N or timestamp; the current one if left out.")
 
 
@@ -444,7 +447,8 @@ def fate(condition: str, keys: tuple[str, ...], snapshot: str | None, output: st
 @click.option("--columns", default="", help="For sorting: column names, separated by commas.")
 @click.option("--retain-last", type=int, default=1, show_default=True, help="For expiry: snapshots to keep on each branch.")
 @click.option("--run", "really", is_flag=True, help="Carry it out; without it, only show what it would do.")
-def maintain(operation: str, columns: str, retain_last: int, really: bool, output: str, **where: Any) -> None:
+@writes_option
+def maintain(operation: str, columns: str, retain_last: int, really: bool, allow_writes: bool, output: str, **where: Any) -> None:
     """Preview maintenance from metadata alone, or with --run carry it out on a sandbox table through Spark's procedures."""
     from dataclasses import asdict
 
@@ -458,7 +462,7 @@ def maintain(operation: str, columns: str, retain_last: int, really: bool, outpu
         emit(plain(asdict(seen)), output, lambda: "\n".join([*seen.words, *(f"  {path}" for path in seen.files)]))
         finish(found)
         return
-    done, after = maintenance.run(found, operation, columns, retain_last)
+    done, after = maintenance.run(found, operation, columns, retain_last, allow_writes)
     rows = [{"of": k, "before": v, "after": asdict(done.after)[k]} for k, v in asdict(done.before).items()]
     emit(plain(asdict(done)), output, lambda: render_fields(dict(done.answer[0]) if done.answer else {}) + render_table(rows))
     finish(after)
@@ -470,7 +474,8 @@ def maintain(operation: str, columns: str, retain_last: int, really: bool, outpu
 @click.option("--name", default="", help="The branch or tag; of publish, the WAP id.")
 @click.option("--snapshot", "-s", help="Id, branch, tag or snapshot-N; for rollback-to-time a time.")
 @click.option("--run", "really", is_flag=True, help="Carry it out; without it, only show what it would do.")
-def undo(operation: str, name: str, snapshot: str | None, really: bool, output: str, **where: Any) -> None:
+@writes_option
+def undo(operation: str, name: str, snapshot: str | None, really: bool, allow_writes: bool, output: str, **where: Any) -> None:
     """Preview branches, tags, rollbacks and cherry-picks from metadata alone, or with --run carry them out on a sandbox table."""
     from dataclasses import asdict
 
@@ -479,7 +484,7 @@ def undo(operation: str, name: str, snapshot: str | None, really: bool, output: 
     found = opened(**where)
     seen = maintenance.preview_undo(found, operation, name, snapshot)
     if really:
-        sql, found = maintenance.run_undo(found, operation, name, snapshot)
+        sql, found = maintenance.run_undo(found, operation, name, snapshot, allow_writes)
         click.echo(sql, err=True)
     emit(asdict(seen), output, lambda: "\n".join([*(seen.words or ("nothing else changes",)), *(f"  {f}" for f in seen.files)]))
     finish(found)
@@ -495,6 +500,25 @@ def copy_scenario(name: str, output: str) -> None:
 
     made = scenarios.fresh_copy(SparkEngine(), name.removeprefix("demo."))
     emit({"table": made}, output, lambda: made)
+
+
+@main.command()
+@table_options
+@click.argument("sql", required=False)
+@click.option("--api", default="", help="Instead of SQL: an operation of the table API, such as rewriteManifests.")
+@writes_option
+def observe(sql: str | None, api: str, allow_writes: bool, output: str, **where: Any) -> None:
+    """Run one writing statement (t is the table) on a sandbox table, and say which files it wrote in order, the swap and the report."""
+    from explorer.lab.observe import API, observe_api
+    from explorer.lab.observe import observe as run
+    from explorer.views.labviews import observation_object, render_observation
+
+    if bool(sql) == bool(api):
+        raise click.UsageError(f"give a statement, or --api with one of {', '.join(API)}")
+    found = opened(**where)
+    seen = observe_api(found, api, allow_writes=allow_writes) if api else run(found, sql or "", allow_writes=allow_writes)
+    emit(observation_object(seen), output, lambda: render_observation(seen))
+    finish(seen.table)
 
 
 without_option = click.option(
@@ -627,7 +651,7 @@ def lab_race(writers: int, commits: int, times: int, chosen: bool, output: str) 
 @main.command("lab-catalogue")
 @click.option("--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to stdout.")
 def lab_catalogue(target: Path | None) -> None:
-    """Run every pair of operations on Iceberg itself, and write what happens as Markdown (about two minutes)."""
+    """Run every pair of operations on Iceberg itself, and write what happens as Markdown (about seven minutes)."""
     from explorer.engines.spark import SparkEngine
     from explorer.lab.bench import Bench
     from explorer.lab.catalogue import catalogue, render_catalogue

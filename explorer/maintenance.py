@@ -143,8 +143,9 @@ def _arguments(table: Table, operation: str, columns: str, retain_last: int) -> 
     quoted = ", ".join(f"`{c}`" if not c.isidentifier() else c for c in wanted).replace("'", "\\'")
     filled = arguments.replace("{columns}", quoted).replace("{retain_last}", str(int(retain_last)))
     filled = filled.replace("{now}", str(int(time.time() * 1000)))
-    name = table.name.removeprefix(f"{SANDBOX}.").replace("'", "\\'")
-    return f"CALL {SANDBOX}.system.{procedure}(table => '{name}'{', ' + filled if filled else ''})"
+    catalog, name = catalog_and_name(table)
+    quoted_name = name.replace("'", "\\'")
+    return f"CALL {catalog}.system.{procedure}(table => '{quoted_name}'{', ' + filled if filled else ''})"
 
 
 def is_teaching(table: Table) -> bool:
@@ -157,12 +158,31 @@ def is_writable(table: Table) -> bool:
     return table.reader.location.catalog == SANDBOX and not is_teaching(table)
 
 
+def catalog_and_name(table: Table) -> tuple[str, str]:
+    """Its catalog, and its name there."""
+    catalog = table.reader.location.catalog or SANDBOX
+    return catalog, table.name.removeprefix(f"{catalog}.")
+
+
 def check_writable(table: Table, allow_writes: bool = False) -> None:
-    """Raises AccessRefused when nothing may be written to a table; `allow_writes` opens the teaching tables only."""
-    if table.reader.location.catalog != SANDBOX:
-        raise AccessRefused(f"{table.name} is not in the sandbox catalog: nothing is written to it")
+    """Raises AccessRefused when nothing may be written to a table. Without `allow_writes` that is all but sandbox tables that are no
+    teaching tables; with it, tables that no catalog holds."""
+    catalog = table.reader.location.catalog
+    if catalog is None:
+        raise AccessRefused(
+            f"{table.name} was opened by its path: it is not in the sandbox, nor in a catalog that a commit could go through"
+        )
+    if catalog != SANDBOX and not allow_writes:
+        raise AccessRefused(f"{table.name} is not in the sandbox catalog: nothing is written to it unless allow_writes=True is passed")
     if is_teaching(table) and not allow_writes:
         raise AccessRefused(f"{table.name} is a teaching table: work on a copy (scenarios.fresh_copy), or pass allow_writes=True")
+
+
+def check_known(table: Table, engine: SparkEngine) -> None:
+    """Raises EngineError when Spark has no catalog of the name of the table's."""
+    catalog, _ = catalog_and_name(table)
+    if catalog != SANDBOX and engine.session().conf.get(f"spark.sql.catalog.{catalog}", None) is None:
+        raise EngineError(f"Spark does not know the catalog {catalog}: set spark.sql.catalog.{catalog} and its options in spark.json")
 
 
 def _sql(sql: str, what: str, engine: SparkEngine | None) -> list[dict[str, Any]]:
@@ -179,9 +199,11 @@ def _sql(sql: str, what: str, engine: SparkEngine | None) -> list[dict[str, Any]
 def run(
     table: Table, operation: str, columns: str = "", retain_last: int = 1, allow_writes: bool = False, engine: SparkEngine | None = None
 ) -> tuple[Outcome, Table]:
-    """Carry out an operation, and return what it did and the table as it is then. Only on tables of the sandbox catalog, and on the
-    teaching tables (whose claims it would break) only with `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable."""
+    """Carry out an operation, and return what it did and the table as it is then. On tables of the sandbox catalog; on those of another
+    catalog that Spark knows, and on the teaching tables (whose claims it would break), only with `allow_writes`. Raises AccessRefused,
+    EngineError, NotFoundInTable."""
     check_writable(table, allow_writes)
+    check_known(table, engine or shared_engine())
     sql = _arguments(table, operation, columns, retain_last)
     before = table_holdings(table)
     answer = _sql(sql, operation, engine)
@@ -239,12 +261,13 @@ def run_undo(
     allow_writes: bool = False,
     engine: SparkEngine | None = None,
 ) -> tuple[str, Table]:
-    """Carry out such an operation on a sandbox table; returns the statement and the table as it is then. Raises AccessRefused,
-    EngineError (with Iceberg's reason), NotFoundInTable."""
+    """Carry out such an operation on a sandbox table (on others see `run`); returns the statement and the table as it is then. Raises
+    AccessRefused, EngineError (with Iceberg's reason), NotFoundInTable."""
     check_writable(table, allow_writes)
+    check_known(table, engine or shared_engine())
     preview_undo(table, operation, name, snapshot)
     at = None if operation == "rollback-to-time" or snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
-    short = table.name.removeprefix(f"{SANDBOX}.")
+    catalog, short = catalog_and_name(table)
     quoted = "`" + name.replace("`", "``") + "`"
     if operation in ("tag", "branch"):
         sql = f"ALTER TABLE {table.name} CREATE {operation.upper()} {quoted} AS OF VERSION {at}"
@@ -268,6 +291,6 @@ def run_undo(
             "cherry-pick": ("cherrypick_snapshot", f"{at}"),
             "publish": ("publish_changes", f"'{literal}'"),
         }[operation]
-        sql = f"CALL {SANDBOX}.system.{procedure}('{short}', {arguments})"
+        sql = f"CALL {catalog}.system.{procedure}('{short}', {arguments})"
     _sql(sql, operation, engine)
     return sql, table.refresh()

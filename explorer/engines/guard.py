@@ -85,7 +85,7 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str]) -> None:
     for node in nodes:
         if _kind(node) == "UnresolvedRelation":
             read = _items(node.multipartIdentifier())
-            if read[0] != SANDBOX and not (len(read) == 1 and read[0] in names):
+            if read[0] not in (SANDBOX, table[0]) and not (len(read) == 1 and read[0] in names):
                 raise AccessRefused(f"this reads {'.'.join(read)}: only tables of the sandbox are read here, by their full names")
 
 
@@ -146,7 +146,7 @@ def _in_expression(expression: Any) -> Iterator[Any]:
 
 def _check_call(plan: Any, table: Sequence[str]) -> None:
     procedure = _items(plan.procedure().nameParts())
-    if procedure[:-1] != [SANDBOX, "system"] or procedure[-1].lower() not in PROCEDURES:
+    if procedure[:-1] != [table[0], "system"] or procedure[-1].lower() not in PROCEDURES:
         raise AccessRefused(f"the procedure {'.'.join(procedure)} is not run here: there are {', '.join(sorted(PROCEDURES))}")
     named, placed = {}, []
     for i in range(plan.args().size()):

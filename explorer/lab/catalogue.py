@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from explorer.core.commit import BY_FILTER, Decision, Intent, decide
 from explorer.core.lineage import ancestry
 from explorer.lab.bench import Bench
 from explorer.lab.interleave import Outcome, outcome, serial_rows
-from explorer.lab.operations import CATALOGUED, KEY, KINDS, PARTITION, Operation
+from explorer.lab.operations import CATALOGUED, ISOLATION, KEY, KINDS, PARTITION, PROTECTS, Operation
 from explorer.lab.stepper import Run
 from explorer.lab.writers import Writer
 from explorer.table import Table
@@ -65,10 +65,10 @@ def predicted(run: Run, table: Table, name: str = "A") -> Decision:
     return decide(intent(writer), since, earlier, moved, base.current_snapshot_id in {s.snapshot_id for s in line})
 
 
-def pair(bench: Bench, late: Operation, early: Operation) -> Pair:
+def pair(bench: Bench, late: Operation, early: Operation, version: int = 2) -> Pair:
     """Run one pair, and predict it before A goes on."""
-    serial = serial_rows(bench, [late, early])
-    run = Run(bench, [late, early])
+    serial = serial_rows(bench, [late, early], version)
+    run = Run(bench, [late, early], version)
     for _ in range(3):
         run.step("A")  # load, write, apply
     while not run.writer("B").over:
@@ -80,17 +80,49 @@ def pair(bench: Bench, late: Operation, early: Operation) -> Pair:
     return Pair(late, early, found, decision)
 
 
-def catalogue(bench: Bench, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Pair]:
-    """Every pair."""
-    wanted = [(late, Operation(early)) for late in operations() for early in CATALOGUED]
-    found = []
-    for i, (late, early) in enumerate(wanted, 1):
-        found.append(pair(bench, late, early))
-        progress(i, len(wanted))
-    return found
+Wanted = tuple[Operation, Operation, int]
 
 
-def render_catalogue(pairs: list[Pair]) -> str:
+@dataclass(frozen=True)
+class Catalogue:
+    """The pairs of the usual operations; the same with deletion vectors; those of the other operations; and of pyiceberg's."""
+
+    usual: tuple[Pair, ...]
+    vectors: tuple[Pair, ...]
+    others: tuple[Pair, ...]
+    pyiceberg: tuple[Pair, ...]
+
+
+def catalogue(bench: Bench, progress: Callable[[int, int], Any] = lambda *_: None) -> Catalogue:
+    """Run every pair."""
+    more = [k for k in KINDS if k not in CATALOGUED]
+    theirs = [Operation("append", engine="pyiceberg"), *(Operation("cow-delete", level, "pyiceberg") for level in ISOLATION)]
+    wanted: list[list[Wanted]] = [
+        [(late, Operation(early), 2) for late in operations() for early in CATALOGUED],
+        [(late, Operation(early), 3) for late in operations() for early in CATALOGUED],
+        [(Operation(late), Operation(early), 2) for late in more for early in KINDS],
+        [(late, Operation(early), 2) for late in theirs for early in CATALOGUED],
+    ]
+    total, found = sum(map(len, wanted)), list[list[Pair]]()
+    for group in wanted:
+        found.append([])
+        for late, early, version in group:
+            found[-1].append(pair(bench, late, early, version))
+            progress(sum(map(len, found)), total)
+    return Catalogue(*map(tuple, found))
+
+
+def _matrix(pairs: Sequence[Pair]) -> list[str]:
+    """Late writers by early ones."""
+    kinds = list(dict.fromkeys(p.early.kind for p in pairs))
+    by_late: dict[Operation, dict[str, Pair]] = {}
+    for found in pairs:
+        by_late.setdefault(found.late, {})[found.early.kind] = found
+    lines = ["| late \\ early | " + " | ".join(kinds) + " |", "|---|" + "---|" * len(kinds)]
+    return lines + [f"| **{late}** | " + " | ".join(_cell(row[k]) for k in kinds) + " |" for late, row in by_late.items()]
+
+
+def render_catalogue(found: Catalogue) -> str:
     """The catalogue as Markdown."""
     lines = [
         "# What happens when two commits meet",
@@ -108,13 +140,7 @@ def render_catalogue(pairs: list[Pair]) -> str:
         "",
     ]
     kinds = list(CATALOGUED)
-    lines += ["| late \\ early | " + " | ".join(kinds) + " |", "|---|" + "---|" * len(kinds)]
-    by_late: dict[Operation, dict[str, Pair]] = {}
-    for found in pairs:
-        by_late.setdefault(found.late, {})[found.early.kind] = found
-    for late, row in by_late.items():
-        name = late.kind + (f", {late.isolation}" if KINDS[late.kind].serializable else "")
-        lines.append(f"| **{name}** | " + " | ".join(_cell(row[k]) for k in kinds) + " |")
+    lines += _matrix(found.usual)
     lines += ["", "## Which validations are set", ""]
     lines += ["| operation | validations | under serializable also |", "|---|---|---|"]
     for kind in kinds:
@@ -128,6 +154,37 @@ def render_catalogue(pairs: list[Pair]) -> str:
         "merge-on-read, not for DELETE: two deletes of one row do no harm. Equality deletes (Flink) and appends validate nothing: they can",
         "always be applied on newer metadata, and their sequence numbers then say what they hit. INSERT OVERWRITE of Spark sets no",
         "isolation unless the write option `isolation-level` asks for it.",
+        "",
+        "Each validation can be switched off on its own (`lab --without`, or *Validations* in the Lab). What it protects from:",
+        "",
+        *(f"- `{name}` {words}." for name, words in PROTECTS.items()),
+        "",
+        "## With deletion vectors (format version 3)",
+        "",
+        "Only what differs from the table above. A data file has one deletion vector at most, so two commits that add one for the same",
+        "file cannot both go in, whatever validations are set: Iceberg checks it always (`validateAddedDVs`).",
+        "",
+        "| late | early | format version 2 | format version 3 |",
+        "|---|---|---|---|",
+        *(
+            f"| {v2.late} | {v2.early.kind} | {_cell(v2)} | {_cell(v3)} |"
+            for v2, v3 in zip(found.usual, found.vectors, strict=True)
+            if _cell(v2) != _cell(v3)
+        ),
+        "",
+        "## The other operations",
+        "",
+        "A change of schema or spec is not retried: `SchemaUpdate.commit` and `BaseUpdatePartitionSpec.commit` hand the base that they",
+        "loaded to the catalog once, and the person must try again. Expiry and rewriting of manifests decide anew at each attempt.",
+        "",
+        *_matrix(found.others),
+        "",
+        "## pyiceberg as the late writer",
+        "",
+        "pyiceberg holds its requirements (the branch is where it was) against the table before it writes metadata.json, and validates",
+        "only when it tries again, with the isolation level of the table's properties.",
+        "",
+        *_matrix(found.pyiceberg),
         "",
     ]
     return "\n".join(lines)

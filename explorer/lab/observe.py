@@ -17,11 +17,11 @@ from explorer.core.costs import CommitCost
 from explorer.core.diff import SnapshotDiff
 from explorer.engines.guard import check_write
 from explorer.engines.reads import explain
-from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
+from explorer.engines.spark import SparkEngine, shared_engine
 from explorer.errors import EngineError, NotFoundInTable, UnreadableFile
 from explorer.io.storage import local_path
 from explorer.lab import java as reflect
-from explorer.maintenance import check_writable
+from explorer.maintenance import catalog_and_name, check_known, check_writable
 from explorer.table import Table
 
 
@@ -53,25 +53,28 @@ class Observation:
     seconds: float
 
 
-def observe(table: Table, sql: str, engine: SparkEngine | None = None) -> Observation:
+def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_writes: bool = False) -> Observation:
     """Run one writing statement on a sandbox table through Spark, in which `t` is the table and `{name}` its name for CALL, and look at
-    what was written. It may write to that table only, and to a teaching table not at all. Raises AccessRefused, EngineError."""
-    check_writable(table)
+    what was written. It may write to that table only; to a teaching table, or in another catalog, with `allow_writes` only. Raises
+    AccessRefused, EngineError."""
+    check_writable(table, allow_writes)
     spark = engine or shared_engine()
+    check_known(table, spark)
     statement = re.sub(r"\{t\}|(?<![\w.`'])t(?![\w.`'])", table.name, sql.strip().rstrip(";"))
-    statement = statement.replace("{name}", table.name.removeprefix(f"{SANDBOX}."))
+    statement = statement.replace("{name}", catalog_and_name(table)[1])
     session = spark.session()
     check_write(session, statement, table.name.split("."))
     return _observed(table, spark, statement, lambda: tuple(session.sql(statement).toArrow().to_pylist()))
 
 
-def observe_api(table: Table, operation: str, engine: SparkEngine | None = None) -> Observation:
-    """Carry out one of API on a sandbox table through Iceberg's Java library, and look at what was written. Raises AccessRefused,
-    EngineError, NotFoundInTable."""
+def observe_api(table: Table, operation: str, engine: SparkEngine | None = None, allow_writes: bool = False) -> Observation:
+    """Carry out one of API on a table through Iceberg's Java library, and look at what was written; where, see `observe`. Raises
+    AccessRefused, EngineError, NotFoundInTable."""
     if operation not in API:
         raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join(API)}")
-    check_writable(table)
+    check_writable(table, allow_writes)
     spark = engine or shared_engine()
+    check_known(table, spark)
     session: Any = spark.session()
     java = session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, table.name)
     words, act = API[operation]
@@ -170,7 +173,7 @@ def _observed(table: Table, engine: SparkEngine, said: str, act: Callable[[], tu
     fresh = [s for s in after.metadata.snapshots if s.snapshot_id not in known]
     diff = cost = report = None
     if fresh:
-        report = _commit_report(engine, fresh[-1].snapshot_id)
+        report = _commit_report(engine, catalog_and_name(table)[0], fresh[-1].snapshot_id)
         if after.metadata.snapshot(fresh[-1].parent_snapshot_id) is not None:
             diff = after.diff(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id)
             cost = after.commits(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id).commits[-1]
@@ -179,11 +182,11 @@ def _observed(table: Table, engine: SparkEngine, said: str, act: Callable[[], tu
     return Observation(said, tuple(files), removed, swapped, commits, after, diff, cost, report, answer, seconds)
 
 
-def _commit_report(engine: SparkEngine, snapshot_id: int) -> dict[str, Any] | None:
+def _commit_report(engine: SparkEngine, name: str, snapshot_id: int) -> dict[str, Any] | None:
     """Iceberg's own CommitReport of a snapshot, where the catalog's reporter still has it."""
     session: Any = engine.session()
     jvm = session._jvm
-    catalog = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session._jsparkSession, SANDBOX)
+    catalog = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session._jsparkSession, name)
     try:
         reporter = reflect.field(catalog, "metricsReporter")
         report = reporter.commitReport() if reporter is not None else None

@@ -159,7 +159,9 @@ class LabPanel:
         )
 
     def view(self) -> Any:
-        """The panel."""
+        """The panel. With the page goes the run."""
+        if pn.state.curdoc:
+            pn.state.on_session_destroyed(lambda _: self._worker.submit(self._end))
         return pn.Column(
             pn.FlexBox(*self.writers, self.isolation, self.version, gap="0px"),
             pn.FlexBox(self.reset, *self.steps, self.play, self.fault, self.orders, self.cancel, self.switches, self.saved),
@@ -168,6 +170,10 @@ class LabPanel:
             self.box,
             sizing_mode="stretch_both",
         )
+
+    def _end(self) -> None:
+        if self.run is not None:
+            self.run.close()
 
     # -- what is chosen -----------------------------------------------------------------------------------------------
     def _chosen(self) -> list[tuple[str, str]]:

@@ -167,3 +167,23 @@ def race_svg(laps: Sequence[Any], total: int) -> str:
         out.append(f'<rect x="{left + width + 14}" y="{y - 9}" width="12" height="10" fill="{color}"/>')
         out.append(f'<text x="{left + width + 32}" y="{y}" fill="#222">{words}</text>')
     return "\n".join([*out, "</svg>"])
+
+
+def observation_object(seen: Any) -> dict[str, Any]:
+    """What one statement did (lab.observe.Observation) as JSON."""
+    files = [{"path": f.path, "what": f.what, "size": f.size, "after_ms": round(f.after_ms, 1)} for f in seen.files]
+    return {
+        "statement": seen.sql, "seconds": round(seen.seconds, 3), "commits": seen.commits, "files": files, "removed": list(seen.removed),
+        "swapped": list(seen.swapped) if seen.swapped else None, "report": plain(seen.report), "answer": plain(list(seen.answer)),
+    }  # fmt: skip
+
+
+def render_observation(seen: Any) -> str:
+    """What one statement did, as text: its files in the order they were written, the swap, and Iceberg's report."""
+    rows = [{"n": i, "after ms": round(f.after_ms), "what": f.what, "file": f.path, "bytes": f.size} for i, f in enumerate(seen.files, 1)]
+    lines = [seen.sql, render_table(rows, width=200) if rows else "no file was written"]
+    lines += [f"removed {path}" for path in seen.removed]
+    if seen.swapped:
+        lines.append(f"the catalog pointed to {seen.swapped[0]}\n        and points to {seen.swapped[1]}")
+    lines += [f"  {row['of the commit']}: {row['']}" for row in report_rows(seen.report or {})]
+    return "\n".join(clean(part) for line in lines for part in line.split("\n")) + "\n"

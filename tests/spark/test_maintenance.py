@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
 from explorer import maintenance, scenarios
@@ -12,8 +14,9 @@ from explorer.cli import LAB_OPERATIONS, OPERATIONS, UNDO
 from explorer.core.lineage import ancestry
 from explorer.core.reach import reach
 from explorer.core.refs import OPERATIONS as REF_OPERATIONS
-from explorer.engines.spark import SparkEngine
+from explorer.engines.spark import SparkEngine, sandbox_conf
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
+from explorer.lab.observe import observe, observe_api
 from explorer.lab.operations import KINDS
 from explorer.table import Table
 from tests.unit.small import make_table
@@ -102,6 +105,41 @@ def test_only_in_the_sandbox(sandbox: Path, engine: SparkEngine, tmp_path: Path)
         maintenance.run(elsewhere, "compact", engine=engine, allow_writes=True)
     with pytest.raises(NotFoundInTable, match="no column"):
         maintenance.preview(explorer.open_table("demo.three_inserts"), "compact-sort", "x')")
+
+
+def test_another_catalog_is_written_to_only_when_allowed(
+    sandbox: Path, engine: SparkEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYICEBERG_CATALOG__OTHER__TYPE", "sql")
+    monkeypatch.setenv("PYICEBERG_CATALOG__OTHER__URI", f"sqlite:///{tmp_path}/catalog.db")
+    monkeypatch.setenv("PYICEBERG_CATALOG__OTHER__WAREHOUSE", f"file://{tmp_path}/warehouse")
+    catalog = SqlCatalog("other", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+    catalog.create_namespace("db")
+    made = catalog.create_table("db.t", pa.schema([("id", pa.int32())]))
+    for i in range(2):
+        made.append(pa.table({"id": pa.array([i], pa.int32())}))
+    table = explorer.open_table("other.db.t")
+    for refused in (
+        lambda: maintenance.run(table, "compact", engine=engine),
+        lambda: maintenance.run_undo(table, "rollback", snapshot="snapshot-1", engine=engine),
+        lambda: observe(table, "DELETE FROM t", engine),
+        lambda: observe_api(table, "newFastAppend", engine),
+    ):
+        with pytest.raises(AccessRefused, match="allow_writes"):
+            refused()
+    with pytest.raises(EngineError, match="does not know the catalog other"):
+        maintenance.run(table, "compact", engine=engine, allow_writes=True)
+    session = engine.session()
+    for key, value in sandbox_conf(tmp_path).items():
+        session.conf.set(key.replace("sandbox", "other"), value)
+    outcome, after = maintenance.run(table, "compact", engine=engine, allow_writes=True)
+    assert (outcome.before.data_files, outcome.after.data_files) == (2, 1)
+    _, after = maintenance.run_undo(after, "rollback", snapshot="snapshot-1", engine=engine, allow_writes=True)
+    seen = observe(after, "INSERT INTO t VALUES (7)", engine, allow_writes=True)
+    assert seen.commits == 1
+    assert seen.report is not None
+    with pytest.raises(AccessRefused):  # to that table, and to no other
+        observe(seen.table, "DELETE FROM sandbox.demo.three_inserts", engine, allow_writes=True)
 
 
 UNDOS = [
