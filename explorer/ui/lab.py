@@ -148,8 +148,8 @@ class LabPanel:
             {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 480, "files, in order": 430},
             formatters={name: {"type": "textarea"} for name in ("what", "files, in order")},
         )
-        look: dict[str, Any] = {"label": "save this run", "button_type": "default", "width": 140}
-        saved = pn.widgets.FileDownload(callback=lambda: io.BytesIO(self._saved()), filename="run.json", **look)
+        look: dict[str, Any] = {"label": "Save this run", "variant": "outlined", "width": 150}
+        saved = pmui.FileDownload(callback=lambda: io.BytesIO(self._saved()), filename="run.json", **look)
         self.tabs = lazy_tabs(
             {
                 "Sequence": lambda: pn.Row(self.picture, pn.Column(self.side, saved, width=380), sizing_mode="stretch_both"),
@@ -161,7 +161,7 @@ class LabPanel:
     def view(self) -> Any:
         """The panel. With the page goes the run."""
         if pn.state.curdoc:
-            pn.state.on_session_destroyed(lambda _: self._worker.submit(self._end))
+            pn.state.on_session_destroyed(self._end)
         return pn.Column(
             pn.FlexBox(*self.writers, self.isolation, self.version, gap="0px"),
             pn.FlexBox(self.reset, *self.steps, self.play, self.fault, self.orders, self.cancel, self.switches, self.saved),
@@ -171,9 +171,9 @@ class LabPanel:
             sizing_mode="stretch_both",
         )
 
-    def _end(self) -> None:
+    def _end(self, _: Any) -> None:
         if self.run is not None:
-            self.run.close()
+            self._worker.submit(self.run.close)
 
     # -- what is chosen -----------------------------------------------------------------------------------------------
     def _chosen(self) -> list[tuple[str, str]]:

@@ -466,6 +466,33 @@ def test_the_lab_meets_faults_and_draws_all_orders(dashboard: str, watched: Watc
     tab(page, "Orders")
     page.locator(".tabulator-cell").get_by_text("AAABBB", exact=True).click()
     expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
+    with page.expect_download() as saved:
+        page.get_by_text("Save this run").click()
+    page.get_by_role("button", name="New run").click()
+    expect(page.get_by_text("swap: committed")).to_have_count(0, timeout=20_000)
+    kept: Any = {"name": "run.json", "mimeType": "application/json", "buffer": saved.value.path().read_bytes()}
+    page.locator("input[type=file]").set_input_files(kept)
+    expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
+    watched.clean()
+
+
+def test_each_validation_is_a_switch(dashboard: str, watched: Watched) -> None:
+    """A merge-on-read UPDATE after an append: refused, but not when the one validation that minds is off."""
+    page = watched.page
+    page.goto(f"{dashboard}?view=lab")
+    lab_choose(page, 0, "UPDATE WHERE id = 1, merge-on-read")
+    page.get_by_role("button", name="Validations").click()
+    page.get_by_text("validateNoConflictingDataFiles:").click()
+    page.get_by_role("button", name="New run").click()
+    for writer in "AABBBBBA":
+        lab_step(page, f"Step {writer}")
+    expect(page.get_by_text("apply: refused")).to_have_count(0)
+    page.get_by_text("validateNoConflictingDataFiles:").click()
+    page.get_by_role("button", name="New run").click()
+    expect(page.locator("svg circle[r='9']")).to_have_count(0)
+    for writer in "AABBBBBA":
+        lab_step(page, f"Step {writer}")
+    expect(page.get_by_text("apply: refused")).to_be_visible()
     watched.clean()
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from explorer.cli import main
-from explorer.lab.race import kills, race
+from explorer.core.uncommitted import kind_of
+from explorer.lab.race import FAULTS, faults, kills, race
 from tests.helpers import open_demo
 
 
@@ -24,6 +25,28 @@ def test_killed_writers_lose_nothing_that_was_acknowledged(sandbox: Path) -> Non
     for tally in tallies:
         assert tally.acknowledged <= tally.snapshots <= tally.acknowledged + 1
         assert tally.missing_files == 0
+
+
+def test_faults_lose_nothing_that_was_acknowledged(sandbox: Path) -> None:
+    found = {(f.writer, f.fault): f for f in faults()}
+    assert len(found) == 2 * len(FAULTS)
+    for (_, fault), seen in found.items():
+        assert seen.acknowledged == 0
+        assert seen.opens_clean
+        assert seen.committed == (fault in ("after-swap", "answer-lost"))  # it is there, though nobody was told
+        assert bool(seen.left_behind) == (not seen.committed)
+        kinds = sorted(kind_of(f) for f in seen.left_behind)
+        if fault == "before-metadata":
+            assert kinds == ["data_file", "data_manifest", "manifest_list"]
+        elif fault == "before-swap":
+            assert kinds == ["data_file", "data_manifest", "manifest_list", "metadata"]
+        elif fault == "disk-full":
+            assert "File too large" in seen.told
+            assert "metadata" not in kinds
+        elif fault == "read-only":
+            assert "readonly database" in seen.told or "READONLY" in seen.told, seen.told
+        else:
+            assert ("connection broke" in seen.told) == (fault == "answer-lost")
 
 
 def tree(folder: Path) -> str:
