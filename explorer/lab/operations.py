@@ -73,7 +73,7 @@ KINDS: Mapping[str, Kind] = {
     "delete-files": Kind("delete the data files of partition a", "newDelete", more=("validateFilesExist",)),
     "overwrite-filter": Kind("INSERT OVERWRITE WHERE p = 'a'", "newOverwrite", *_OVERWRITE, more=("conflictDetectionFilter",)),
     "rewrite-manifests": Kind("rewrite the manifests into one", "rewriteManifests"),
-    "add-column": Kind("ALTER TABLE ADD COLUMN note", "updateSchema"),
+    "add-column": Kind("ALTER TABLE ADD COLUMN", "updateSchema"),
     "evolve-spec": Kind("ALTER TABLE ADD PARTITION FIELD id", "updateSpec"),
     "expire": Kind("expire all snapshots but the last", "expireSnapshots"),
 }
@@ -318,11 +318,13 @@ class _Staging:
         return Plan()
 
     def add_column(self, pending: Any) -> Plan:
-        pending.addColumn("note", getattr(self.jvm.org.apache.iceberg.types, "Types$StringType").get())
+        pending.addColumn(f"note_{self.writer.lower()}", getattr(self.jvm.org.apache.iceberg.types, "Types$StringType").get())
         return Plan()
 
     def evolve_spec(self, pending: Any) -> Plan:
-        pending.addField("id")
+        spec = self.table.metadata.spec(self.table.metadata.default_spec_id)
+        there = any(f.name == "id" for f in (spec.fields if spec else ()))
+        (pending.removeField if there else pending.addField)("id")  # the second of two takes it away again
         return Plan()
 
     def expire(self, pending: Any) -> Plan:
