@@ -123,6 +123,15 @@ def main() -> None:
         parts += ["", f"- naive / row diff: {data['ratio']}", ""]
     else:
         print(f"row diff: not measured: {result.stderr.strip().splitlines()[-1][:200]}")
+    result = subprocess.run([sys.executable, "-m", "benchmarks.orders"], capture_output=True, text=True, cwd=HERE.parent)
+    lines = [line for line in result.stdout.splitlines() if line.startswith("{")]
+    if lines:
+        parts += ["## All orders of some commits, on Iceberg itself", "", "Spark is warm; with the serial orders. Drawn by Graphviz.", ""]
+        parts += ["| operations | orders | seconds to run | seconds to draw |", "|---|---:|---:|---:|"]
+        parts += [f"| {name} | {row['orders']} | {row['run']} | {row['draw']} |" for name, row in json.loads(lines[-1]).items()]
+        parts.append("")
+    else:
+        print(f"orders: not measured: {result.stderr.strip().splitlines()[-1][:200]}")
     (HERE.parent / "docs" / "benchmarks.md").write_text("\n".join(parts))
     print("wrote docs/benchmarks.md")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyiceberg.expressions.visitors import expression_evaluator, inclusive_projection
@@ -16,6 +17,7 @@ from explorer.core.deletes import LiveFile, files_of
 from explorer.core.entries import as_of_snapshot
 from explorer.core.lineage import ancestry
 from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.values import partition_path
 from explorer.errors import NotFoundInTable
 from explorer.fate import bound_filter, metrics_filter
 from explorer.io.rows import read_schema
@@ -50,7 +52,21 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
     )
     before = [s for i in reversed(ancestry(table.metadata, start.snapshot_id)) if (s := table.metadata.snapshot(i))]
     earlier = () if "validateFromSnapshot" in validations else [change_of(table, s) for s in before]
-    return decide(intent, [change_of(table, s) for s in later], earlier)
+    since = [change_of(table, s) for s in later]
+    return with_partitions(decide(intent, since, earlier), table, (*earlier, *since))
+
+
+def with_partitions(decision: Decision, table: Table, changes: Sequence[Change]) -> Decision:
+    """The decision with the partitions of the files in conflict."""
+    meta = table.metadata
+    files = {f.path: f for c in changes for f in (*c.added_data, *c.added_deletes, *c.removed_data)}
+
+    def of(path: str) -> str:
+        file = files.get(path)
+        return partition_path(file.partition, meta.spec(file.spec_id), meta) if file else ""
+
+    found = [replace(c, partitions=tuple(dict.fromkeys(of(path) for path in c.files))) for c in decision.conflicts]
+    return replace(decision, conflicts=tuple(found))
 
 
 def change_of(table: Table, snapshot: Snapshot) -> Change:

@@ -60,6 +60,8 @@ class Conflict:
     words: str
     manifests: tuple[str, ...] = ()
     """Where those files' entries are."""
+    partitions: tuple[str, ...] = ()
+    """Of those files, as paths: filled in by who knows the table's specs."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,12 @@ class Decision:
             return "It commits: nothing was committed since its base that it has to look at."
         if self.outcome == "retry":
             return "It loses the swap, applies its changes again on the new metadata, and commits: no check finds a conflict."
-        return "It is refused: " + "; ".join(c.words for c in self.conflicts) + "."
+        return "It is refused: " + "; ".join(c.words + _places(c.partitions) for c in self.conflicts) + "."
+
+
+def _places(partitions: Sequence[str]) -> str:
+    named = [p for p in partitions if p]
+    return f" (in {', '.join(named[:3])}{' and others' if len(named) > 3 else ''})" if named else ""
 
 
 def decide(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.conflicts import change_of, file_filter
+from explorer.conflicts import change_of, file_filter, with_partitions
 from explorer.core.commit import BY_FILTER, Decision, Intent, decide
 from explorer.core.lineage import ancestry
 from explorer.lab.bench import Bench
@@ -62,7 +62,8 @@ def predicted(run: Run, table: Table, name: str = "A") -> Decision:
     earlier = [change_of(table, s) for s in line if s.snapshot_id in before]
     since = [change_of(table, s) for s in line if s.snapshot_id not in before]
     moved = table.metadata.metadata_location != base.metadata_location
-    return decide(intent(writer), since, earlier, moved, base.current_snapshot_id in {s.snapshot_id for s in line})
+    known = base.current_snapshot_id in {s.snapshot_id for s in line}
+    return with_partitions(decide(intent(writer), since, earlier, moved, known), table, (*earlier, *since))
 
 
 def pair(bench: Bench, late: Operation, early: Operation, version: int = 2) -> Pair:

@@ -155,7 +155,7 @@ class JavaWriter(Writer):
 
     def _unknown(self) -> Taken:
         self.state = "check"
-        return Taken("unknown", "asks the catalog to swap, and the connection breaks before the answer: CommitStateUnknownException")
+        return Taken("unknown", "asks the catalog to swap, and the connection breaks before the answer: commit state unknown")
 
     def _check(self) -> Taken:
         operations = self._java.operations()

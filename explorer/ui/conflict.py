@@ -57,13 +57,13 @@ def conflict_view(table: Table) -> Any:
     def show(found: Decision) -> None:
         status.object = found.words
         rows = [
-            {"check": c.check, "snapshot": c.snapshot, "file": base_name(f), "protects": PROTECTS.get(c.check, "")}
+            {"check": c.check, "snapshot": c.snapshot, "file": base_name(f), "in": ", ".join(c.partitions), "it": PROTECTS.get(c.check, "")}
             for c in found.conflicts
             for f in c.files or ("",)
         ]
         parts: list[Any] = []
         if rows:
-            widths = {"check": 230, "snapshot": 110, "file": 330, "protects": 560}
+            widths = {"check": 230, "snapshot": 110, "file": 300, "in": 160, "it": 560}
             parts += [heading("What stands against it"), grid(pd.DataFrame(rows), widths, height=min(250, 60 + 28 * len(rows)))]
         snapshots = [c.snapshot_id for c in found.conflicts if c.snapshot_id]
         if snapshots:

@@ -424,7 +424,7 @@ def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched:
     page.get_by_role("button", name="New run").click()
     for writer in "AABBBBB":
         lab_step(page, f"Step {writer}")
-    expect(page.get_by_text("It is refused: snapshot-3 added position deletes")).to_be_visible()
+    expect(page.get_by_text("It is refused: snapshot-3 added position deletes for a data file that this commit rewrites (in p=a)")).to_be_visible()
     lab_step(page, "Step A")
     expect(page.get_by_text("apply: refused")).to_be_visible()
     expect(page.get_by_text("found new position delete for replaced data file").first).to_be_visible()
