@@ -4,7 +4,7 @@ BIN := .venv/bin
 PORT ?= 5006
 STAMP := .venv/.installed
 
-.PHONY: demo test lab lint bench race browser clean requirements
+.PHONY: demo test lab lint bench race pairs browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -26,9 +26,13 @@ lint: $(STAMP)
 bench: $(STAMP)  ## minutes: decoding, first screen, cache, memory; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks.run
 
-race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundred kills
+race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundred kills; faults at chosen points
 	$(BIN)/iceberg-explorer lab-race
 	$(BIN)/iceberg-explorer lab-race --kills 100
+	$(BIN)/iceberg-explorer lab-race --faults
+
+pairs: $(STAMP)  ## a quarter of an hour: every pair of all operations, both format versions, each validation on its own, pyiceberg
+	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py
 
 browser: $(STAMP)
 	$(BIN)/python -m tests.browser.find_browser --install

@@ -117,11 +117,12 @@ class JavaWriter(Writer):
                 builder = workshop.jvm.org.apache.iceberg.TableMetadata.buildFrom(self._base)
                 self._updated = builder.setBranchSnapshot(self._snapshot, "main").build()
                 self.staged = [json.loads(str(workshop.jvm.org.apache.iceberg.SnapshotParser.toJson(self._snapshot)))]
-                words = "validates, writes manifests and the manifest list"
+                now = base_name(str(self._base.metadataFileLocation()))
+                words = f"refreshes to {now}, validates, writes manifests and the manifest list"
         except Exception as error:
             return self._refuse(error)
         self.base, self.state = str(self._base.metadataFileLocation()), "metadata"
-        return Taken("ok", f"refreshes to {base_name(self.base)}, {words}")
+        return Taken("ok", words)
 
     def _apply_to_metadata(self, pending: Any) -> str:
         workshop = self.bench.workshop
@@ -129,13 +130,13 @@ class JavaWriter(Writer):
             self._updated = reflect.call(workshop, pending, "internalApply")
             self._base = reflect.field(pending, "base")
             gone = len(list(self._base.snapshots())) - len(list(self._updated.snapshots()))
-            return f"finds {count(gone, 'snapshot')} to expire"
+            return f"refreshes to {base_name(str(self._base.metadataFileLocation()))}, finds {count(gone, 'snapshot')} to expire"
         self._base = self._java.operations().current()
         if self.operation.kind == "add-column":
             self._updated = self._base.updateSchema(pending.apply())
-            return "adds a schema with the column"
+            return "adds a schema with the column to the metadata it loaded"
         self._updated = self._base.updatePartitionSpec(pending.apply())
-        return "adds a partition spec"
+        return "adds a partition spec to the metadata it loaded"
 
     def _metadata(self) -> Taken:
         self.metadata_location = reflect.write_metadata(self.bench.workshop, self._java.operations(), self._base, self._updated)
@@ -343,7 +344,8 @@ class PyicebergWriter(Writer):
         if isinstance(error, TimeoutError):
             self.state = "check"
             return Taken("unknown", f"asks the catalog to swap; {error}: it cannot know whether it committed", str(error))
-        if not isinstance(error, (CommitFailedException, ValidationException)):
+        unable = "does not yet support" in str(error)  # such as equality deletes
+        if not isinstance(error, (CommitFailedException, ValidationException)) and not unable:
             raise EngineError(f"writer {self.name}: pyiceberg: {type(error).__name__}: {error}") from error
         self.state = "refused"
         return Taken("refused", f"{type(error).__name__}: {error}", str(error))

@@ -137,6 +137,27 @@ def lazy_tabs(makers: Mapping[str, Callable[[], Any]]) -> Any:
     return tabs
 
 
+class LiveTabs:
+    """Tabs of contents that change: only the one that is looked at is brought up to date. (Panel loses its local style sheets when what is
+    not on the page is changed.)"""
+
+    def __init__(self, parts: Mapping[str, tuple[Any, Callable[[], None]]]) -> None:
+        self._updates = [update for _, update in parts.values()]
+        self._stale: set[int] = set()
+        self.tabs = pn.Tabs(*((name, content) for name, (content, _) in parts.items()), dynamic=True, sizing_mode="stretch_both")
+        self.tabs.param.watch(lambda _: self._update(), "active")
+
+    def changed(self) -> None:
+        """Everything is to be shown anew."""
+        self._stale = set(range(len(self._updates)))
+        self._update()
+
+    def _update(self) -> None:
+        if self.tabs.active in self._stale:
+            self._stale.discard(self.tabs.active)
+            self._updates[self.tabs.active]()
+
+
 def lineage_view(table: Table) -> Any:
     """Every snapshot and its parent at the left, newest first; what was current when at the right."""
     entries, log = table.history(), table.current_log()

@@ -15,6 +15,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.core.commit import Decision
+from explorer.core.names import base_name
 from explorer.core.uncommitted import Uncommitted
 from explorer.engines.spark import shared_engine
 from explorer.lab.bench import Bench
@@ -24,7 +25,7 @@ from explorer.lab.operations import ISOLATION, KINDS, PROTECTS, Operation, rows_
 from explorer.lab.stepper import NAMES, Run, replay
 from explorer.table import Table
 from explorer.ui.background import in_background
-from explorer.ui.changes import grid, heading, lazy_tabs
+from explorer.ui.changes import LiveTabs, grid, heading, lazy_tabs
 from explorer.ui.conflict import conflict_view
 from explorer.ui.observe import ObservePanel
 from explorer.ui.pane import GraphPane
@@ -100,6 +101,7 @@ class LabPanel:
         self.run: Run | None = None
         self.state: MarkedState | None = None
         self._why: dict[str, Decision] = {}
+        self._seen: Look | None = None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="lab")
         self._stop = threading.Event()
         self._progress = ""
@@ -150,11 +152,11 @@ class LabPanel:
         )
         look: dict[str, Any] = {"label": "Save this run", "variant": "outlined", "width": 150}
         saved = pmui.FileDownload(callback=lambda: io.BytesIO(self._saved()), filename="run.json", **look)
-        self.tabs = lazy_tabs(
+        self.tabs = LiveTabs(
             {
-                "Sequence": lambda: pn.Row(self.picture, pn.Column(self.side, saved, width=380), sizing_mode="stretch_both"),
-                "Graph, with what is not committed": lambda: self.graph,
-                "Steps and files": lambda: self.table,
+                "Sequence": (pn.Row(self.picture, pn.Column(self.side, saved, width=380), sizing_mode="stretch_both"), self._show_sequence),
+                "Graph, with what is not committed": (self.graph, self._show_graph),
+                "Steps and files": (self.table, self._show_steps),
             }
         )
 
@@ -312,34 +314,49 @@ class LabPanel:
         said = f"{last.writer} {last.words}" if last else "Three rows in two files, each of a snapshot of its own. Step a writer."
         waiting = [f"{w.name}: {w.state if w.over else 'next ' + w.state}" for w in run.writers]
         self.status.object = f"{said}  ({'; '.join(waiting)})"
-        self.picture.object = f'<div style="overflow:auto">{sequence_svg(run.events, run.writers)}</div>'
+        self._seen = seen
+        if self.box.objects != [self.tabs.tabs]:
+            self.box[:] = [self.tabs.tabs]
+        self.tabs.changed()
+        self._enable()
+        if self._playing:
+            pn.state.add_periodic_callback(self._next, period=STEP_MS, count=1)
+
+    def _show_sequence(self) -> None:
+        seen = self._seen
+        if seen is None:
+            return
+        drawn = sequence_svg(seen.run.events, seen.run.writers)
+        self.picture.object = f'<div style="overflow:auto">{drawn}</div>'
         rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in seen.rows])
         side: list[Any] = [heading("Rows now"), grid(rows, {"v": 140}, height=200)]
         for title, decisions in (("If {} went on now", seen.would), ("Why {} was refused", seen.why)):
             for name, decision in decisions.items():
                 side += [heading(title.format(name)), pmui.Typography(decision.words, variant="body2", margin=(0, 10))]
-        orphans = [{"writer": m.writer, "left behind by it": m.path.rsplit("/", 1)[-1]} for m in seen.marks.loose if m.mark == "orphan"]
-        orphans += [{"writer": w, "left behind by it": p.rsplit("/", 1)[-1]} for p, w in seen.marks.paths.items() if w in seen.marks.gone]
+        orphans = [{"writer": m.writer, "left behind by it": base_name(m.path)} for m in seen.marks.loose if m.mark == "orphan"]
+        orphans += [{"writer": w, "left behind by it": base_name(p)} for p, w in seen.marks.paths.items() if w in seen.marks.gone]
         if orphans:
             side += [heading("Orphans"), grid(pd.DataFrame(orphans), {"left behind by it": 290}, height=170)]
         self.side[:] = side
+
+    def _show_graph(self) -> None:
+        seen = self._seen
+        if seen is None:
+            return
+        if self.state is None:
+            self.state = MarkedState(seen.table, marks=seen.marks)
+        self.state.show(seen.table, seen.marks)
+        self.graph.state = self.state.state()
+
+    def _show_steps(self) -> None:
         steps = [
             {
                 "n": e.n, "writer": e.writer, "step": e.step, "outcome": e.outcome, "what": e.words,
                 "files, in order": "\n".join([*e.files, *(f"removed {f}" for f in e.removed)]),
             }
-            for e in reversed(run.events)
+            for e in reversed(self._seen.run.events if self._seen else [])
         ]  # fmt: skip
         self.table.value = pd.DataFrame(steps)
-        if self.state is None:
-            self.state = MarkedState(seen.table, marks=seen.marks)
-        self.state.show(seen.table, seen.marks)
-        self.graph.state = self.state.state()
-        if self.box.objects != [self.tabs]:
-            self.box[:] = [self.tabs]
-        self._enable()
-        if self._playing:
-            pn.state.add_periodic_callback(self._next, period=STEP_MS, count=1)
 
     def _all_orders(self) -> None:
         operations, version = self._operations(), self.version.value

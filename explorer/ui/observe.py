@@ -18,7 +18,7 @@ from explorer.lab.observe import API, Observation, observe, observe_api
 from explorer.maintenance import is_teaching, is_writable
 from explorer.scenarios import fresh_copy, origin, reset_copy
 from explorer.ui.background import in_background
-from explorer.ui.changes import grid, heading, lazy_tabs
+from explorer.ui.changes import LiveTabs, grid, heading
 from explorer.ui.pane import GraphPane
 from explorer.ui.rows import SMALL
 from explorer.ui.state import CompareState, ViewState
@@ -53,9 +53,12 @@ class ObservePanel:
         self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
         self.graph = GraphPane(state=self.state.state(), timeline=self.state.timeline(), sizing_mode="stretch_both", min_height=400)
         self.graph.param.watch(self._on_request, "request")
-        self.boxes = {
-            name: pn.Column(sizing_mode="stretch_both", scroll=True) for name in ("Files in order", "What changed", "Commit report")
-        }
+        names = ("Files in order", "What changed", "Commit report")
+        self.boxes = [pn.Column(sizing_mode="stretch_both", scroll=True) for _ in names]
+        fill = (self._show_files, self._show_changes, self._show_report)
+        parts = {"Graph": (self.graph, self._show_graph), **dict(zip(names, zip(self.boxes, fill, strict=True), strict=True))}
+        self.tabs = LiveTabs(parts)
+        self._seen: Observation | None = None
         self.run.on_click(lambda _: self.start(lambda: observe(self.table, self.sql.value), self.show))
         self.call.on_click(lambda _: self.start(lambda: observe_api(self.table, self.api.value), self.show))
         self.copy.on_click(lambda _: self.start(lambda: fresh_copy(shared_engine(), table.name.rsplit(".", 1)[-1]), self.opened))
@@ -64,8 +67,7 @@ class ObservePanel:
     def view(self) -> Any:
         """The panel."""
         controls = pn.Row(self.run, self.api, self.call, self.copy, self.reset)
-        tabs = lazy_tabs({"Graph": lambda: self.graph, **{name: (lambda box=box: box) for name, box in self.boxes.items()}})  # type: ignore[misc]
-        return pn.Column(self.sql, controls, self.status, tabs, sizing_mode="stretch_both")
+        return pn.Column(self.sql, controls, self.status, self.tabs.tabs, sizing_mode="stretch_both")
 
     def start(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
         """Do something on a thread and show what it did."""
@@ -97,9 +99,19 @@ class ObservePanel:
             swap = f"the catalog swapped {base_name(seen.swapped[0])} for {base_name(seen.swapped[1])}"
         gone = f"; {count(len(seen.removed), 'file')} removed" if seen.removed else ""
         self.status.object = f"{seen.seconds:.1f} s, {count(seen.commits, 'commit')}: {swap}{gone}."
-        self.state.move_to(seen.table)
+        self._seen = seen
+        self.tabs.changed()
+        self.changed(seen.table)
+
+    def _show_graph(self) -> None:
+        self.state.move_to(self.table)
         self.graph.timeline = self.state.timeline()
         self.graph.state = self.state.state()
+
+    def _show_files(self) -> None:
+        seen = self._seen
+        if seen is None:
+            return
         files = [
             {"n": i, "after ms": round(f.after_ms), "what": f.what, "file": f.path, "size": human_bytes(f.size)}
             for i, f in enumerate(seen.files, 1)
@@ -112,22 +124,21 @@ class ObservePanel:
         if seen.swapped:
             pointer = [{"the catalog": w, "metadata file": f} for w, f in zip(("pointed to", "points to"), seen.swapped, strict=True)]
             order += [heading("Compare-and-swap"), grid(pd.DataFrame(pointer), {"metadata file": 800}, height=110)]
-        self.boxes["Files in order"][:] = order
-        changed: Any = heading("It made no new snapshot with a parent.")
-        if seen.diff is not None:
-            sides = (seen.diff.before, seen.diff.after)
-            changed = GraphPane.of(CompareState(seen.table, *sides), sizing_mode="stretch_both", min_height=400)
-        self.boxes["What changed"][:] = [changed]
-        told: list[Any] = []
-        if seen.report is not None:
+        self.boxes[0][:] = order
+
+    def _show_changes(self) -> None:
+        changed: Any = heading("There is no new snapshot with a parent to compare.")
+        if self._seen is not None and self._seen.diff is not None:
+            sides = (self._seen.diff.before, self._seen.diff.after)
+            changed = GraphPane.of(CompareState(self._seen.table, *sides), sizing_mode="stretch_both", min_height=400)
+        self.boxes[1][:] = [changed]
+
+    def _show_report(self) -> None:
+        seen, told = self._seen, list[Any]()
+        if seen is not None and seen.report is not None:
             told.append(grid(pd.DataFrame(report_rows(seen.report)), {"of the commit": 230, "": 270}))
-        if seen.cost is not None:
+        if seen is not None and seen.cost is not None:
             ours = [{"counted from metadata": k.replace("_", " "), "": str(v)} for k, v in asdict(seen.cost).items()]
             told.append(grid(pd.DataFrame(ours), {"counted from metadata": 220, "": 230}))
-        words = (
-            "Iceberg's own CommitReport, and what the metadata says."
-            if told
-            else "Iceberg reports commits that make a snapshot; this made none."
-        )
-        self.boxes["Commit report"][:] = [heading(words), pn.Row(*told, sizing_mode="stretch_both")]
-        self.changed(seen.table)
+        words = "Iceberg's own CommitReport, and what the metadata says." if told else "Iceberg reports commits that make a snapshot."
+        self.boxes[2][:] = [heading(words), pn.Row(*told, sizing_mode="stretch_both")]

@@ -405,6 +405,8 @@ def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Pat
     expect(staged).to_have_count(1)
     assert staged.locator(".ix-box").evaluate("e => getComputedStyle(e).strokeDasharray") != "none"
     expect(page.locator('.ix-node[data-mark="orphan"][data-kind="metadata"]')).to_have_count(1)
+    page.get_by_role("button", name="Step B").click()  # it applies again: a snapshot, its list, its manifest and file are staged
+    expect(staged).to_have_count(4)
     tab(page, "Sequence")
     page.get_by_role("button", name="Play").click()  # one step after the other
     expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
@@ -424,7 +426,9 @@ def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched:
     page.get_by_role("button", name="New run").click()
     for writer in "AABBBBB":
         lab_step(page, f"Step {writer}")
-    expect(page.get_by_text("It is refused: snapshot-3 added position deletes for a data file that this commit rewrites (in p=a)")).to_be_visible()
+    expect(
+        page.get_by_text("It is refused: snapshot-3 added position deletes for a data file that this commit rewrites (in p=a)")
+    ).to_be_visible()
     lab_step(page, "Step A")
     expect(page.get_by_text("apply: refused")).to_be_visible()
     expect(page.get_by_text("found new position delete for replaced data file").first).to_be_visible()
