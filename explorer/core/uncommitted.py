@@ -81,7 +81,8 @@ def overlay(graph: Graph, what: Uncommitted) -> Graph:
         identity = names.get(file.kind, file_node(file.path))
         if identity in drawn:
             continue
-        words = "in no snapshot yet" if file.mark == "staged" else "nothing leads to it"
+        waiting = "the catalog is not there yet" if file.kind == "metadata" else "in no snapshot yet"
+        words = waiting if file.mark == "staged" else "nothing leads to it"
         facts = {"path": file.path, "loose": True}
         nodes.append(
             Node(identity, file.kind, shorten(base_name(file.path), LABEL), (f"by {file.writer}: {words}",), facts=facts, mark=file.mark)
