@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
+import panel.reactive
 import panel_material_ui as pmui
+from panel.io.resources import LOCAL_DIST
 
 import explorer
 from explorer.core.graph import manifest_node
@@ -29,6 +31,7 @@ from explorer.ui.state import ViewState
 from explorer.ui.tables import table_view
 
 pn.extension("tabulator", notifications=True)
+panel.reactive.CDN_DIST = LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for its style sheets
 LISTS = ("snapshots", "manifests", "files", "entries", "partitions")
 TABS = ("graph", "diff", "lifecycle", "history", "rows", "deletes", "maintain", "lab", *LISTS, "problems", "export")
 FIRST = "demo.manifest_lifecycle"

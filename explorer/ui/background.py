@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
 import panel as pn
 
+from explorer.engines.reads import explain
+from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 
 
@@ -34,6 +37,10 @@ def in_background(
             result = future.result()
         except ExplorerError as error:
             failed(str(error))
+            return
+        except Exception as error:  # nobody else would tell the person
+            logging.getLogger(__name__).exception("work in the background failed")
+            failed(explain(error, shared_engine().lost))
             return
         done(result)
 
