@@ -100,9 +100,7 @@ def preview_refs(
             refusal = f"{of(snapshot.snapshot_id)} is no ancestor of the current snapshot: set-current goes anywhere"
         else:
             after["main"] = current = snapshot.snapshot_id
-            words.append(
-                f"main would go from {of(metadata.current_snapshot_id)} to {of(snapshot.snapshot_id)}; the snapshot log gets a line more."
-            )
+            words.append(f"main would go from {of(metadata.current_snapshot_id)} to {of(snapshot.snapshot_id)}.")
             words.append("Readers by snapshot id still see the newer snapshots, until they expire.")
     elif operation in ("cherry-pick", "publish") and snapshot is not None:
         refusal = _pick_refusal(metadata, snapshot, main, of)
@@ -115,6 +113,9 @@ def preview_refs(
             words.append(f"A new snapshot on {of(metadata.current_snapshot_id)} would add the files that {of(snapshot.snapshot_id)} added.")
     if refusal:
         return RefPreview(operation, False, (f"Iceberg would refuse: {refusal}.",), before, before, metadata.current_snapshot_id, ())
+    moves = current != metadata.current_snapshot_id
+    to = "the new snapshot" if current is None else of(current)
+    words.append(f"The snapshot log would get a line: {to}, current from then on." if moves else "The snapshot log would stay as it is.")
     heads_before, heads_after = set(before.values()), {*after.values(), *([current] if current else [])}
     reached = {i for head in heads_before for i in ancestry(metadata, head)}
     still = {i for head in heads_after for i in ancestry(metadata, head)}
