@@ -53,8 +53,8 @@ class Run:
             operation.check()
         if version not in VERSIONS or not 1 <= len(operations) <= len(NAMES):
             raise NotFoundInTable(f"a run takes 1 to {len(NAMES)} operations, on format version {' or '.join(map(str, VERSIONS))}")
-        if version == 3 and any(o.engine == "pyiceberg" and o.kind != "append" for o in operations):
-            raise NotFoundInTable("pyiceberg appends to format version 3, and deletes from version 2 only")
+        if version == 3 and any(o.engine == "pyiceberg" for o in operations):
+            raise NotFoundInTable("pyiceberg 0.12 does not write tables of format version 3")
         own = any(o.kind == "expire" for o in operations)  # it removes files
         levels = [o.isolation for o in operations if o.engine == "pyiceberg"]  # pyiceberg takes it from the table
         by_property = {"write.delete.isolation-level": levels[-1]} if levels else None

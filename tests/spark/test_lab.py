@@ -192,6 +192,8 @@ def test_what_there_is_not(bench: Bench) -> None:
             Run(bench, [operation])
     with pytest.raises(NotFoundInTable, match="format version"):
         Run(bench, [Operation("append")], version=1)
+    with pytest.raises(NotFoundInTable, match="pyiceberg"):
+        Run(bench, [Operation("append", engine="pyiceberg")], version=3)
 
 
 def test_expiry_takes_the_base_from_under_a_writer(bench: Bench) -> None:
