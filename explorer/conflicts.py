@@ -51,7 +51,8 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
         vectors=table.metadata.format_version >= 3 and kind in REFERS,
     )
     before = [s for i in reversed(ancestry(table.metadata, start.snapshot_id)) if (s := table.metadata.snapshot(i))]
-    earlier = () if "validateFromSnapshot" in validations else [change_of(table, s) for s in before]
+    looks = kind == "compaction" or bool(set(validations) - {"conflictDetectionFilter"})
+    earlier = [change_of(table, s) for s in before] if looks and "validateFromSnapshot" not in validations else []
     since = [change_of(table, s) for s in later]
     return with_partitions(decide(intent, since, earlier), table, (*earlier, *since))
 
