@@ -135,9 +135,10 @@ def render_catalogue(found: Catalogue) -> str:
         "- **retry**: the lost swap is all that happens; it applies its changes on the new metadata and commits. `=AB` or `=BA` says",
         "  which serial order the rows equal (A is the late writer).",
         "- **refused**: a validation found a conflict; the check is named.",
-        "- **anomaly**: it commits, and the rows equal no serial order. `docs/replays/` keeps a replay for `lab --replay` of the one that",
-        "  shows: under snapshot isolation a merge-on-read DELETE hides the old version of a row by its position, while an UPDATE",
-        "  committed in between has written the new version to another file, which stays.",
+        "- **anomaly**: it commits, and the rows equal no serial order. `docs/replays/` keeps a replay for `lab --replay` of each that",
+        "  Iceberg shows. Under snapshot isolation a merge-on-read DELETE hides the old version of a row by its position, while an UPDATE",
+        "  committed in between has written the new version to another file, which stays (not with deletion vectors, below). And a DELETE",
+        "  of whole files passes over files that are gone, unless `validateFilesExist` is set: what was rewritten meanwhile stays.",
         "",
     ]
     kinds = list(CATALOGUED)
