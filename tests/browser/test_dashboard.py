@@ -408,7 +408,7 @@ def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Pat
     page.get_by_role("button", name="Step B").click()  # it applies again: a snapshot, its list, its manifest and file are staged
     expect(staged).to_have_count(4)
     tab(page, "Sequence")
-    page.get_by_role("button", name="Play").click()  # one step after the other
+    page.get_by_role("button", name="Play", exact=True).click()  # one step after the other
     expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
     expect(page.get_by_text("Orphans")).to_be_visible()
     page.screenshot(path=artifacts / "lab.png")
