@@ -119,8 +119,12 @@ class RacePanel:
             }
             for f in found
         ]  # fmt: skip
-        widths = {"writer": 80, "what befell it": 250, "it was told": 250, "acknowledged": 95, "committed": 90, "left behind": 340}
+        widths = {"writer": 75, "what befell it": 190, "it was told": 220, "acknowledged": 118, "committed": 98, "left behind": 300}
         self.box[:] = [
             heading("One commit each"),
-            grid(pd.DataFrame(rows), widths, formatters={name: {"type": "textarea"} for name in ("left behind", "it was told")}),
+            grid(
+                pd.DataFrame(rows),
+                widths,
+                formatters={name: {"type": "textarea"} for name in ("what befell it", "left behind", "it was told")},
+            ),
         ]
