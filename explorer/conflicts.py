@@ -50,17 +50,24 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
         may_match=matches if filtered else lambda _: True,
         vectors=table.metadata.format_version >= 3 and kind in REFERS,
     )
-    before = [s for i in reversed(ancestry(table.metadata, start.snapshot_id)) if (s := table.metadata.snapshot(i))]
-    looks = kind == "compaction" or bool(set(validations) - {"conflictDetectionFilter"})
-    earlier = [change_of(table, s) for s in before] if looks and "validateFromSnapshot" not in validations else []
-    since = [change_of(table, s) for s in later]
-    return with_partitions(decide(intent, since, earlier), table, (*earlier, *since))
+    return decided(table, intent, later, line_to(table, start.snapshot_id))
 
 
-def with_partitions(decision: Decision, table: Table, changes: Sequence[Change]) -> Decision:
-    """The decision with the partitions of the files in conflict."""
-    meta = table.metadata
-    files = {f.path: f for c in changes for f in (*c.added_data, *c.added_deletes, *c.removed_data)}
+def line_to(table: Table, snapshot_id: int | None) -> list[Snapshot]:
+    """A snapshot and its ancestors that are left, oldest first."""
+    return [s for i in reversed(ancestry(table.metadata, snapshot_id)) if (s := table.metadata.snapshot(i))]
+
+
+def decided(
+    table: Table, intent: Intent, since: Sequence[Snapshot], before: Sequence[Snapshot], moved: bool | None = None, known: bool = True
+) -> Decision:
+    """core.commit.decide on what these snapshots changed, with the partitions of the files in conflict. Those `before` are read only
+    where the intent looks at them."""
+    looks = intent.kind == "compaction" or intent.vectors or bool(intent.validations - {"conflictDetectionFilter"})
+    earlier = [change_of(table, s) for s in before] if looks and "validateFromSnapshot" not in intent.validations else []
+    later = [change_of(table, s) for s in since]
+    decision, meta = decide(intent, later, earlier, moved, known), table.metadata
+    files = {f.path: f for c in (*earlier, *later) for f in (*c.added_data, *c.added_deletes, *c.removed_data)}
 
     def of(path: str) -> str:
         file = files.get(path)

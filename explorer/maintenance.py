@@ -214,15 +214,7 @@ def run(
 def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | int | None = None) -> RefPreview:
     """What an operation on branches, tags or the current snapshot would do (see core.refs). `snapshot` is an id, branch, tag, `snapshot-3`,
     or for rollback-to-time a time. Raises NotFoundInTable."""
-    at, moment = None, None
-    if operation == "rollback-to-time":
-        moment = _moment(snapshot)
-    elif snapshot is not None:
-        at = table.resolve(snapshot).snapshot
-    try:
-        seen = preview_refs(table.metadata, operation, name, at, moment)
-    except ValueError as error:
-        raise NotFoundInTable(str(error)) from error
+    seen = _preview_refs(table, operation, name, snapshot)
     words, files = list(seen.words), list[str]()
     if seen.allowed and seen.current != table.metadata.current_snapshot_id and seen.current is not None:
         now, then = (_live(table, i) for i in (table.metadata.current_snapshot_id, seen.current))
@@ -238,8 +230,21 @@ def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | i
     return replace(seen, words=tuple(words), files=tuple(files))
 
 
+def _preview_refs(table: Table, operation: str, name: str, snapshot: str | int | None) -> RefPreview:
+    """What metadata.json alone says of it."""
+    at, moment = None, None
+    if operation == "rollback-to-time":
+        moment = _moment(snapshot)
+    elif snapshot is not None:
+        at = table.resolve(snapshot).snapshot
+    try:
+        return preview_refs(table.metadata, operation, name, at, moment)
+    except ValueError as error:
+        raise NotFoundInTable(str(error)) from error
+
+
 def _live(table: Table, snapshot_id: int | None) -> set[str]:
-    return {row["file_path"] for row in table.files(snapshot_id)} if snapshot_id is not None else set()
+    return set(table.files(snapshot_id).to_arrow()["file_path"].to_pylist()) if snapshot_id is not None else set()
 
 
 def _moment(text: str | int | None) -> int:
@@ -265,7 +270,7 @@ def run_undo(
     AccessRefused, EngineError (with Iceberg's reason), NotFoundInTable."""
     check_writable(table, allow_writes)
     check_known(table, engine or shared_engine())
-    preview_undo(table, operation, name, snapshot)
+    _preview_refs(table, operation, name, snapshot)
     at = None if operation == "rollback-to-time" or snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
     catalog, short = catalog_and_name(table)
     quoted = "`" + name.replace("`", "``") + "`"

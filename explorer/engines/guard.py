@@ -27,7 +27,7 @@ STATEMENTS = frozenset(
         "InsertIntoStatement", "UpdateTable", "DeleteFromTable", "MergeIntoTable", "TruncateTable", "AddColumns", "RenameColumn",
         "DropColumns", "AlterColumns", "ReplaceColumns", "SetTableProperties", "UnsetTableProperties", "AddPartitionField",
         "DropPartitionField", "ReplacePartitionField", "CreateOrReplaceBranch", "CreateOrReplaceTag", "DropBranch", "DropTag",
-        "SetIdentifierFields",        "DropIdentifierFields", "SetWriteDistributionAndOrdering",
+        "SetIdentifierFields", "DropIdentifierFields", "SetWriteDistributionAndOrdering",
     }
 )  # fmt: skip
 PROCEDURES = frozenset(
@@ -63,6 +63,7 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str]) -> None:
     """Refuse a statement unless it writes to this table (catalog, namespace, name) and to nothing else, and reads nothing but sandbox
     tables. Raises AccessRefused, and EngineError when it is no SQL."""
     whole = _parsed(spark, sql)
+    nodes = list(_nodes(whole))
     plan = whole.child() if _kind(whole) == "UnresolvedWith" else whole
     kind = _kind(plan)
     if kind == "Call":
@@ -80,7 +81,6 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str]) -> None:
         for key in _keys(plan.properties()):
             if any(word in key for word in ("path", "location", "impl")):
                 raise AccessRefused(f"the property {key} could lead writes out of the table's folder")
-    nodes = list(_nodes(whole))
     names = {name for node in nodes if _kind(node) == "UnresolvedWith" for name in _aliases(node)}
     for node in nodes:
         if _kind(node) == "UnresolvedRelation":

@@ -36,9 +36,8 @@ class Bench:
         self.home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-lab-"))
         weakref.finalize(self, shutil.rmtree, self.home, ignore_errors=True)
         self.spark = engine.session().newSession()
-        self.conf = {key.replace(f".{SANDBOX}", f".{CATALOG}"): value for key, value in sandbox_conf(self.home).items()}
-        for key, value in self.conf.items():
-            self.spark.conf.set(key, value)
+        for key, value in sandbox_conf(self.home).items():
+            self.spark.conf.set(key.replace(f".{SANDBOX}", f".{CATALOG}"), value)
         self.workshop = Workshop(engine, "bench", "")
         self.spark.sql(f"CREATE NAMESPACE {CATALOG}.{NAMESPACE}")
         session: Any = self.spark._jsparkSession  # type: ignore[attr-defined]
@@ -74,12 +73,9 @@ class Bench:
         types = jvm.org.apache.iceberg.types
         text = getattr(types, "Types$StringType").get()
         field = getattr(types, "Types$NestedField").optional
-        fields = jvm.java.util.ArrayList()
-        for i, (column, kind) in enumerate((("id", getattr(types, "Types$IntegerType").get()), ("v", text), ("p", text)), 1):
-            fields.add(field(i, column, kind))
         columns = self.workshop.gateway.new_array(getattr(types, "Types$NestedField"), 3)
-        for i in range(3):
-            columns[i] = fields.get(i)
+        for i, (column, kind) in enumerate((("id", getattr(types, "Types$IntegerType").get()), ("v", text), ("p", text))):
+            columns[i] = field(i + 1, column, kind)
         schema = jvm.org.apache.iceberg.Schema(columns)
         properties = jvm.java.util.HashMap()
         for key, value in {**PROPERTIES, "format-version": str(version), **(more or {})}.items():

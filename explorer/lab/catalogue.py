@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.conflicts import change_of, file_filter, with_partitions
-from explorer.core.commit import BY_FILTER, Decision, Intent, decide
-from explorer.core.lineage import ancestry
+from explorer.conflicts import decided, file_filter, line_to
+from explorer.core.commit import BY_FILTER, Decision, Intent
 from explorer.lab.bench import Bench
 from explorer.lab.interleave import Outcome, outcome, serial_rows
 from explorer.lab.operations import CATALOGUED, ISOLATION, KEY, KINDS, PARTITION, PROTECTS, Operation
@@ -57,13 +56,13 @@ def predicted(run: Run, table: Table, name: str = "A") -> Decision:
     writer = run.writer(name)
     assert writer.table is not None
     base = writer.table.metadata
-    line = [s for i in reversed(ancestry(table.metadata, table.metadata.current_snapshot_id)) if (s := table.metadata.snapshot(i))]
+    line = line_to(table, table.metadata.current_snapshot_id)
     before = {s.snapshot_id for s in base.snapshots}
-    earlier = [change_of(table, s) for s in line if s.snapshot_id in before]
-    since = [change_of(table, s) for s in line if s.snapshot_id not in before]
+    earlier = [s for s in line if s.snapshot_id in before]
+    since = [s for s in line if s.snapshot_id not in before]
     moved = table.metadata.metadata_location != base.metadata_location
     known = base.current_snapshot_id in {s.snapshot_id for s in line}
-    return with_partitions(decide(intent(writer), since, earlier, moved, known), table, (*earlier, *since))
+    return decided(table, intent(writer), since, earlier, moved, known)
 
 
 def pair(bench: Bench, late: Operation, early: Operation, version: int = 2) -> Pair:

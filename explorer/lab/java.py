@@ -54,6 +54,11 @@ def cause(error: Exception) -> tuple[str, str]:
     return str(java.getClass().getName()), str(java.getMessage())
 
 
+def with_snapshot(api: Api, base: Any, snapshot: Any) -> Any:
+    """The metadata of a table whose main branch is moved on to a new snapshot."""
+    return api.jvm.org.apache.iceberg.TableMetadata.buildFrom(base).setBranchSnapshot(snapshot, "main").build()
+
+
 def write_metadata(api: Api, operations: Any, base: Any, updated: Any) -> str:
     """Write the next metadata.json of a table; returns where."""
     version = int(str(base.metadataFileLocation()).rsplit("/", 1)[-1].split("-")[0])

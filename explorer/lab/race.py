@@ -29,6 +29,7 @@ from explorer.errors import EngineError
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.lab import java as reflect
+from explorer.lab.writers import HookedCatalog, break_connection
 from explorer.maintenance import orphans
 from explorer.table import Table
 
@@ -318,30 +319,21 @@ def _meet_fault(home: Path, name: str, kind: str, fault: str) -> None:
             acks.write(f"told {kind.rsplit('.', 1)[-1]}: {' '.join(words.split())[:200]}\n")
 
 
-class _Breaking(SqlCatalog):
-    fault = ""
-
-    def _write_metadata(self, *values: Any, **named: Any) -> None:  # type: ignore[override]
-        if self.fault == "before-metadata":
-            _die()
-        SqlCatalog._write_metadata(*values, **named)
-        if self.fault == "before-swap":
-            _die()
-
-    def commit_table(self, table: Any, requirements: Any, updates: Any) -> Any:
-        answer = super().commit_table(table, requirements, updates)
-        if self.fault == "after-swap":
-            _die()
-        if self.fault == "answer-lost":
-            raise TimeoutError("the connection broke before the answer")
-        return answer
+KILLED_AT = {"before-metadata": "metadata", "before-swap": "swap", "after-swap": "answer"}
 
 
 def _pyiceberg_fault(home: Path, name: str, fault: str) -> None:
     path = f"file:{home}/catalog.db?mode=ro&uri=true" if fault == "read-only" else f"{home}/catalog.db?timeout=60"
     options = {"uri": f"sqlite:///{path}", "warehouse": f"file://{home}/warehouse", "init_catalog_tables": "false"}
-    catalog = _Breaking("race", **options)
-    catalog.fault = fault
+
+    def at(point: str) -> None:
+        if KILLED_AT.get(fault) == point:
+            _die()
+        if (fault, point) == ("answer-lost", "answer"):
+            break_connection()
+
+    catalog = HookedCatalog("race", **options)
+    catalog.at = at
     table = catalog.load_table(TABLE)
     if fault == "disk-full":
         _limit_files(0)
@@ -362,7 +354,7 @@ def _java_fault(home: Path, name: str, fault: str) -> None:
     api = SimpleNamespace(jvm=gateway.jvm, gateway=gateway)
     snapshot, operations = pending.apply(), table.operations()
     base = operations.current()
-    updated = gateway.jvm.org.apache.iceberg.TableMetadata.buildFrom(base).setBranchSnapshot(snapshot, "main").build()
+    updated = reflect.with_snapshot(api, base, snapshot)
     if fault == "before-metadata":
         _die()
     location = reflect.write_metadata(api, operations, base, updated)
@@ -371,7 +363,7 @@ def _java_fault(home: Path, name: str, fault: str) -> None:
     reflect.swap(api, operations, location, str(base.metadataFileLocation()))
     if fault == "after-swap":
         _die()
-    raise TimeoutError("the connection broke before the answer")
+    break_connection()
 
 
 @dataclass

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow.compute as pc
 
@@ -16,9 +15,8 @@ from explorer.core.uncommitted import Loose, Uncommitted, kind_of
 from explorer.errors import EngineError, NotFoundInTable
 from explorer.lab.bench import Bench
 from explorer.lab.operations import Operation, rows_of
-from explorer.lab.writers import Writer, files_below, new_writer
+from explorer.lab.writers import Writer, new_writer
 from explorer.maintenance import named_files
-from explorer.model.metadata import TableMetadata
 from explorer.table import Table
 
 NAMES = "ABCDEFG"
@@ -62,7 +60,7 @@ class Run:
         self.writers = [new_writer(NAMES[i], operation, bench, self.name) for i, operation in enumerate(operations)]
         self.events: list[Event] = []
         self.folder = Path(str(bench.load(self.name).location()).removeprefix("file:"))
-        self._seen = files_below(self.folder)
+        self._seen = _files_below(self.folder)
 
     def writer(self, name: str) -> Writer:
         """The writer A, B... Raises NotFoundInTable."""
@@ -94,12 +92,12 @@ class Run:
         return event
 
     def _event(self, writer: Writer, step: str, outcome: str, words: str, error: str = "") -> Event:
-        now = files_below(self.folder)
+        now = _files_below(self.folder)
         new = sorted(now.keys() - self._seen.keys(), key=lambda p: (now[p], p))
         gone = tuple(sorted(self._seen.keys() - now.keys()))
         self._seen = now
         writer.left_behind += new
-        kept = self._reachable() if writer.over else set()
+        kept = self._reachable(self.table()) if writer.over else set()
         writer.left_behind = [f for f in writer.left_behind if f in now and f not in kept]
         return Event(len(self.events) + 1, writer.name, step, outcome, words, tuple(new), error, gone)
 
@@ -107,21 +105,12 @@ class Run:
         """The table as the catalog has it now, opened anew."""
         return self.bench.table(self.name)
 
-    def staged_table(self) -> Table:
-        """The table as the catalog has it now, with the snapshots that writers have staged beside its own."""
-        now = self.table().metadata
-        return self.bench.opened(now.metadata_location, [s for w in self.writers for s in self._staged(w, now)])
-
-    @staticmethod
-    def _staged(writer: Writer, now: TableMetadata) -> list[dict[str, Any]]:
-        """A writer's snapshots that are not in the table; after a lost answer they may be."""
-        return [s for s in writer.staged if now.snapshot(int(s["snapshot-id"])) is None]
-
-    def uncommitted(self) -> Uncommitted:
-        """What of all that writers have written is not in the table now."""
-        table, prefix = self.staged_table(), f"file:{self.folder}/"
-        now = self.table().metadata
-        staged = {w.name: self._staged(w, now) for w in self.writers}
+    def drawn(self, now: Table | None = None) -> tuple[Table, Uncommitted]:
+        """The table as it is now, with the snapshots that writers have staged beside its own (after a lost answer they may be its own);
+        and what of all that writers have written is not in it."""
+        now, prefix = now or self.table(), f"file:{self.folder}/"
+        staged = {w.name: [s for s in w.staged if now.metadata.snapshot(int(s["snapshot-id"])) is None] for w in self.writers}
+        table = self.bench.opened(now.metadata.metadata_location, [s for found in staged.values() for s in found])
         snapshots = {int(s["snapshot-id"]): name for name, found in staged.items() for s in found}
         paths: dict[str, str] = {}
         for snapshot_id, writer in snapshots.items():
@@ -131,7 +120,7 @@ class Run:
                 added = entries.filter(pc.equal(entries["status"], 1))["file_path"].to_pylist()
                 paths.update((str(path), writer) for path in added)
         lists = {str(s["manifest-list"]) for found in staged.values() for s in found}
-        kept = {f"{prefix}{path}" for path in self._reachable()}
+        kept = {f"{prefix}{path}" for path in self._reachable(now)}
         loose = []
         for w in self.writers:
             deletes = "equality_deletes" if w.operation.kind == "equality-delete" else "position_deletes"
@@ -143,10 +132,10 @@ class Run:
                 )
                 mark = "staged" if waits and not w.over else "orphan"
                 loose.append(Loose(path, kind_of(path, deletes), w.name, mark))
-        return Uncommitted(snapshots, paths, tuple(loose), {w.name for w in self.writers if w.over})
+        return table, Uncommitted(snapshots, paths, tuple(loose), {w.name for w in self.writers if w.over})
 
-    def _reachable(self) -> set[str]:
-        named = (path.removeprefix("file://").removeprefix("file:") for path in named_files(self.table()))
+    def _reachable(self, now: Table) -> set[str]:
+        named = (path.removeprefix("file://").removeprefix("file:") for path in named_files(now))
         return {path.removeprefix(f"{self.folder}/") for path in named}
 
     # -- whole runs ---------------------------------------------------------------------------------------------------
@@ -195,3 +184,8 @@ def replay(bench: Bench, saved: str) -> Run:
     for token in order:
         run.step(token)
     return run
+
+
+def _files_below(folder: Path) -> dict[str, int]:
+    """Files of a folder, by their path in it, with the time they were written in ns."""
+    return {str(p.relative_to(folder)): p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file() and p.suffix != ".crc"}

@@ -9,7 +9,6 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -24,7 +23,6 @@ from explorer.lab.bench import CATALOG, NAMESPACE, Bench
 from explorer.lab.operations import KEY, METADATA_ONLY, PARTITION, Operation, Plan, live_rows, stage
 from explorer.table import Table
 
-STEPS = ("load", "write", "apply", "metadata", "swap")
 ENDS = ("committed", "refused", "killed")
 ATTEMPTS = 5
 
@@ -114,8 +112,7 @@ class JavaWriter(Writer):
             else:
                 self._snapshot = pending.apply()
                 self._base = self._java.operations().current()
-                builder = workshop.jvm.org.apache.iceberg.TableMetadata.buildFrom(self._base)
-                self._updated = builder.setBranchSnapshot(self._snapshot, "main").build()
+                self._updated = reflect.with_snapshot(workshop, self._base, self._snapshot)
                 self.staged = [json.loads(str(workshop.jvm.org.apache.iceberg.SnapshotParser.toJson(self._snapshot)))]
                 now = base_name(str(self._base.metadataFileLocation()))
                 words = f"refreshes to {now}, validates, writes manifests and the manifest list"
@@ -210,31 +207,35 @@ class _Killed(BaseException):
     """Ends a paused writer's thread where it stands."""
 
 
-class _Catalog(SqlCatalog):
-    """pyiceberg's own catalog, which stops before it looks at the table's state and again before the swap."""
+class HookedCatalog(SqlCatalog):
+    """pyiceberg's own catalog. `at` is called before it looks at the table's state and writes metadata.json ("metadata"), before the swap
+    ("swap"), and after it ("answer")."""
 
-    pause: Callable[[str], None]
+    at: Callable[[str], None]
     location = ""
-    lose_answer = False
 
     def commit_table(self, table: Any, requirements: Any, updates: Any) -> Any:
-        self.pause("metadata")
+        self.at("metadata")
         answer = super().commit_table(table, requirements, updates)
-        if self.lose_answer:
-            raise TimeoutError("the connection broke before the answer")
+        self.at("answer")
         return answer
 
     def _write_metadata(self, metadata: Any, io: Any, metadata_path: str, *more: Any, **named: Any) -> None:  # type: ignore[override]
         SqlCatalog._write_metadata(metadata, io, metadata_path, *more, **named)
         self.location = metadata_path
-        self.pause("swap")
+        self.at("swap")
+
+
+def break_connection() -> None:
+    """What a writer meets whose answer is lost."""
+    raise TimeoutError("the connection broke before the answer")
 
 
 class PyicebergWriter(Writer):
     """pyiceberg's own append or delete on a thread that waits before each step. It looks at the table's state (its requirements) before
     it writes metadata.json, so a lost race is found there or at the swap; it validates when it tries again."""
 
-    _catalog: _Catalog
+    _catalog: HookedCatalog
     _transaction: Any = None
 
     def __init__(self, name: str, operation: Operation, bench: Bench, table_name: str) -> None:
@@ -242,11 +243,17 @@ class PyicebergWriter(Writer):
         self._go = threading.Semaphore(0)
         self._reached: queue.Queue[tuple[str, Any]] = queue.Queue()
         self._thread = threading.Thread(target=self._work, name=f"pyiceberg-{self.name}", daemon=True)
-        self._began = False
+        self._began = self._lose_answer = False
 
     def kill(self) -> None:
         super().kill()
         self._go.release()
+
+    def _at(self, at: str) -> None:
+        if at != "answer":
+            self._pause(at)
+        elif self._lose_answer:
+            break_connection()
 
     def _pause(self, at: str) -> None:
         self._reached.put((at, None))
@@ -261,8 +268,8 @@ class PyicebergWriter(Writer):
                 "warehouse": f"file://{self.bench.home}/warehouse",
                 "init_catalog_tables": "false",
             }
-            self._catalog = _Catalog(CATALOG, **options)
-            self._catalog.pause = self._pause
+            self._catalog = HookedCatalog(CATALOG, **options)
+            self._catalog.at = self._at
             found = self._catalog.load_table(f"{NAMESPACE}.{self.table_name}")
             self.table = self.bench.opened(found.metadata_location)
             self._pause("write")
@@ -299,7 +306,7 @@ class PyicebergWriter(Writer):
         if step == "check":
             return self._check()
         if self._began:
-            self._catalog.lose_answer = lose_answer and step == "swap"
+            self._lose_answer = lose_answer and step == "swap"
             self._go.release()
         else:
             self._began = True
@@ -359,8 +366,3 @@ class PyicebergWriter(Writer):
             return Taken("committed", f"loads the table anew: {name} is in its metadata log, so the commit had gone in")
         self.state = "refused"
         return Taken("refused", f"loads the table anew: {name} is not in its metadata log, so nothing was committed; pyiceberg gives up")
-
-
-def files_below(folder: Path) -> dict[str, int]:
-    """Files of a folder, by their path in it, with the time they were written in ns."""
-    return {str(p.relative_to(folder)): p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file() and p.suffix != ".crc"}

@@ -138,8 +138,7 @@ def lazy_tabs(makers: Mapping[str, Callable[[], Any]]) -> Any:
 
 
 class LiveTabs:
-    """Tabs of contents that change: only the one that is looked at is brought up to date. (Panel loses its local style sheets when what is
-    not on the page is changed.)"""
+    """Tabs of contents that change: only the one that is looked at is brought up to date."""
 
     def __init__(self, parts: Mapping[str, tuple[Any, Callable[[], None]]]) -> None:
         self._updates = [update for _, update in parts.values()]

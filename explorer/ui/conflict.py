@@ -25,6 +25,20 @@ from explorer.ui.state import MarkedState
 _WORKERS = ThreadPoolExecutor(2, thread_name_prefix="conflict")
 
 
+def validation_switches(operation: Operation, width: int) -> Any | None:
+    """A switch for each validation that an operation offers, with what it protects from, set as its engine sets it; None without any."""
+    offered = KINDS[operation.kind].offered if operation.engine == "java" else ()
+    options = {f"{name}: {PROTECTS[name]}": name for name in offered}
+    on = [v for v in offered if v in operation.validations]
+    look: dict[str, Any] = {"margin": (2, 10), "width": width, "stylesheets": [WRAPPED]}
+    return pn.widgets.CheckBoxGroup(options=options, value=on, **look) if options else None
+
+
+def switched_on(switches: Any) -> tuple[str, ...]:
+    """The validations that are on, in the order of PROTECTS."""
+    return tuple(v for v in PROTECTS if v in switches.value)
+
+
 def conflict_view(table: Table) -> Any:
     """Choose a base, an operation, its rows and validations; see what Iceberg would say, with the conflicts lit in the graph."""
     ordinals = snapshot_ordinals(table.metadata)
@@ -43,16 +57,11 @@ def conflict_view(table: Table) -> Any:
     box = pn.Column(sizing_mode="stretch_both")
 
     def offer(*_: Any) -> None:
-        usual = Operation(kind.value, isolation.value).validations
-        options = {f"{name}: {PROTECTS[name]}": name for name in KINDS[kind.value].offered}
-        checks[:] = (
-            [pn.widgets.CheckBoxGroup(options=options, value=list(usual), margin=(2, 10), width=900, stylesheets=[WRAPPED])]
-            if options
-            else []
-        )
+        switches = validation_switches(Operation(kind.value, isolation.value), 900)
+        checks[:] = [switches] if switches else []
 
     def chosen() -> tuple[str, ...]:
-        return tuple(v for v in PROTECTS if checks.objects and v in checks.objects[0].value)
+        return switched_on(checks.objects[0]) if checks.objects else ()
 
     def show(found: Decision) -> None:
         status.object = found.words

@@ -21,16 +21,16 @@ from explorer.engines.spark import shared_engine
 from explorer.lab.bench import Bench
 from explorer.lab.catalogue import predicted
 from explorer.lab.interleave import Interleavings, interleave
-from explorer.lab.operations import ISOLATION, KINDS, PROTECTS, Operation, rows_of
+from explorer.lab.operations import ISOLATION, KINDS, Operation, rows_of
 from explorer.lab.stepper import NAMES, Run, replay
 from explorer.table import Table
 from explorer.ui.background import in_background
 from explorer.ui.changes import LiveTabs, grid, heading, lazy_tabs
-from explorer.ui.conflict import conflict_view
+from explorer.ui.conflict import conflict_view, switched_on, validation_switches
 from explorer.ui.observe import ObservePanel
 from explorer.ui.pane import GraphPane
 from explorer.ui.race import RacePanel
-from explorer.ui.rows import SMALL, WRAPPED
+from explorer.ui.rows import SMALL
 from explorer.ui.state import MarkedState
 from explorer.views.labviews import interleaving_rows, rows_words, sequence_svg
 from explorer.views.stategraph import state_svg
@@ -88,10 +88,10 @@ class Look:
         waiting = [w for w in run.writers if w.plan is not None and w.state in ("apply", "metadata", "swap")]
         refused = [w for w in run.writers if w.plan is not None and w.state == "refused" and w.name not in why]
         why = why | {w.name: predicted(run, table, w.name) for w in refused}
-        marks = run.uncommitted()
+        shown, marks = run.drawn(table)
         against = {found for d in why.values() for c in d.conflicts for found in (c.snapshot_id, *c.files)}
         would = {w.name: predicted(run, table, w.name) for w in waiting}
-        return cls(run, rows_of(table), run.staged_table(), replace(marks, conflicts=against), would, why)
+        return cls(run, rows_of(table), shown, replace(marks, conflicts=against), would, why)
 
 
 class LabPanel:
@@ -100,7 +100,6 @@ class LabPanel:
     def __init__(self) -> None:
         self.run: Run | None = None
         self.state: MarkedState | None = None
-        self._why: dict[str, Decision] = {}
         self._seen: Look | None = None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="lab")
         self._stop = threading.Event()
@@ -190,25 +189,16 @@ class LabPanel:
             if i >= len(chosen):
                 continue
             kind, engine = chosen[i]
-            offered = KINDS[kind].offered if engine == "java" else ()
             box.append(heading(f"writer {NAMES[i]}: {KINDS[kind].words}"))
-            if not offered:
-                box.append(pmui.Typography("no validations to set", variant="body2", margin=(2, 10)))
-                continue
-            usual = Operation(kind, self.isolation.value).validations
-            options = {f"{name}: {PROTECTS[name]}": name for name in offered}
-            box.append(
-                pn.widgets.CheckBoxGroup(
-                    options=options, value=[v for v in offered if v in usual], width=510, margin=(2, 10), stylesheets=[WRAPPED]
-                )
-            )
+            switches = validation_switches(Operation(kind, self.isolation.value, engine), 510)
+            box.append(switches or pmui.Typography("no validations to set", variant="body2", margin=(2, 10)))
 
     def _operations(self) -> list[Operation]:
         found = []
         for (kind, engine), box in zip(self._chosen(), self.checks, strict=False):
             usual = Operation(kind, self.isolation.value, engine)
             groups = [g for g in box.objects if isinstance(g, pn.widgets.CheckBoxGroup)]
-            checks = tuple(v for v in PROTECTS if v in groups[0].value) if groups else usual.validations
+            checks = switched_on(groups[0]) if groups else usual.validations
             found.append(usual if checks == usual.validations else Operation(kind, self.isolation.value, engine, checks))
         return found
 
@@ -245,7 +235,7 @@ class LabPanel:
         self.play.label = "Pause" if self._playing else "Play"
 
     def _begin(self, make: Callable[[], Run], words: str) -> None:
-        old, self.run, self._why, self._playing = self.run, None, {}, False
+        old, self.run, self._seen, self._playing = self.run, None, None, False
 
         def work() -> Look:
             if old is not None and old.bench is bench():
@@ -266,7 +256,7 @@ class LabPanel:
         self._step(name)
 
     def _step(self, name: str) -> None:
-        run, token, why = self.run, name + self.fault.value, self._why
+        run, token, why = self.run, name + self.fault.value, self._seen.why if self._seen else {}
         self.fault.value = ""
         if run is None:
             return
@@ -309,7 +299,6 @@ class LabPanel:
 
     def _show(self, seen: Look) -> None:
         run = self.run = seen.run
-        self._why = seen.why
         last = run.events[-1] if run.events else None
         said = f"{last.writer} {last.words}" if last else "Three rows in two files, each of a snapshot of its own. Step a writer."
         waiting = [f"{w.name}: {w.state if w.over else 'next ' + w.state}" for w in run.writers]

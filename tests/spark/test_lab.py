@@ -223,7 +223,7 @@ def test_faults(library: str, bench: Bench) -> None:
         assert run.writer("A").state == "killed"
         assert run.rows() == first
         assert sorted(kind_of(f) for f in run.writer("A").left_behind) == kinds
-        assert {f.mark for f in run.uncommitted().loose} <= {"orphan"}
+        assert {f.mark for f in run.drawn()[1].loose} <= {"orphan"}
         again = replay(bench, run.to_json())
         assert [e.token for e in again.events] == [e.token for e in run.events]
         for done in (run, again):
@@ -258,7 +258,7 @@ def test_staged_snapshots_are_drawn_beside_the_committed_ones(bench: Bench) -> N
     run = Run(bench, [Operation("append"), Operation("cow-delete")])
     for name in "AAABBBB":
         run.step(name)
-    table, what = run.staged_table(), run.uncommitted()
+    table, what = run.drawn()
     assert sorted(what.snapshots.values()) == ["A", "B"]
     opened = frozenset(list_node(i) for i in what.snapshots) | frozenset(manifest_node(p) for p in what.paths)
     graph = overlay(table.graph(view=replace(table.default_view(), open_nodes=opened)), what)
@@ -272,7 +272,7 @@ def test_staged_snapshots_are_drawn_beside_the_committed_ones(bench: Bench) -> N
     )
     assert [s.operation for s in run.table().metadata.snapshots] == ["append", "append"]  # the table itself knows nothing of them
     run.play("BA")
-    marks = {m.path.rsplit("/", 1)[-1][:4]: m.mark for m in run.uncommitted().loose}
+    marks = {m.path.rsplit("/", 1)[-1][:4]: m.mark for m in run.drawn()[1].loose}
     assert set(marks.values()) <= {"orphan"}
     run.close()
 
@@ -348,6 +348,7 @@ REFUSED = (
     "MERGE INTO sandbox.demo.three_inserts x USING t ON x.name = t.name WHEN MATCHED THEN DELETE",
     "CALL sandbox.system.remove_orphan_files(table => '{name}', location => '/')", "CALL sandbox.system.drop_everything('{name}')",
     "ALTER TABLE t SET TBLPROPERTIES ('write.data.path' = '/x')", "UPDATE t SET name = reflect('java.lang.System', 'getProperty', 'user.home')",
+    "CALL sandbox.system.expire_snapshots(table => '{name}', retain_last => reflect('java.lang.Integer', 'parseInt', '1'))",
     "WITH c AS (SELECT value FROM text.`/etc/hosts`) INSERT INTO t SELECT value, value FROM c",
 )  # fmt: skip
 
