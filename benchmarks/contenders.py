@@ -41,7 +41,8 @@ def ours_threads_1(folder: str) -> int:
 
 
 def warm_diff(folder: str) -> Callable[[], int]:
-    """The last two snapshots, of which the later one changed one manifest; the libraries are loaded before, the table is not."""
+    """The last two snapshots, of which the later one changed one manifest; the libraries are loaded before, the table
+    is not."""
 
     def run() -> int:
         change = explorer.open_table(folder).diff("snapshot-1", "snapshot-2")
@@ -92,7 +93,9 @@ def pyiceberg_inspect_files(folder: str) -> int:
 
 def _spark(folder: str, columns: str) -> Callable[[], int]:
     session = explorer.spark()
-    frame = session.read.format("iceberg").load(f"file:{os.path.abspath(folder)}#entries").selectExpr(*columns.split("; "))
+    frame = (
+        session.read.format("iceberg").load(f"file:{os.path.abspath(folder)}#entries").selectExpr(*columns.split("; "))
+    )
 
     def run() -> int:
         frame.write.format("noop").mode("overwrite").save()
@@ -119,7 +122,10 @@ def spark_narrow(folder: str) -> Callable[[], int]:
         "sort_order_id",
     ]
     return _spark(
-        folder, "; ".join(["status", "snapshot_id", "sequence_number", "file_sequence_number", *(f"data_file.{c}" for c in columns)])
+        folder,
+        "; ".join(
+            ["status", "snapshot_id", "sequence_number", "file_sequence_number", *(f"data_file.{c}" for c in columns)]
+        ),
     )
 
 
@@ -129,9 +135,9 @@ def duckdb(folder: str) -> int:
     connection = library.connect()
     connection.execute("LOAD iceberg")
     return int(
-        connection.execute(f"SELECT count(*) FROM iceberg_metadata('{explorer.open_table(folder).metadata.metadata_location}')").fetchone()[
-            0
-        ]
+        connection.execute(
+            f"SELECT count(*) FROM iceberg_metadata('{explorer.open_table(folder).metadata.metadata_location}')"
+        ).fetchone()[0]
     )
 
 

@@ -1,4 +1,5 @@
-"""How long all orders of two and of three operations take on Iceberg, with their serial orders and the drawing; Spark is warm.
+"""How long all orders of two and of three operations take on Iceberg, with their serial orders and the drawing; Spark
+is warm.
 
 `python -m benchmarks.orders` prints one line of JSON."""
 

@@ -1,4 +1,5 @@
-"""The row diff of two snapshots of which 1% of the data files differ, against EXCEPT ALL over both whole versions through warm Spark.
+"""The row diff of two snapshots of which 1% of the data files differ, against EXCEPT ALL over both whole versions
+through warm Spark.
 
 400 files of 10,000 rows; an UPDATE in copy-on-write mode rewrites four of them. Prints one JSON line.
 
@@ -29,7 +30,8 @@ def measure() -> dict[str, float | int]:
     session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.bench")
     session.sql(
         "CREATE TABLE sandbox.bench.t (id BIGINT, name STRING, amount DOUBLE, region STRING) USING iceberg "
-        "TBLPROPERTIES ('format-version' = '2', 'write.update.mode' = 'copy-on-write', 'write.distribution-mode' = 'none')"
+        "TBLPROPERTIES ('format-version' = '2', 'write.update.mode' = 'copy-on-write', 'write.distribution-mode' = "
+        "'none')"
     )
     rows = session.range(0, FILES * ROWS, numPartitions=FILES)
     rows = rows.selectExpr("id", "concat('name-', id) AS name", "rand(7) AS amount", "concat('r', id % 17) AS region")

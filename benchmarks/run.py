@@ -1,7 +1,8 @@
 """Run all contenders, paired in one run, and write docs/benchmarks.md.
 
 The tables come from the generator in ../shared/bench (Iceberg's own writers): 100,000 entries in 10 manifests and
-1,000,000 in 1,000, ten columns with all metrics, gzip; the latter has a second snapshot, which deletes one file. `--quick` leaves out the 1,000,000 entries of slow contenders."""
+1,000,000 in 1,000, ten columns with all metrics, gzip; the latter has a second snapshot, which deletes one file.
+`--quick` leaves out the 1,000,000 entries of slow contenders."""
 
 from __future__ import annotations
 
@@ -53,7 +54,15 @@ def measure(name: str, folder: Path, cache: Path) -> dict[str, Any] | None:
 
 def run(size: str, quick: bool) -> tuple[str, dict[str, float]]:
     folder = table(size)
-    names = ["first_screen", "floor", "ours_full", "reopen_ours_full", "ours_narrow", "reopen_ours_narrow", "ours_threads_1"]
+    names = [
+        "first_screen",
+        "floor",
+        "ours_full",
+        "reopen_ours_full",
+        "ours_narrow",
+        "reopen_ours_narrow",
+        "ours_threads_1",
+    ]
     names += ["warm_diff"] if size == "1M" else []
     names += ["spark_full", "spark_narrow", "duckdb"]
     names += [] if quick and size == "1M" else list(SLOW)
@@ -69,7 +78,10 @@ def run(size: str, quick: bool) -> tuple[str, dict[str, float]]:
         "| contender | seconds | times ours (full) | peak MiB |",
         "|---|---:|---:|---:|",
     ]
-    lines += [f"| {name} | {row['seconds']:.2f} | {row['seconds'] / base:.2f} | {row['peak_mib']} |" for name, row in rows.items()]
+    lines += [
+        f"| {name} | {row['seconds']:.2f} | {row['seconds'] / base:.2f} | {row['peak_mib']} |"
+        for name, row in rows.items()
+    ]
     return "\n".join(lines), seconds
 
 
@@ -80,9 +92,18 @@ def main() -> None:
     parts = [
         "# Benchmarks",
         "",
-        f"One run of `make bench` on {os.cpu_count()} cores, Python {platform.python_version()}. Each contender has a process of its own, with",
-        "an empty cache but for the `reopen_` ones. `ours_full` decodes every column, `ours_narrow` all but the metric maps. Spark is warm:",
-        "the same query has run once; `warm_diff` opens the table anew, with the libraries loaded. Spark's peak memory is the Python side's",
+        (
+            f"One run of `make bench` on {os.cpu_count()} cores, Python {platform.python_version()}. Each contender "
+            "has a process of its own, with"
+        ),
+        (
+            "an empty cache but for the `reopen_` ones. `ours_full` decodes every column, `ours_narrow` all but the "
+            "metric maps. Spark is warm:"
+        ),
+        (
+            "the same query has run once; `warm_diff` opens the table anew, with the libraries loaded. Spark's peak "
+            "memory is the Python side's"
+        ),
         "only. `floor` reads and inflates, and decodes nothing.",
         "",
     ]
@@ -98,7 +119,11 @@ def main() -> None:
             "decoding everything, full / diff of a commit that changed one manifest": ("ours_full", "warm_diff"),
             "decoding everything, narrow / that diff": ("ours_narrow", "warm_diff"),
         }
-        parts += [f"- {words}: {seconds[a] / seconds[b]:.1f}" for words, (a, b) in ratios.items() if a in seconds and b in seconds]
+        parts += [
+            f"- {words}: {seconds[a] / seconds[b]:.1f}"
+            for words, (a, b) in ratios.items()
+            if a in seconds and b in seconds
+        ]
         parts.append("")
     deep = HERE / "data" / "deep"
     deep_history(deep)
@@ -106,29 +131,56 @@ def main() -> None:
     result = subprocess.run(screen, capture_output=True, text=True, cwd=HERE.parent)
     if result.returncode == 0:
         data = json.loads(result.stdout.splitlines()[-1])
-        parts += ["## On screen, in headless Chromium", "", f"Spark meanwhile: {data.pop('spark')}", "", "| what | seconds |", "|---|---:|"]
+        parts += [
+            "## On screen, in headless Chromium",
+            "",
+            f"Spark meanwhile: {data.pop('spark')}",
+            "",
+            "| what | seconds |",
+            "|---|---:|",
+        ]
         parts += [f"| {name} | {seconds} |" for name, seconds in data.items()]
         parts.append("")
     else:
         print(f"screen: not measured: {result.stderr.strip().splitlines()[-1][:200]}")
-    result = subprocess.run([sys.executable, "-m", "benchmarks.rowdiff"], capture_output=True, text=True, cwd=HERE.parent)
+    result = subprocess.run(
+        [sys.executable, "-m", "benchmarks.rowdiff"], capture_output=True, text=True, cwd=HERE.parent
+    )
     lines = [line for line in result.stdout.splitlines() if line.startswith("{")]
     if lines:
         data = json.loads(lines[-1])
         words = (
-            f"{data['files_read']} of {data['files']} data files differ (the table has 4 million rows; four were updated). Spark is warm."
+            f"{data['files_read']} of {data['files']} data files differ (the table has 4 million rows; four "
+            "were updated). Spark is warm."
         )
-        parts += ["## Row diff against EXCEPT ALL both ways through Spark", "", words, "", "| | seconds |", "|---|---:|"]
+        parts += [
+            "## Row diff against EXCEPT ALL both ways through Spark",
+            "",
+            words,
+            "",
+            "| | seconds |",
+            "|---|---:|",
+        ]
         parts += [f"| {name} | {data[name]} |" for name in ("row_diff", "naive_first", "naive")]
         parts += ["", f"- naive / row diff: {data['ratio']}", ""]
     else:
         print(f"row diff: not measured: {result.stderr.strip().splitlines()[-1][:200]}")
-    result = subprocess.run([sys.executable, "-m", "benchmarks.orders"], capture_output=True, text=True, cwd=HERE.parent)
+    result = subprocess.run(
+        [sys.executable, "-m", "benchmarks.orders"], capture_output=True, text=True, cwd=HERE.parent
+    )
     lines = [line for line in result.stdout.splitlines() if line.startswith("{")]
     if lines:
-        parts += ["## All orders of some commits, on Iceberg itself", "", "Spark is warm; with the serial orders. Drawn by Graphviz.", ""]
+        parts += [
+            "## All orders of some commits, on Iceberg itself",
+            "",
+            "Spark is warm; with the serial orders. Drawn by Graphviz.",
+            "",
+        ]
         parts += ["| operations | orders | seconds to run | seconds to draw |", "|---|---:|---:|---:|"]
-        parts += [f"| {name} | {row['orders']} | {row['run']} | {row['draw']} |" for name, row in json.loads(lines[-1]).items()]
+        parts += [
+            f"| {name} | {row['orders']} | {row['run']} | {row['draw']} |"
+            for name, row in json.loads(lines[-1]).items()
+        ]
         parts.append("")
     else:
         print(f"orders: not measured: {result.stderr.strip().splitlines()[-1][:200]}")

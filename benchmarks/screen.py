@@ -2,9 +2,9 @@
 
     python -m benchmarks.screen [TABLE_FOLDER...]
 
-Needs the teaching tables (`iceberg-explorer demo`). `page` is from navigation to the first node of a fresh browser; `open_<table>`
-from the click in the catalog tree, or from navigation to a folder's URL, to its nodes; `diff_` and `history_` from the click on
-the tab to its first answer."""
+Needs the teaching tables (`iceberg-explorer demo`). `page` is from navigation to the first node of a fresh browser;
+`open_<table>` from the click in the catalog tree, or from navigation to a folder's URL, to its nodes; `diff_` and
+`history_` from the click on the tab to its first answer."""
 
 from __future__ import annotations
 
@@ -61,7 +61,10 @@ def measure(folders: list[str]) -> dict[str, float | str]:
             name = folder.rsplit("/", 1)[-1]
             found[f"open_{name}"] = round(time.perf_counter() - began, 2)
             page.wait_for_timeout(2000)  # the page is at rest when a person clicks
-            for tab, sign in (("Diff", page.get_by_text("net", exact=False)), ("History", page.locator(".tabulator-cell circle").first)):
+            for tab, sign in (
+                ("Diff", page.get_by_text("net", exact=False)),
+                ("History", page.locator(".tabulator-cell circle").first),
+            ):
                 began = time.perf_counter()
                 page.locator(".bk-tab", has_text=tab).first.click()
                 sign.wait_for()

@@ -1,4 +1,5 @@
-"""Tables that benchmarks need beside the generator's: one commit that changes one manifest of many, and a deep history."""
+"""Tables that benchmarks need beside the generator's: one commit that changes one manifest of many, and a deep
+history."""
 
 from __future__ import annotations
 
@@ -15,13 +16,17 @@ import explorer
 
 
 def with_one_change(folder: Path) -> None:
-    """Give a generated table a second snapshot, which deletes one of its files through Iceberg's own API, if it has none."""
+    """Give a generated table a second snapshot, which deletes one of its files through Iceberg's own API, if it has
+    none."""
     if len(explorer.open_table(str(folder)).metadata.snapshots) > 1:
         return
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "ICEBERG_EXPLORER_HOME": home}
         subprocess.run(
-            [sys.executable, "-m", "benchmarks.tables", str(folder)], check=True, env=environment, cwd=Path(__file__).parent.parent
+            [sys.executable, "-m", "benchmarks.tables", str(folder)],
+            check=True,
+            env=environment,
+            cwd=Path(__file__).parent.parent,
         )
 
 
@@ -44,7 +49,8 @@ def delete_one_file(folder: str) -> None:
 
 
 def deep_history(folder: Path, snapshots: int = 10_000) -> None:
-    """A metadata file with that many snapshots in a line, made from the teaching table with 300; it shares its last manifest list."""
+    """A metadata file with that many snapshots in a line, made from the teaching table with 300; it shares its last
+    manifest list."""
     metadata = folder / "metadata"
     if metadata.exists():
         return
@@ -52,7 +58,11 @@ def deep_history(folder: Path, snapshots: int = 10_000) -> None:
     last = raw["snapshots"][-1]
     raw["snapshots"] = []
     for i in range(snapshots):
-        own = copy.deepcopy(last) | {"snapshot-id": 10**15 + i, "sequence-number": i + 1, "timestamp-ms": last["timestamp-ms"] + i * 1000}
+        own = copy.deepcopy(last) | {
+            "snapshot-id": 10**15 + i,
+            "sequence-number": i + 1,
+            "timestamp-ms": last["timestamp-ms"] + i * 1000,
+        }
         own.pop("parent-snapshot-id", None)
         raw["snapshots"].append(own | ({"parent-snapshot-id": 10**15 + i - 1} if i else {}))
     ids = [(s["timestamp-ms"], s["snapshot-id"]) for s in raw["snapshots"]]

@@ -40,7 +40,9 @@ __all__ = [
 ]
 
 
-def open_table(table: str, catalog: str | None = None, properties: Mapping[str, str] | None = None, roots: Sequence[str] = ()) -> Table:
+def open_table(
+    table: str, catalog: str | None = None, properties: Mapping[str, str] | None = None, roots: Sequence[str] = ()
+) -> Table:
     """Open a table: `db.t` in the sandbox, `catalog.db.t` from .pyiceberg.yaml, or a path or URI of a table folder or
     metadata.json.
 
@@ -75,11 +77,13 @@ def _show(table: Table) -> Mapping[str, Any]:
 
 
 def catalog(name: str = "sandbox", properties: Mapping[str, str] | None = None) -> Collection:
-    """The tables of a catalog, as rows of `catalog` and `identifier`. Raises TableNotFound when it cannot be reached."""
+    """The tables of a catalog, as rows of `catalog` and `identifier`. Raises TableNotFound when it cannot be
+    reached."""
     from explorer.io import catalogs
 
     return Collection.of_rows(
-        [{"catalog": t.catalog, "identifier": t.identifier} for t in catalogs.tables(name, properties)], f"tables of {name}"
+        [{"catalog": t.catalog, "identifier": t.identifier} for t in catalogs.tables(name, properties)],
+        f"tables of {name}",
     )
 
 

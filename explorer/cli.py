@@ -18,10 +18,29 @@ import click
 import explorer
 from explorer.errors import EngineError, ExplorerError
 
-OPERATIONS = ("compact", "compact-sort", "compact-z-order", "rewrite-manifests", "rewrite-position-deletes", "expire", "remove-orphans")
-UNDO = ("tag", "branch", "drop", "fast-forward", "rollback", "rollback-to-time", "set-current", "cherry-pick", "publish")
+OPERATIONS = (
+    "compact",
+    "compact-sort",
+    "compact-z-order",
+    "rewrite-manifests",
+    "rewrite-position-deletes",
+    "expire",
+    "remove-orphans",
+)
+UNDO = (
+    "tag",
+    "branch",
+    "drop",
+    "fast-forward",
+    "rollback",
+    "rollback-to-time",
+    "set-current",
+    "cherry-pick",
+    "publish",
+)
 LAB_OPERATIONS = (
-    "append", "cow-update", "cow-delete", "mor-update", "mor-delete", "equality-delete", "compaction", "replace-partitions", "fast-append",
+    "append", "cow-update", "cow-delete", "mor-update", "mor-delete", "equality-delete", "compaction",
+    "replace-partitions", "fast-append",
     "delete-files", "overwrite-filter", "rewrite-manifests", "add-column", "evolve-spec", "expire",
 )  # fmt: skip
 F = TypeVar("F", bound=Callable[..., Any])
@@ -57,7 +76,11 @@ def fail(error: Exception, code: int) -> None:
     sys.exit(code)
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=__doc__.partition("\n\n")[2] if __doc__ else None)
+@click.group(
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=__doc__.partition("\n\n")[2] if __doc__ else None,
+)
 @click.version_option(explorer.__version__)
 def main() -> None:
     """Explore the metadata of Apache Iceberg tables.
@@ -68,9 +91,9 @@ def main() -> None:
 
 def output_option(command: F) -> F:
     """--output text|json."""
-    return click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print.")(
-        command
-    )
+    return click.option(
+        "--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
+    )(command)
 
 
 def table_options(command: F) -> F:
@@ -78,7 +101,9 @@ def table_options(command: F) -> F:
     for option in (
         output_option,
         click.option("--root", "roots", multiple=True, help="Also allow reading below this folder or URI."),
-        click.option("--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A catalog or storage property."),
+        click.option(
+            "--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A catalog or storage property."
+        ),
         click.option("--catalog", help="The catalog that TABLE is in."),
         click.argument("table"),
     ):
@@ -87,9 +112,13 @@ def table_options(command: F) -> F:
 
 
 writes_option = click.option(
-    "--allow-writes", is_flag=True, help="Also on a teaching table, or a table of another catalog that Spark knows (spark.json)."
+    "--allow-writes",
+    is_flag=True,
+    help="Also on a teaching table, or a table of another catalog that Spark knows (spark.json).",
 )
-snapshot_option = click.option("--snapshot", "-s", help="Id, branch, tag, snapshot-N or timestamp; the current one if left out.")
+snapshot_option = click.option(
+    "--snapshot", "-s", help="Id, branch, tag, snapshot-N or timestamp; the current one if left out."
+)
 
 
 def opened(table: str, catalog: str | None, properties: Iterable[str], roots: Iterable[str]) -> explorer.Table:
@@ -108,7 +137,9 @@ def emit(data: Any, output: str, text: Callable[[], str]) -> None:
     click.echo(json.dumps(data, indent=2, ensure_ascii=False) if output == "json" else text().rstrip("\n"))
 
 
-def emit_rows(rows: explorer.Collection, output: str, columns: list[str] | None = None, table: explorer.Table | None = None) -> None:
+def emit_rows(
+    rows: explorer.Collection, output: str, columns: list[str] | None = None, table: explorer.Table | None = None
+) -> None:
     """Print a collection; in text, partitions of `table` as paths."""
     from explorer.core.values import named_partition_path
     from explorer.views.text import render_table
@@ -118,7 +149,8 @@ def emit_rows(rows: explorer.Collection, output: str, columns: list[str] | None 
         specs = {s.spec_id: s for s in table.metadata.partition_specs}
         values = rows.to_arrow()["partition"].to_pylist()
         data = [
-            r | {"partition": named_partition_path(v, specs.get(r["spec_id"]), table.metadata)} for r, v in zip(data, values, strict=True)
+            r | {"partition": named_partition_path(v, specs.get(r["spec_id"]), table.metadata)}
+            for r, v in zip(data, values, strict=True)
         ]
     width = None if sys.stdout.isatty() else 220
     shown = [c for c in columns or rows.columns if c in rows.columns]
@@ -135,7 +167,9 @@ def finish(table: explorer.Table) -> None:
 
 @main.command()
 @click.argument("names", nargs=-1)
-@click.option("--list", "listing", is_flag=True, help="List the teaching tables and what each shows, and build nothing.")
+@click.option(
+    "--list", "listing", is_flag=True, help="List the teaching tables and what each shows, and build nothing."
+)
 @output_option
 def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
     """Build the teaching tables into the sandbox by real Spark commits, skipping those that are there."""
@@ -148,7 +182,13 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
         raise click.BadParameter(f"no such teaching table: {', '.join(sorted(unknown))} (see --list)")
     chosen = [s for s in scenarios.SCENARIOS if not names or s.name in names]
     rows = [
-        {"table": f"{scenarios.NAMESPACE}.{s.name}", "figures": s.figures, "teaches": s.teaches, "built": s.name in done} for s in chosen
+        {
+            "table": f"{scenarios.NAMESPACE}.{s.name}",
+            "figures": s.figures,
+            "teaches": s.teaches,
+            "built": s.name in done,
+        }
+        for s in chosen
     ]
     if listing:
         emit_rows(explorer.Collection.of_rows(rows, "scenarios"), output)
@@ -163,14 +203,21 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
             task = bar.add_task("Spark", total=len(todo))
             engine = SparkEngine()
             engine.on_change(lambda state: bar.update(task, description=f"Spark: {state.phase}"))
-            scenarios.build_all(engine, todo, lambda name, n, _: bar.update(task, completed=n, description=name or "done"))
+            scenarios.build_all(
+                engine, todo, lambda name, n, _: bar.update(task, completed=n, description=name or "done")
+            )
     emit_rows(explorer.Collection.of_rows([row | {"built": True} for row in rows], "scenarios"), output)
 
 
 @main.command()
 @click.argument("table", required=False)
 @click.option("--port", type=int, default=5006, show_default=True, help="0 for any free one.")
-@click.option("--address", default="127.0.0.1", show_default=True, help="Only loopback addresses are served without authentication.")
+@click.option(
+    "--address",
+    default="127.0.0.1",
+    show_default=True,
+    help="Only loopback addresses are served without authentication.",
+)
 @click.option("--show", is_flag=True, help="Open a browser.")
 def serve(table: str | None, port: int, address: str, show: bool) -> None:
     """Serve the dashboard on loopback, and print its URL."""
@@ -190,7 +237,14 @@ def tables(catalog: str, output: str) -> None:
 @main.command()
 @table_options
 @snapshot_option
-def show(table: str, catalog: str | None, properties: tuple[str, ...], roots: tuple[str, ...], output: str, snapshot: str | None) -> None:
+def show(
+    table: str,
+    catalog: str | None,
+    properties: tuple[str, ...],
+    roots: tuple[str, ...],
+    output: str,
+    snapshot: str | None,
+) -> None:
     """Show the metadata tree of a table as text."""
     from explorer.views.rows import graph_object
     from explorer.views.text import render_tree
@@ -215,9 +269,20 @@ def metadata(table: str, catalog: str | None, properties: tuple[str, ...], roots
 
 
 def _collection_command(
-    name: str, about: str, rows: Callable[..., explorer.Collection], columns: list[str] | None = None, snapshot: bool = True
+    name: str,
+    about: str,
+    rows: Callable[..., explorer.Collection],
+    columns: list[str] | None = None,
+    snapshot: bool = True,
 ) -> None:
-    def command(table: str, catalog: str | None, properties: tuple[str, ...], roots: tuple[str, ...], output: str, **options: Any) -> None:
+    def command(
+        table: str,
+        catalog: str | None,
+        properties: tuple[str, ...],
+        roots: tuple[str, ...],
+        output: str,
+        **options: Any,
+    ) -> None:
         found = opened(table, catalog, properties, roots)
         emit_rows(rows(found, **options), output, columns, found)
         finish(found)
@@ -240,11 +305,16 @@ _collection_command(
     "List manifest entries: as stored, inherited, or with their logical status.",
     lambda t, snapshot, view, metrics: t.entries(snapshot, view, metrics),
 )
-_collection_command("files", "List the files a reader of a snapshot sees.", lambda t, snapshot, metrics: t.files(snapshot, metrics))
+_collection_command(
+    "files", "List the files a reader of a snapshot sees.", lambda t, snapshot, metrics: t.files(snapshot, metrics)
+)
 PARTITION_COLUMNS = ["partition", "spec_id", "record_count", "file_count", "total_data_file_size_in_bytes"]
 PARTITION_COLUMNS += ["position_delete_file_count", "equality_delete_file_count"]
 _collection_command(
-    "partitions", "Add up the live files by partition.", lambda t, snapshot: t.partitions(snapshot), columns=PARTITION_COLUMNS
+    "partitions",
+    "Add up the live files by partition.",
+    lambda t, snapshot: t.partitions(snapshot),
+    columns=PARTITION_COLUMNS,
 )
 
 
@@ -376,7 +446,8 @@ def file_rows(path: str, snapshot: str | None, output: str, **where: Any) -> Non
 @click.option("--limit", type=int, default=100, show_default=True)
 @click.option("--provenance", is_flag=True, help="Also each row's file, position, partition and, in version 3, row id.")
 def rows(
-    columns: tuple[str, ...], condition: str, limit: int, provenance: bool, snapshot: str | None, output: str, **where: Any
+    columns: tuple[str, ...], condition: str, limit: int, provenance: bool, snapshot: str | None, output: str,
+    **where: Any
 ) -> None:  # fmt: skip
     """Read rows of any version through Spark."""
     found = opened(**where)
@@ -401,7 +472,9 @@ def emit_read(read: Any, output: str) -> None:
     if read.words:
         click.echo(read.words, err=True)
     for report in read.reports:
-        parts = [f"{what}: {kept} scanned, {skipped} skipped" for what in SCANNED for kept, skipped in [report.pair(what)]]
+        parts = [
+            f"{what}: {kept} scanned, {skipped} skipped" for what in SCANNED for kept, skipped in [report.pair(what)]
+        ]
         click.echo(f"scan of {report.table.rsplit('/', 1)[-1]}: {'; '.join(parts)}", err=True)
 
 
@@ -429,7 +502,8 @@ def row_diff(before: str, after: str, keys: tuple[str, ...], output: str, **wher
 @click.argument("condition")
 @click.option("--key", "keys", multiple=True, help="A column that tells a changed row; may be given several times.")
 def fate(condition: str, keys: tuple[str, ...], snapshot: str | None, output: str, **where: Any) -> None:
-    """Tell what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no Spark."""
+    """Tell what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no
+    Spark."""
     from explorer.views.rowviews import fate_object, render_fate
 
     found = opened(**where)
@@ -437,7 +511,11 @@ def fate(condition: str, keys: tuple[str, ...], snapshot: str | None, output: st
     at = found.resolve(snapshot).snapshot
     sentences = told.explain(at)
     columns = [f.name for f in told.schema.fields]
-    emit(fate_object(told.events, {str(at.snapshot_id): sentences}), output, lambda: render_fate(told.events, columns, sentences))
+    emit(
+        fate_object(told.events, {str(at.snapshot_id): sentences}),
+        output,
+        lambda: render_fate(told.events, columns, sentences),
+    )
     finish(found)
 
 
@@ -445,11 +523,16 @@ def fate(condition: str, keys: tuple[str, ...], snapshot: str | None, output: st
 @table_options
 @click.argument("operation", type=click.Choice(list(OPERATIONS)))
 @click.option("--columns", default="", help="For sorting: column names, separated by commas.")
-@click.option("--retain-last", type=int, default=1, show_default=True, help="For expiry: snapshots to keep on each branch.")
+@click.option(
+    "--retain-last", type=int, default=1, show_default=True, help="For expiry: snapshots to keep on each branch."
+)
 @click.option("--run", "really", is_flag=True, help="Carry it out; without it, only show what it would do.")
 @writes_option
-def maintain(operation: str, columns: str, retain_last: int, really: bool, allow_writes: bool, output: str, **where: Any) -> None:
-    """Preview maintenance from metadata alone, or with --run carry it out on a sandbox table through Spark's procedures."""
+def maintain(
+    operation: str, columns: str, retain_last: int, really: bool, allow_writes: bool, output: str, **where: Any
+) -> None:
+    """Preview maintenance from metadata alone, or with --run carry it out on a sandbox table through Spark's
+    procedures."""
     from dataclasses import asdict
 
     from explorer import maintenance
@@ -464,7 +547,11 @@ def maintain(operation: str, columns: str, retain_last: int, really: bool, allow
         return
     done, after = maintenance.run(found, operation, columns, retain_last, allow_writes)
     rows = [{"of": k, "before": v, "after": asdict(done.after)[k]} for k, v in asdict(done.before).items()]
-    emit(plain(asdict(done)), output, lambda: render_fields(dict(done.answer[0]) if done.answer else {}) + render_table(rows))
+    emit(
+        plain(asdict(done)),
+        output,
+        lambda: render_fields(dict(done.answer[0]) if done.answer else {}) + render_table(rows),
+    )
     finish(after)
 
 
@@ -475,8 +562,11 @@ def maintain(operation: str, columns: str, retain_last: int, really: bool, allow
 @click.option("--snapshot", "-s", help="Id, branch, tag or snapshot-N; for rollback-to-time a time.")
 @click.option("--run", "really", is_flag=True, help="Carry it out; without it, only show what it would do.")
 @writes_option
-def undo(operation: str, name: str, snapshot: str | None, really: bool, allow_writes: bool, output: str, **where: Any) -> None:
-    """Preview branches, tags, rollbacks and cherry-picks from metadata alone, or with --run carry them out on a sandbox table."""
+def undo(
+    operation: str, name: str, snapshot: str | None, really: bool, allow_writes: bool, output: str, **where: Any
+) -> None:
+    """Preview branches, tags, rollbacks and cherry-picks from metadata alone, or with --run carry them out on a sandbox
+    table."""
     from dataclasses import asdict
 
     from explorer import maintenance
@@ -486,7 +576,11 @@ def undo(operation: str, name: str, snapshot: str | None, really: bool, allow_wr
     if really:
         sql, found = maintenance.run_undo(found, operation, name, snapshot, allow_writes)
         click.echo(sql, err=True)
-    emit(asdict(seen), output, lambda: "\n".join([*(seen.words or ("nothing else changes",)), *(f"  {f}" for f in seen.files)]))
+    emit(
+        asdict(seen),
+        output,
+        lambda: "\n".join([*(seen.words or ("nothing else changes",)), *(f"  {f}" for f in seen.files)]),
+    )
     finish(found)
 
 
@@ -508,7 +602,8 @@ def copy_scenario(name: str, output: str) -> None:
 @click.option("--api", default="", help="Instead of SQL: an operation of the table API, such as rewriteManifests.")
 @writes_option
 def observe(sql: str | None, api: str, allow_writes: bool, output: str, **where: Any) -> None:
-    """Run one writing statement (t is the table) on a sandbox table, and say which files it wrote in order, the swap and the report."""
+    """Run one writing statement (t is the table) on a sandbox table, and say which files it wrote in order, the swap
+    and the report."""
     from explorer.lab.observe import API, observe_api
     from explorer.lab.observe import observe as run
     from explorer.views.labviews import observation_object, render_observation
@@ -516,7 +611,9 @@ def observe(sql: str | None, api: str, allow_writes: bool, output: str, **where:
     if bool(sql) == bool(api):
         raise click.UsageError(f"give a statement, or --api with one of {', '.join(API)}")
     found = opened(**where)
-    seen = observe_api(found, api, allow_writes=allow_writes) if api else run(found, sql or "", allow_writes=allow_writes)
+    seen = (
+        observe_api(found, api, allow_writes=allow_writes) if api else run(found, sql or "", allow_writes=allow_writes)
+    )
     emit(observation_object(seen), output, lambda: render_observation(seen))
     finish(seen.table)
 
@@ -541,8 +638,11 @@ def _operation(kind: str, isolation: str, without: tuple[str, ...], engine: str 
 @click.option("--isolation", type=click.Choice(["serializable", "snapshot"]), default="serializable", show_default=True)
 @without_option
 @click.option("--where", "condition", default="", help="The rows it is about, in pyiceberg's filter syntax.")
-def explain_conflict(base: str, kind: str, isolation: str, without: tuple[str, ...], condition: str, output: str, **where: Any) -> None:
-    """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry, or refuse, and why. Read-only."""
+def explain_conflict(
+    base: str, kind: str, isolation: str, without: tuple[str, ...], condition: str, output: str, **where: Any
+) -> None:
+    """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry, or refuse, and why.
+    Read-only."""
     from dataclasses import asdict
 
     from explorer.conflicts import explain_conflict as explain
@@ -553,7 +653,11 @@ def explain_conflict(base: str, kind: str, isolation: str, without: tuple[str, .
     decision = explain(found, base, kind, checks, condition)
     lines = [decision.words, f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
-    emit(plain(asdict(decision)) | {"words": decision.words, "validations": list(checks)}, output, lambda: "\n".join(lines))
+    emit(
+        plain(asdict(decision)) | {"words": decision.words, "validations": list(checks)},
+        output,
+        lambda: "\n".join(lines),
+    )
     finish(found)
 
 
@@ -562,24 +666,46 @@ def explain_conflict(base: str, kind: str, isolation: str, without: tuple[str, .
 @click.option("--isolation", type=click.Choice(["serializable", "snapshot"]), default="serializable", show_default=True)
 @without_option
 @click.option(
-    "--pyiceberg", "others", multiple=True, metavar="WRITER", help="Let pyiceberg be this writer (A, B...): append and cow-delete."
+    "--pyiceberg",
+    "others",
+    multiple=True,
+    metavar="WRITER",
+    help="Let pyiceberg be this writer (A, B...): append and cow-delete.",
 )
-@click.option("--format-version", "version", type=click.Choice(["2", "3"]), default="2", show_default=True, help="3: deletion vectors.")
+@click.option(
+    "--format-version",
+    "version",
+    type=click.Choice(["2", "3"]),
+    default="2",
+    show_default=True,
+    help="3: deletion vectors.",
+)
 @click.option(
     "--order",
     default="",
     help="Who takes a step when, such as AABBABAB; in turn if left out. Steps: load, write, apply, metadata, swap. "
     "A! kills A, A? loses the answer to its swap, A+ then begins again without looking.",
 )
-@click.option("--all-orders", is_flag=True, help="Run every order of two or three operations, hold the rows against serial orders.")
-@click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), help="Write the state graph or sequence diagram here as SVG.")
-@click.option("--replay", "saved", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Play a saved run again.")
+@click.option(
+    "--all-orders",
+    is_flag=True,
+    help="Run every order of two or three operations, hold the rows against serial orders.",
+)
+@click.option(
+    "--picture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the state graph or sequence diagram here as SVG.",
+)
+@click.option(
+    "--replay", "saved", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Play a saved run again."
+)
 @output_option
 def lab(
     kinds: tuple[str, ...], isolation: str, without: tuple[str, ...], others: tuple[str, ...], version: str, order: str,
     all_orders: bool, picture: Path | None, saved: Path | None, output: str,
 ) -> None:  # fmt: skip
-    """Let writers commit to a small table in a temporary catalog, step by step (load, write, apply, metadata, swap), on Iceberg itself."""
+    """Let writers commit to a small table in a temporary catalog, step by step (load, write, apply, metadata, swap), on
+    Iceberg itself."""
     from explorer.engines.spark import SparkEngine
     from explorer.lab.bench import Bench
     from explorer.lab.interleave import interleave
@@ -590,14 +716,21 @@ def lab(
     if not kinds and not saved:
         raise click.UsageError("name an operation for each writer, or a run to --replay")
     bench = Bench(SparkEngine())
-    operations = [_operation(k, isolation, without, "pyiceberg" if NAMES[i] in others else "java") for i, k in enumerate(kinds)]
+    operations = [
+        _operation(k, isolation, without, "pyiceberg" if NAMES[i] in others else "java") for i, k in enumerate(kinds)
+    ]
     if all_orders:
         from rich.console import Console
         from rich.progress import Progress
 
         with Progress(console=Console(stderr=True)) as bar:
             task = bar.add_task("orders", total=None)
-            found = interleave(bench, operations, lambda done, total: bar.update(task, completed=done, total=total), version=int(version))
+            found = interleave(
+                bench,
+                operations,
+                lambda done, total: bar.update(task, completed=done, total=total),
+                version=int(version),
+            )
         if picture:
             picture.write_text(state_svg(found))
         emit(interleavings_object(found), output, lambda: render_interleavings(found))
@@ -609,17 +742,29 @@ def lab(
         run.play(order or "".join(w.name for w in run.writers) * 12)
     if picture:
         picture.write_text(sequence_svg(run.events, run.writers))
-    emit(run_object(run.to_json(), run.writers, run.rows()), output, lambda: render_run(run.events, run.writers, run.rows()))
+    emit(
+        run_object(run.to_json(), run.writers, run.rows()),
+        output,
+        lambda: render_run(run.events, run.writers, run.rows()),
+    )
 
 
 @main.command("lab-race")
 @click.option("--writers", type=int, default=8, show_default=True, help="Processes, Java and pyiceberg in turn.")
 @click.option("--commits", type=int, default=50, show_default=True, help="Commits of each.")
-@click.option("--kills", "times", type=int, default=0, show_default=True, help="Instead: kill a writer so often while it commits.")
-@click.option("--faults", "chosen", is_flag=True, help="Instead: kills at chosen points, a lost answer, a full disk, a read-only catalog.")
+@click.option(
+    "--kills", "times", type=int, default=0, show_default=True, help="Instead: kill a writer so often while it commits."
+)
+@click.option(
+    "--faults",
+    "chosen",
+    is_flag=True,
+    help="Instead: kills at chosen points, a lost answer, a full disk, a read-only catalog.",
+)
 @output_option
 def lab_race(writers: int, commits: int, times: int, chosen: bool, output: str) -> None:
-    """Let writer processes race for one table, or kill writers at any moment, and hold what they were told against what is there."""
+    """Let writer processes race for one table, or kill writers at any moment, and hold what they were told against what
+    is there."""
     from dataclasses import asdict
 
     from explorer.lab.race import FAULTS, faults, kills, race
@@ -632,7 +777,9 @@ def lab_race(writers: int, commits: int, times: int, chosen: bool, output: str) 
         emit(rows, output, lambda: render_table(rows, width=260))
         return
     if times:
-        tallies = kills(times, progress=lambda done, total: click.echo(f"\r{done} of {total} killed", err=True, nl=False))
+        tallies = kills(
+            times, progress=lambda done, total: click.echo(f"\r{done} of {total} killed", err=True, nl=False)
+        )
         data: dict[str, Any] = {
             "kills": times,
             "acknowledged": sum(t.acknowledged for t in tallies),
@@ -642,14 +789,20 @@ def lab_race(writers: int, commits: int, times: int, chosen: bool, output: str) 
             "missing files or problems": max(t.missing_files for t in tallies),
         }
     else:
-        found = race(writers, commits, lambda lap: click.echo(f"\r{lap.acknowledged} commits, {lap.seconds:.0f} s", err=True, nl=False))
+        found = race(
+            writers,
+            commits,
+            lambda lap: click.echo(f"\r{lap.acknowledged} commits, {lap.seconds:.0f} s", err=True, nl=False),
+        )
         data = asdict(found) | {"commits_per_second": round(found.commits_per_second, 2)}
     click.echo("", err=True)
     emit(data, output, lambda: render_fields(data))
 
 
 @main.command("lab-catalogue")
-@click.option("--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to stdout.")
+@click.option(
+    "--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to stdout."
+)
 def lab_catalogue(target: Path | None) -> None:
     """Run every pair of operations on Iceberg itself, and write what happens as Markdown (about seven minutes)."""
     from explorer.engines.spark import SparkEngine
@@ -667,8 +820,12 @@ def lab_catalogue(target: Path | None) -> None:
 @main.command()
 @table_options
 @snapshot_option
-@click.option("--format", "picture", type=click.Choice(["dot", "svg", "png", "html", "json"]), default="svg", show_default=True)
-@click.option("--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to stdout.")
+@click.option(
+    "--format", "picture", type=click.Choice(["dot", "svg", "png", "html", "json"]), default="svg", show_default=True
+)
+@click.option(
+    "--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to stdout."
+)
 @click.option("--search", default="", help="Only files, manifests and snapshots that contain this text.")
 @click.option("--diff", "sides", nargs=2, metavar="A B", help="Draw the difference of two snapshots instead.")
 def graph(
@@ -683,7 +840,9 @@ def graph(
     found = opened(table, catalog, properties, roots)
     if sides and (snapshot or search):
         raise click.UsageError("--diff takes no --snapshot or --search")
-    drawn = found.diff_graph(*sides) if sides else found.graph(view=replace(found.default_view(snapshot), search=search))
+    drawn = (
+        found.diff_graph(*sides) if sides else found.graph(view=replace(found.default_view(snapshot), search=search))
+    )
     data = export(drawn, "json" if output == "json" else picture)
     if target:
         target.write_bytes(data)

@@ -93,7 +93,8 @@ class Collection(Sequence[Mapping[str, Any]]):
             )
             body.append(f"<tr>{cells}</tr>")
         more = f"<p>… {len(self) - SHOWN:,} more rows</p>" if len(self) > SHOWN else ""
-        return f"<div style='overflow-x:auto'><table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{more}</div>"
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+        return f"<div style='overflow-x:auto'>{table}{more}</div>"
 
 
 def _maps_as_lists(table: pa.Table) -> pa.Table:

@@ -1,4 +1,5 @@
-"""Would a commit that began at an older snapshot succeed now? Decided from a table's metadata, read-only (see core.commit)."""
+"""Would a commit that began at an older snapshot succeed now? Decided from a table's metadata, read-only (see
+core.commit)."""
 
 from __future__ import annotations
 
@@ -29,16 +30,18 @@ REFERS = ("mor-update", "mor-delete")
 
 
 def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequence[str], where: str = "") -> Decision:
-    """What Iceberg would say to an operation of a `kind` (see lab.operations.KINDS) with these validations on the rows that match `where`,
-    had it begun at snapshot `base` and came to commit now. The data files it would replace or refer to are those of `base` that may
-    hold such rows. Raises NotFoundInTable."""
+    """What Iceberg would say to an operation of a `kind` (see lab.operations.KINDS) with these validations on the rows
+    that match `where`, had it begun at snapshot `base` and came to commit now. The data files it would replace or refer
+    to are those of `base` that may hold such rows. Raises NotFoundInTable."""
     start = table.resolve(base).snapshot
     current = table.metadata.current_snapshot
     assert current is not None
     try:
         later = run_between(table.metadata, start.snapshot_id, current.snapshot_id)
     except ValueError as error:
-        raise NotFoundInTable(f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it") from error
+        raise NotFoundInTable(
+            f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it"
+        ) from error
     matches = file_filter(table, where)
     touched = tuple(f for f in table.row_reader.applicability(start).data if matches(f))
     filtered = "conflictDetectionFilter" in validations or kind in BY_FILTER
@@ -59,12 +62,19 @@ def line_to(table: Table, snapshot_id: int | None) -> list[Snapshot]:
 
 
 def decided(
-    table: Table, intent: Intent, since: Sequence[Snapshot], before: Sequence[Snapshot], moved: bool | None = None, known: bool = True
+    table: Table,
+    intent: Intent,
+    since: Sequence[Snapshot],
+    before: Sequence[Snapshot],
+    moved: bool | None = None,
+    known: bool = True,
 ) -> Decision:
-    """core.commit.decide on what these snapshots changed, with the partitions of the files in conflict. Those `before` are read only
-    where the intent looks at them."""
+    """core.commit.decide on what these snapshots changed, with the partitions of the files in conflict. Those `before`
+    are read only where the intent looks at them."""
     looks = intent.kind == "compaction" or intent.vectors or bool(intent.validations - {"conflictDetectionFilter"})
-    earlier = [change_of(table, s) for s in before] if looks and "validateFromSnapshot" not in intent.validations else []
+    earlier = (
+        [change_of(table, s) for s in before] if looks and "validateFromSnapshot" not in intent.validations else []
+    )
     later = [change_of(table, s) for s in since]
     decision, meta = decide(intent, later, earlier, moved, known), table.metadata
     files = {f.path: f for c in (*earlier, *later) for f in (*c.added_data, *c.added_deletes, *c.removed_data)}

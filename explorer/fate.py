@@ -1,4 +1,5 @@
-"""What became of the rows that match a predicate: when they appeared, changed, were deleted, by which file and rule, and came back."""
+"""What became of the rows that match a predicate: when they appeared, changed, were deleted, by which file and rule,
+and came back."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True)
 class FateEvent:
-    """Something that happened to a stored row. `what` is appeared, copied (its file was rewritten), changed, deleted, came back or
-    left (with a rollback); `by` is the delete file or the data file's path; `row` the values."""
+    """Something that happened to a stored row. `what` is appeared, copied (its file was rewritten), changed, deleted,
+    came back or left (with a rollback); `by` is the delete file or the data file's path; `row` the values."""
 
     snapshot_id: int
     snapshot: str
@@ -46,7 +47,8 @@ class FateEvent:
 
 @dataclass(frozen=True)
 class Standing:
-    """What one snapshot shows of the matching rows: those a reader sees and those that are hidden, each with a verdict."""
+    """What one snapshot shows of the matching rows: those a reader sees and those that are hidden, each with a
+    verdict."""
 
     visible: frozenset[Place]
     hidden: Mapping[Place, Verdict]
@@ -60,9 +62,9 @@ NOTHING = Standing(frozenset(), {}, {}, {})
 
 
 class Fate:
-    """The fate of the rows that match `where`, in pyiceberg's filter syntax, over all snapshots. `keys` tell a changed row from a
-    new one; else the identifier fields or, in v3, row ids do. Raises NotFoundInTable for a predicate that does not fit the schema,
-    UnreadableFile for a file that cannot be read."""
+    """The fate of the rows that match `where`, in pyiceberg's filter syntax, over all snapshots. `keys` tell a changed
+    row from a new one; else the identifier fields or, in v3, row ids do. Raises NotFoundInTable for a predicate that
+    does not fit the schema, UnreadableFile for a file that cannot be read."""
 
     def __init__(self, table: Opened, reader: RowReader, where: str, keys: Sequence[str] = ()) -> None:
         from pyiceberg.io.pyarrow import expression_to_pyarrow  # slow to import
@@ -87,7 +89,8 @@ class Fate:
         self.events = self._events()
 
     def _positions(self, data: LiveFile) -> list[int]:
-        """Positions in a data file whose rows match, deleted or not; each file is read once, and only when its bounds allow a match."""
+        """Positions in a data file whose rows match, deleted or not; each file is read once, and only when its bounds
+        allow a match."""
         if data.path not in self._matches:
             self._matches[data.path] = []
             if self._may_match(data):
@@ -153,7 +156,10 @@ class Fate:
                     words = f"hidden by a deletion vector in {base_name(verdict.delete.path)}: {reasons}"
                 made.append(self._event(snapshot, "deleted", place, verdict.delete.path, words))
             elif not new_values[self._values(place)]:
-                words = f"its data file was removed by this {snapshot.operation or 'commit'}, and no file it added has the row"
+                words = (
+                    f"its data file was removed by this {snapshot.operation or 'commit'}, and no file it added "
+                    "has the row"
+                )
                 made.append(self._event(snapshot, "deleted", place, place[0], words))
         for place in come:
             key = self._key(place)
@@ -164,13 +170,22 @@ class Fate:
             elif key is not None and key in old_keys:
                 was = self.rows[old_keys[key]]
                 changed = [n for n in was if not n.startswith("_") and was[n] != self.rows[place][n]]
-                words = f"{', '.join(f'{n}: {was[n]!r} → {self.rows[place][n]!r}' for n in changed)} (told by {', '.join(self.keys)})"
+                words = (
+                    f"{', '.join(f'{n}: {was[n]!r} → {self.rows[place][n]!r}' for n in changed)} (told by "
+                    f"{', '.join(self.keys)})"
+                )
                 made.append(self._event(snapshot, "changed", place, place[0], words))
             else:
-                made.append(self._event(snapshot, "appeared", place, place[0], f"added by this {snapshot.operation or 'commit'}"))
+                made.append(
+                    self._event(
+                        snapshot, "appeared", place, place[0], f"added by this {snapshot.operation or 'commit'}"
+                    )
+                )
         return made
 
-    def _event(self, snapshot: Snapshot, what: str, place: Place, by: str, words: str, at: int | None = None) -> FateEvent:
+    def _event(
+        self, snapshot: Snapshot, what: str, place: Place, by: str, words: str, at: int | None = None
+    ) -> FateEvent:
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         when = at if at is not None else snapshot.timestamp_ms
         return FateEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place], by, words)
@@ -218,7 +233,10 @@ class Fate:
         for ancestor, older in itertools.pairwise(ancestors):
             if place in {*self.standings[older].visible, *self.standings[older].hidden}:
                 step = self.table.metadata.snapshot(ancestor)
-                return f"{snapshot_name(ancestor, self._ordinals)} ({step.operation if step else '?'}) removed its data file"
+                return (
+                    f"{snapshot_name(ancestor, self._ordinals)} ({step.operation if step else '?'}) removed its "
+                    "data file"
+                )
         holders = [s for s in self._snapshots if place in self.standings[s.snapshot_id].visible]
         first = snapshot_name(holders[0].snapshot_id, self._ordinals) if holders else "another snapshot"
         return f"it was added by {first}, which this snapshot does not descend from"
@@ -242,7 +260,8 @@ def _missed(verdict: Verdict) -> str:
 
 
 def bound_filter(where: str, schema: Schema, bind_it: bool = True) -> BooleanExpression:
-    """A filter in pyiceberg's syntax, bound to a schema (or checked and left unbound). Raises NotFoundInTable when it does not fit."""
+    """A filter in pyiceberg's syntax, bound to a schema (or checked and left unbound). Raises NotFoundInTable when it
+    does not fit."""
     try:
         if not where.strip():
             return AlwaysTrue()

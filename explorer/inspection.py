@@ -1,4 +1,5 @@
-"""Everything about one node, as data for the inspector: fields under the spec's names, decoded values, the raw record."""
+"""Everything about one node, as data for the inspector: fields under the spec's names, decoded values, the raw
+record."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ Fields = list[tuple[str, Any, str]]
 
 @dataclass(frozen=True)
 class Section:
-    """Part of an inspection: `fields` as (name, value, hint), or a table of `columns` and `rows` (those `struck` are struck
-    through), or `raw` text."""
+    """Part of an inspection: `fields` as (name, value, hint), or a table of `columns` and `rows` (those `struck` are
+    struck through), or `raw` text."""
 
     title: str
     fields: Fields | None = None
@@ -45,7 +46,11 @@ class Section:
         if self.fields is not None:
             data["fields"] = [[k, _short(v), hint] for k, v, hint in self.fields]
         if self.columns is not None:
-            data |= {"columns": list(self.columns), "rows": [[_short(v) for v in row] for row in self.rows], "struck": list(self.struck)}
+            data |= {
+                "columns": list(self.columns),
+                "rows": [[_short(v) for v in row] for row in self.rows],
+                "struck": list(self.struck),
+            }
         if self.raw is not None:
             data["raw"] = self.raw
         return data
@@ -62,12 +67,23 @@ class Inspection:
 
     def to_json(self) -> dict[str, Any]:
         """As the widget takes it."""
-        return {"title": self.title, "kind": self.kind, "problems": list(self.problems), "sections": [s.to_json() for s in self.sections]}
+        return {
+            "title": self.title,
+            "kind": self.kind,
+            "problems": list(self.problems),
+            "sections": [s.to_json() for s in self.sections],
+        }
 
 
 def _short(value: Any) -> Any:
     value = rows.plain(value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value if value is None else str(value)
+    return (
+        json.dumps(value, ensure_ascii=False)
+        if isinstance(value, (dict, list))
+        else value
+        if value is None
+        else str(value)
+    )
 
 
 def _raw(title: str, value: Any) -> Section:
@@ -87,7 +103,9 @@ def inspect(table: Table, node: Node) -> Inspection:
         return Inspection(node.label, KINDS.get(node.kind, node.kind), (Section("file", about),))
     try:
         sections = (
-            makers[node.kind](table, node.facts) if node.kind in makers else [Section("file", [("path", node.facts.get("path"), "")])]
+            makers[node.kind](table, node.facts)
+            if node.kind in makers
+            else [Section("file", [("path", node.facts.get("path"), "")])]
         )
     except ExplorerError as error:
         sections = []
@@ -101,9 +119,15 @@ def life(table: Table, path: str) -> Section:
         found = table.file(path)
     except ExplorerError as error:
         return Section("its life", note=str(error))
-    told = [(runs(e.snapshot for e in c), c[0].manifest, c[0].status, c[0].logical_status or "filtered out") for c in found.chapters()]
+    told = [
+        (runs(e.snapshot for e in c), c[0].manifest, c[0].status, c[0].logical_status or "filtered out")
+        for c in found.chapters()
+    ]
     end = f"deleted by {found.deleted_by}" if found.deleted_by else "not deleted"
-    words = f"Added by {found.added_by or 'an expired snapshot'}, {end}. Refs that read it: {', '.join(found.refs) or 'none'}."
+    words = (
+        f"Added by {found.added_by or 'an expired snapshot'}, {end}. Refs that read it: "
+        f"{', '.join(found.refs) or 'none'}."
+    )
     note = f"{words} To let it go: {found.goes_when}."
     return Section("its life", columns=("snapshots", "manifest", "stored", "reads as"), rows=told, note=note)
 
@@ -112,8 +136,8 @@ ROWS_SHOWN = 200
 
 
 def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[Section]:
-    """The rows of a data file as of a snapshot, deleted ones struck through, and each delete that could matter to it with its clauses;
-    or what a delete file holds. It reads the file, and the snapshot's manifests."""
+    """The rows of a data file as of a snapshot, deleted ones struck through, and each delete that could matter to it
+    with its clauses; or what a delete file holds. It reads the file, and the snapshot's manifests."""
     path, snapshot = facts["path"], facts["snapshot_id"]
     try:
         if not is_data:
@@ -126,7 +150,12 @@ def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[
     shown = list(found[:ROWS_SHOWN])
     sections = [_rows_section("rows", found.columns, shown, len(found))]
     told = [
-        (base_name(v.delete.path), KIND_WORDS[v.delete.kind], "yes" if v.applies else "no", "; ".join(r.words for r in v.reasons))
+        (
+            base_name(v.delete.path),
+            KIND_WORDS[v.delete.kind],
+            "yes" if v.applies else "no",
+            "; ".join(r.words for r in v.reasons),
+        )
         for v in verdicts
     ]
     if told:
@@ -150,8 +179,13 @@ def _catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         ("table-uuid", table.metadata.table_uuid, ""),
     ]
     noted = [(p.severity, p.file.rsplit("/", 1)[-1], p.location, p.cause) for p in table.problems]
-    found = [Section("problems found so far", columns=("severity", "file", "where", "cause"), rows=noted)] if noted else []
-    return [Section("pointer", fields, note="A commit swaps this pointer, atomically, from one metadata file to the next."), *found]
+    found = (
+        [Section("problems found so far", columns=("severity", "file", "where", "cause"), rows=noted)] if noted else []
+    )
+    return [
+        Section("pointer", fields, note="A commit swaps this pointer, atomically, from one metadata file to the next."),
+        *found,
+    ]
 
 
 def _metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
@@ -177,7 +211,9 @@ def _metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     if schema:
         sections.append(_schema_section(f"current schema ({schema.schema_id})", schema.by_id.values()))
     for spec in meta.partition_specs:
-        listed = [(f.field_id, f.name, f.transform, ", ".join(_source(meta, i) for i in f.source_ids)) for f in spec.fields]
+        listed = [
+            (f.field_id, f.name, f.transform, ", ".join(_source(meta, i) for i in f.source_ids)) for f in spec.fields
+        ]
         default = " (default)" if spec.spec_id == meta.default_spec_id else ""
         sections.append(
             Section(
@@ -198,7 +234,10 @@ def _source(meta: TableMetadata, field_id: int) -> str:
 
 
 def _schema_section(title: str, fields: Any) -> Section:
-    listed = [(f.id, f.name, f.type if isinstance(f.type, str) else f.type.get("type"), "yes" if f.required else "no") for f in fields]
+    listed = [
+        (f.id, f.name, f.type if isinstance(f.type, str) else f.type.get("type"), "yes" if f.required else "no")
+        for f in fields
+    ]
     return Section(title, columns=("id", "name", "type", "required"), rows=listed)
 
 
@@ -216,17 +255,25 @@ def _snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     summary = row.pop("summary")
     hints = {
         "timestamp-ms": instant(snapshot.timestamp_ms),
-        "parent-snapshot-id": snapshot_name(snapshot.parent_snapshot_id, ordinals) if snapshot.parent_snapshot_id else "",
+        "parent-snapshot-id": snapshot_name(snapshot.parent_snapshot_id, ordinals)
+        if snapshot.parent_snapshot_id
+        else "",
     }
     fields: Fields = [(k, v, hints.get(k, "")) for k, v in row.items() if v is not None]
     when = [instant(e.timestamp_ms) for e in table.metadata.snapshot_log if e.snapshot_id == snapshot.snapshot_id]
     fields.append(("became current", ", ".join(when) or "never: staged, or on a branch only", "from the snapshot log"))
     sections = [Section("snapshot", fields)]
     sections.append(
-        Section("summary", [(k, v, human_bytes(int(v)) if k.endswith("-size") and v.isdigit() else "") for k, v in summary.items()])
+        Section(
+            "summary",
+            [(k, v, human_bytes(int(v)) if k.endswith("-size") and v.isdigit() else "") for k, v in summary.items()],
+        )
     )
     words = {True: "agrees", False: "⚠ contradicts", None: "not known"}
-    checked = [(t.name, t.summary, t.computed, words[t.agrees]) for t in totals(snapshot.summary, table.manifest_files(snapshot))]
+    checked = [
+        (t.name, t.summary, t.computed, words[t.agrees])
+        for t in totals(snapshot.summary, table.manifest_files(snapshot))
+    ]
     sections.append(Section("totals checked", columns=("total", "summary", "manifest list", ""), rows=checked))
     schema = table.metadata.schema(snapshot.schema_id)
     if schema:
@@ -237,11 +284,15 @@ def _snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
 def _manifest_list(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     snapshot = table.reader.require_snapshot(facts["snapshot_id"])
     listed = table.manifest_files(snapshot)
-    fields: Fields = [("manifest-list", snapshot.manifest_list or "none: v1 with inline manifests", ""), ("manifests", len(listed), "")]
+    fields: Fields = [
+        ("manifest-list", snapshot.manifest_list or "none: v1 with inline manifests", ""),
+        ("manifests", len(listed), ""),
+    ]
     columns = ("manifest", "content", "spec", "sequence", "min sequence", "added", "existing", "deleted")
     shown = [
         (
-            m.manifest_path.rsplit("/", 1)[-1], "deletes" if m.content else "data", m.partition_spec_id, m.sequence_number,
+            m.manifest_path.rsplit("/", 1)[-1], "deletes" if m.content else "data", m.partition_spec_id,
+            m.sequence_number,
             m.min_sequence_number, m.added_files_count, m.existing_files_count, m.deleted_files_count,
         )
         for m in listed[:200]
@@ -270,7 +321,9 @@ def _manifest(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     sections.append(Section("in the manifest list", [(k, v, hints.get(k, "")) for k, v in row.items()]))
     if summaries:
         columns = ("name", "contains_null", "contains_nan", "lower_bound", "upper_bound")
-        sections.append(Section("partition summaries", columns=columns, rows=[[s[c] for c in columns] for s in summaries]))
+        sections.append(
+            Section("partition summaries", columns=columns, rows=[[s[c] for c in columns] for s in summaries])
+        )
     sections += _header(table, manifest)
     return [*sections, _raw("raw Avro record in the list", manifest.raw)]
 
@@ -285,7 +338,12 @@ def _header(table: Table, manifest: ManifestFile) -> list[Section]:
     note = f"⚠ contradictions in {', '.join(wrong)}" if wrong else ""
     schema = header.pop("schema", None)
     sections = [
-        Section("header against list and metadata", columns=("field", "header", "elsewhere", "where", ""), rows=listed, note=note),
+        Section(
+            "header against list and metadata",
+            columns=("field", "header", "elsewhere", "where", ""),
+            rows=listed,
+            note=note,
+        ),
         Section("its own Avro header", [(k, v, "") for k, v in header.items()], open=False),
     ]
     return [*sections, Section("table schema in the header", raw=_pretty(schema), open=False)] if schema else sections
@@ -304,14 +362,18 @@ def _entries_section(entries: Any, seen_from: str) -> Section:
     first = entries.slice(0, 100).to_pylist()
     listed = [
         (
-            r["file_path"].rsplit("/", 1)[-1], STATUS.get(r["status"], r["status"]), r["logical_status"] or "filtered out",
+            r["file_path"].rsplit("/", 1)[-1], STATUS.get(r["status"], r["status"]),
+            r["logical_status"] or "filtered out",
             r["sequence_number"], r["inherited_sequence_number"],
         )
         for r in first
     ]  # fmt: skip
     columns = ("file", "stored status", f"as of {seen_from}", "stored sequence", "inherited")
     return Section(
-        "entries", columns=columns, rows=listed, note=note + (f"; the first 100 of {entries.num_rows:,}" if entries.num_rows > 100 else "")
+        "entries",
+        columns=columns,
+        rows=listed,
+        note=note + (f"; the first 100 of {entries.num_rows:,}" if entries.num_rows > 100 else ""),
     )
 
 
@@ -333,19 +395,34 @@ def _entry(table: Table, facts: Mapping[str, Any]) -> tuple[dict[str, Any], Mani
 def _file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     row, manifest, seen_from, ordinal = _entry(table, facts)
     spec = table.metadata.spec(manifest.partition_spec_id)
-    states = [("status", STATUS.get(row["status"], row["status"]), row["logical_status"] or "filtered out", row["reason"])]
+    states = [
+        ("status", STATUS.get(row["status"], row["status"]), row["logical_status"] or "filtered out", row["reason"])
+    ]
     states += [(n, row[n], row[f"inherited_{n}"], row[f"{n}_origin"]) for n in core.INHERITED]
-    sections = [Section("entry: stored and logical", columns=("field", "stored", f"as of {seen_from}", "why"), rows=states)]
+    sections = [
+        Section("entry: stored and logical", columns=("field", "stored", f"as of {seen_from}", "why"), rows=states)
+    ]
     fields: Fields = [
         ("file_path", row["file_path"], ""),
         ("content", FILE_CONTENT.get(row["content"] or 0), ""),
         ("file_format", row["file_format"], ""),
         ("record_count", row["record_count"], count(row["record_count"], "row")),
         ("file_size_in_bytes", row["file_size_in_bytes"], human_bytes(row["file_size_in_bytes"])),
-        ("partition", partition_path(row["partition"], spec, table.metadata) or "unpartitioned", f"spec {manifest.partition_spec_id}"),
+        (
+            "partition",
+            partition_path(row["partition"], spec, table.metadata) or "unpartitioned",
+            f"spec {manifest.partition_spec_id}",
+        ),
     ]
     hints = {"equality_ids": ", ".join(_source(table.metadata, i) for i in row["equality_ids"] or ())}
-    for name in ("equality_ids", "referenced_data_file", "content_offset", "content_size_in_bytes", "sort_order_id", "split_offsets"):
+    for name in (
+        "equality_ids",
+        "referenced_data_file",
+        "content_offset",
+        "content_size_in_bytes",
+        "sort_order_id",
+        "split_offsets",
+    ):
         if row[name] is not None:
             fields.append((name, row[name], hints.get(name, "")))
     sections.append(Section("file", fields))
@@ -363,7 +440,9 @@ def _file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
             "type",
         )
         note = "Bounds may be truncated: they promise only <= and >=."
-        sections.append(Section("column metrics", columns=columns, rows=[[m[c] for c in columns] for m in metrics], note=note))
+        sections.append(
+            Section("column metrics", columns=columns, rows=[[m[c] for c in columns] for m in metrics], note=note)
+        )
     sections.append(_raw("raw Avro record", table.reader.stored_records(manifest.manifest_path, ordinal, 1)[0]))
     sections.append(_footer(table, row))
     return sections
@@ -391,7 +470,11 @@ def _statistics(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     sections = [Section("statistics file", fields)]
     if found.blob_metadata:
         listed = [
-            (b.get("type"), ", ".join(_source(table.metadata, i) for i in b.get("fields", ())), json.dumps(b.get("properties", {})))
+            (
+                b.get("type"),
+                ", ".join(_source(table.metadata, i) for i in b.get("fields", ())),
+                json.dumps(b.get("properties", {})),
+            )
             for b in found.blob_metadata
         ]
         sections.append(Section("blobs", columns=("type", "fields", "properties"), rows=listed))
@@ -403,7 +486,10 @@ def _row_group(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     footer = table.reader.parquet_footer(facts["path"])
     group = footer["row_groups"][facts["ordinal"]]
     ids = {c["path"]: c["field_id"] for c in footer["columns"]}
-    fields: Fields = [("rows", group["num_rows"], ""), ("total_byte_size", group["total_byte_size"], human_bytes(group["total_byte_size"]))]
+    fields: Fields = [
+        ("rows", group["num_rows"], ""),
+        ("total_byte_size", group["total_byte_size"], human_bytes(group["total_byte_size"])),
+    ]
     columns = ("path", "field_id", "min", "max", "null_count", "total_compressed_size", "compression")
     listed = [[ids.get(c["path"]) if n == "field_id" else c[n] for n in columns] for c in group["columns"]]
     return [Section("row group", fields), Section("column chunks", columns=columns, rows=listed)]

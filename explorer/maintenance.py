@@ -1,4 +1,5 @@
-"""Maintenance through Spark's procedures, on sandbox tables: a preview from metadata alone, then the run, with before and after."""
+"""Maintenance through Spark's procedures, on sandbox tables: a preview from metadata alone, then the run, with before
+and after."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ OPERATIONS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Preview:
-    """What an operation would do, from metadata alone: sentences, and the files that would become unreachable or be removed."""
+    """What an operation would do, from metadata alone: sentences, and the files that would become unreachable or be
+    removed."""
 
     operation: str
     words: tuple[str, ...]
@@ -60,8 +62,8 @@ def table_holdings(table: Table) -> Holdings:
 
 
 def preview(table: Table, operation: str, columns: str = "", retain_last: int = 1) -> Preview:
-    """What an operation would do to a table; nothing is written, and any table may be asked. Raises NotFoundInTable for an unknown
-    operation or column."""
+    """What an operation would do to a table; nothing is written, and any table may be asked. Raises NotFoundInTable for
+    an unknown operation or column."""
     _arguments(table, operation, columns, retain_last)
     if operation == "expire":
         return _preview_expire(table, retain_last)
@@ -72,8 +74,12 @@ def preview(table: Table, operation: str, columns: str = "", retain_last: int = 
     if operation.startswith("compact"):
         applied = {v.delete.key for v in known.verdicts if v.applies}
         words = (
-            f"{count(now.data_files, 'data file')} ({human_bytes(now.data_bytes)}) would be written anew, less the rows that deletes hide.",
-            f"{count(len(applied), 'delete')} apply now; after it equality and position deletes dangle until they are removed, "
+            (
+                f"{count(now.data_files, 'data file')} ({human_bytes(now.data_bytes)}) would be written anew, less the "
+                "rows that deletes hide."
+            ),
+            f"{count(len(applied), 'delete')} apply now; after it equality and position deletes dangle until they "
+            "are removed, "
             "vectors go with their data files.",
             "The old files stay as long as a snapshot that reads them does: expire it to free them.",
         )
@@ -81,11 +87,19 @@ def preview(table: Table, operation: str, columns: str = "", retain_last: int = 
     if operation == "rewrite-manifests":
         listed = table.manifest_files(table.metadata.current_snapshot)
         data = [m.manifest_path for m in listed if m.content == 0]
-        one = (f"{count(len(data), 'data manifest')} of {len(listed)} would be written anew, sorted by partition. No file changes.",)
+        one = (
+            (
+                f"{count(len(data), 'data manifest')} of {len(listed)} would be written anew, sorted by partition. No "
+                "file changes."
+            ),
+        )
         return Preview(operation, one, tuple(data))
     deletes = [d for d in known.files.deletes if d.kind == "position_deletes"]
     gone = [d for d in known.dangling if d.kind == "position_deletes"]
-    text = f"{count(len(deletes), 'position delete file')} would be written anew, {len(gone)} of them dangle and would be dropped."
+    text = (
+        f"{count(len(deletes), 'position delete file')} would be written anew, {len(gone)} of them dangle and "
+        "would be dropped."
+    )
     return Preview(operation, (text,), tuple(d.path for d in deletes))
 
 
@@ -99,7 +113,8 @@ def _preview_expire(table: Table, retain_last: int) -> Preview:
     words = (
         f"{count(expired, 'snapshot')} of {len(meta.snapshots)} would expire; time travel to them ends.",
         f"{count(len(gone.files), 'data or delete file')}, {count(len(gone.manifests), 'manifest')} and "
-        f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} at least.",
+        f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} "
+        "at least.",
     )
     return Preview("expire", words, tuple(gone.paths))
 
@@ -108,17 +123,26 @@ def named_files(table: Table) -> set[str]:
     """Every file that a table's metadata leads to: metadata files, manifest lists, manifests, files and statistics."""
     meta = table.metadata
     known = set(reach(meta.snapshots, table.manifest_files, table.stored_entries).paths)
-    return known | {meta.metadata_location, *(e.metadata_file for e in meta.metadata_log), *(s.path for s in meta.statistics)}
+    return known | {
+        meta.metadata_location,
+        *(e.metadata_file for e in meta.metadata_log),
+        *(s.path for s in meta.statistics),
+    }
 
 
 def orphans(table: Table) -> dict[str, float]:
-    """Files below a local table's folder that its metadata does not reach, with their age in hours. Raises EngineError elsewhere."""
+    """Files below a local table's folder that its metadata does not reach, with their age in hours. Raises EngineError
+    elsewhere."""
     root = local_path(table.reader.storage.resolve(table.metadata.location))
     if root is None or not Path(root).is_dir():
         raise EngineError("orphans are looked for in local folders only")
     there = {str(Path(local_path(table.reader.storage.resolve(p)) or p)) for p in named_files(table)}
     found = [p for p in sorted(Path(root).rglob("*")) if p.is_file() and str(p) not in there]
-    return {str(p): (time.time() - p.stat().st_mtime) / 3600 for p in found if p.suffix != ".crc" and p.name != "version-hint.text"}
+    return {
+        str(p): (time.time() - p.stat().st_mtime) / 3600
+        for p in found
+        if p.suffix != ".crc" and p.name != "version-hint.text"
+    }
 
 
 def _preview_orphans(table: Table) -> Preview:
@@ -126,7 +150,10 @@ def _preview_orphans(table: Table) -> Preview:
     old = [p for p, hours in found.items() if hours > 72]
     words = (
         f"{count(len(found), 'file')} in the table's folder are reached by no snapshot or metadata file that is left.",
-        f"Spark's procedure removes those older than three days: {count(len(old), 'file')}. Younger ones may be of a commit under way.",
+        (
+            f"Spark's procedure removes those older than three days: {count(len(old), 'file')}. Younger ones may be of "
+            "a commit under way."
+        ),
     )
     return Preview("remove-orphans", words, tuple(found))
 
@@ -165,24 +192,31 @@ def catalog_and_name(table: Table) -> tuple[str, str]:
 
 
 def check_writable(table: Table, allow_writes: bool = False) -> None:
-    """Raises AccessRefused when nothing may be written to a table. Without `allow_writes` that is all but sandbox tables that are no
-    teaching tables; with it, tables that no catalog holds."""
+    """Raises AccessRefused when nothing may be written to a table. Without `allow_writes` that is all but sandbox
+    tables that are no teaching tables; with it, tables that no catalog holds."""
     catalog = table.reader.location.catalog
     if catalog is None:
         raise AccessRefused(
-            f"{table.name} was opened by its path: it is not in the sandbox, nor in a catalog that a commit could go through"
+            f"{table.name} was opened by its path: it is not in the sandbox, nor in a catalog that a commit could "
+            "go through"
         )
     if catalog != SANDBOX and not allow_writes:
-        raise AccessRefused(f"{table.name} is not in the sandbox catalog: nothing is written to it unless allow_writes=True is passed")
+        raise AccessRefused(
+            f"{table.name} is not in the sandbox catalog: nothing is written to it unless allow_writes=True is passed"
+        )
     if is_teaching(table) and not allow_writes:
-        raise AccessRefused(f"{table.name} is a teaching table: work on a copy (scenarios.fresh_copy), or pass allow_writes=True")
+        raise AccessRefused(
+            f"{table.name} is a teaching table: work on a copy (scenarios.fresh_copy), or pass allow_writes=True"
+        )
 
 
 def check_known(table: Table, engine: SparkEngine) -> None:
     """Raises EngineError when Spark has no catalog of the name of the table's."""
     catalog, _ = catalog_and_name(table)
     if catalog != SANDBOX and engine.session().conf.get(f"spark.sql.catalog.{catalog}", None) is None:
-        raise EngineError(f"Spark does not know the catalog {catalog}: set spark.sql.catalog.{catalog} and its options in spark.json")
+        raise EngineError(
+            f"Spark does not know the catalog {catalog}: set spark.sql.catalog.{catalog} and its options in spark.json"
+        )
 
 
 def _sql(sql: str, what: str, engine: SparkEngine | None) -> list[dict[str, Any]]:
@@ -197,11 +231,16 @@ def _sql(sql: str, what: str, engine: SparkEngine | None) -> list[dict[str, Any]
 
 
 def run(
-    table: Table, operation: str, columns: str = "", retain_last: int = 1, allow_writes: bool = False, engine: SparkEngine | None = None
+    table: Table,
+    operation: str,
+    columns: str = "",
+    retain_last: int = 1,
+    allow_writes: bool = False,
+    engine: SparkEngine | None = None,
 ) -> tuple[Outcome, Table]:
-    """Carry out an operation, and return what it did and the table as it is then. On tables of the sandbox catalog; on those of another
-    catalog that Spark knows, and on the teaching tables (whose claims it would break), only with `allow_writes`. Raises AccessRefused,
-    EngineError, NotFoundInTable."""
+    """Carry out an operation, and return what it did and the table as it is then. On tables of the sandbox catalog; on
+    those of another catalog that Spark knows, and on the teaching tables (whose claims it would break), only with
+    `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable."""
     check_writable(table, allow_writes)
     check_known(table, engine or shared_engine())
     sql = _arguments(table, operation, columns, retain_last)
@@ -212,21 +251,27 @@ def run(
 
 
 def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | int | None = None) -> RefPreview:
-    """What an operation on branches, tags or the current snapshot would do (see core.refs). `snapshot` is an id, branch, tag, `snapshot-3`,
-    or for rollback-to-time a time. Raises NotFoundInTable."""
+    """What an operation on branches, tags or the current snapshot would do (see core.refs). `snapshot` is an id,
+    branch, tag, `snapshot-3`, or for rollback-to-time a time. Raises NotFoundInTable."""
     seen = _preview_refs(table, operation, name, snapshot)
     words, files = list(seen.words), list[str]()
     if seen.allowed and seen.current != table.metadata.current_snapshot_id and seen.current is not None:
         now, then = (_live(table, i) for i in (table.metadata.current_snapshot_id, seen.current))
         words.append(
-            f"Readers of main would see {count(len(then), 'file')} instead of {len(now)}: {len(then - now)} come, {len(now - then)} go."
+            f"Readers of main would see {count(len(then), 'file')} instead of {len(now)}: {len(then - now)} come, "
+            f"{len(now - then)} go."
         )
     if seen.abandoned:
         gone = [s for s in table.metadata.snapshots if s.snapshot_id in seen.abandoned]
         rest = [s for s in table.metadata.snapshots if s.snapshot_id not in seen.abandoned]
-        only = reach(gone, table.manifest_files, table.stored_entries).minus(reach(rest, table.manifest_files, table.stored_entries))
+        only = reach(gone, table.manifest_files, table.stored_entries).minus(
+            reach(rest, table.manifest_files, table.stored_entries)
+        )
         files = only.paths
-        words.append(f"Only they reach {count(len(only.files), 'data or delete file')} and {count(len(only.manifests), 'manifest')}.")
+        words.append(
+            f"Only they reach {count(len(only.files), 'data or delete file')} and "
+            f"{count(len(only.manifests), 'manifest')}."
+        )
     return replace(seen, words=tuple(words), files=tuple(files))
 
 
@@ -254,7 +299,9 @@ def _moment(text: str | int | None) -> int:
     try:
         found = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
     except ValueError as error:
-        raise NotFoundInTable(f"{text!r} is no time: give milliseconds, or ISO 8601 such as 2026-11-21 05:00:00") from error
+        raise NotFoundInTable(
+            f"{text!r} is no time: give milliseconds, or ISO 8601 such as 2026-11-21 05:00:00"
+        ) from error
     return int((found if found.tzinfo else found.replace(tzinfo=datetime.timezone.utc)).timestamp() * 1000)
 
 
@@ -266,8 +313,8 @@ def run_undo(
     allow_writes: bool = False,
     engine: SparkEngine | None = None,
 ) -> tuple[str, Table]:
-    """Carry out such an operation on a sandbox table (on others see `run`); returns the statement and the table as it is then. Raises
-    AccessRefused, EngineError (with Iceberg's reason), NotFoundInTable."""
+    """Carry out such an operation on a sandbox table (on others see `run`); returns the statement and the table as it
+    is then. Raises AccessRefused, EngineError (with Iceberg's reason), NotFoundInTable."""
     check_writable(table, allow_writes)
     check_known(table, engine or shared_engine())
     _preview_refs(table, operation, name, snapshot)
@@ -284,7 +331,8 @@ def run_undo(
         target = str(snapshot) if str(snapshot) in branches else ""
         if operation == "fast-forward" and not target:
             raise NotFoundInTable(
-                f"Iceberg fast-forwards a branch to another branch, and {snapshot!r} is none: there are {', '.join(branches)}"
+                f"Iceberg fast-forwards a branch to another branch, and {snapshot!r} is none: there are "
+                f"{', '.join(branches)}"
             )
         literal, target = (text.replace("\\", "\\\\").replace("'", "\\'") for text in (name, target))
         moment = _moment(snapshot) if operation == "rollback-to-time" else 0

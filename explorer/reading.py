@@ -27,8 +27,8 @@ class Reading:
 
 
 def reading(metadata: TableMetadata, wanted: str | int | None) -> Reading:
-    """How a version is read: a branch with the table's current schema, a snapshot id, tag or time with the snapshot's own. Raises
-    NotFoundInTable."""
+    """How a version is read: a branch with the table's current schema, a snapshot id, tag or time with the snapshot's
+    own. Raises NotFoundInTable."""
     if wanted is None and metadata.current_snapshot_id is None:
         words = "the table has no snapshot, so there are no rows"
         return Reading(Version(metadata.metadata_location, None), None, metadata.current_schema_id, words)
@@ -49,9 +49,12 @@ def reading(metadata: TableMetadata, wanted: str | int | None) -> Reading:
     return Reading(Version(metadata.metadata_location, version), found, schema_id, f"{name}, {found.reason}; {how}")
 
 
-def sql_request(sql: str, name: str, metadata: TableMetadata, other: Callable[[str], TableMetadata], limit: int | None) -> SqlRequest:
-    """SQL in which `name@version` is that version of a table, and `t` the table `name` as opened. `other` opens another table's
-    metadata by its name. Versions are what core.history resolves; one with spaces is quoted. Raises NotFoundInTable."""
+def sql_request(
+    sql: str, name: str, metadata: TableMetadata, other: Callable[[str], TableMetadata], limit: int | None
+) -> SqlRequest:
+    """SQL in which `name@version` is that version of a table, and `t` the table `name` as opened. `other` opens another
+    table's metadata by its name. Versions are what core.history resolves; one with spaces is quoted. Raises
+    NotFoundInTable."""
     views = {"t": reading(metadata, None).version}
     names: dict[tuple[str, str], str] = {}
     own = {"t", name, name.rsplit(".", 1)[-1], name.split(".", 1)[-1]}

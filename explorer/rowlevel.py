@@ -40,7 +40,9 @@ class Opened(Protocol):
 
     def manifest_files(self, snapshot: Snapshot | None) -> list[ManifestFile]: ...
 
-    def stored_entries(self, manifests: Sequence[ManifestFile], metrics: bool = False) -> Iterator[tuple[ManifestFile, pa.Table]]: ...
+    def stored_entries(
+        self, manifests: Sequence[ManifestFile], metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, pa.Table]]: ...
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class Hit:
 
 
 class RowReader:
-    """Rows and deletes of one table; what was read is kept in memory up to a limit. Safe to use from several threads."""
+    """Rows and deletes of one table; what was read is kept in memory up to a limit. Safe to use from several
+    threads."""
 
     def __init__(self, table: Opened) -> None:
         self.table = table
@@ -100,7 +103,9 @@ class RowReader:
 
     def position_deletes(self, file: LiveFile) -> pa.Table:
         """See io.rows.position_deletes."""
-        return self._once(("positions", file.path), lambda: contents.position_deletes(self.table.reader.storage, file.path))  # type: ignore[no-any-return]
+        return self._once(
+            ("positions", file.path), lambda: contents.position_deletes(self.table.reader.storage, file.path)
+        )  # type: ignore[no-any-return]
 
     def vector(self, file: LiveFile) -> pa.Array:
         """See io.rows.deletion_vector."""
@@ -109,7 +114,10 @@ class RowReader:
     def equality_rows(self, file: LiveFile) -> pa.Table:
         """The rows of an equality delete file: its equality columns only, under the newest names."""
         wanted = self._equality_schema(file)
-        return self._once(("equality", file.path), lambda: contents.data_rows(self.table.reader.storage, file, wanted, self.table.metadata))  # type: ignore[no-any-return]
+        return self._once(
+            ("equality", file.path),
+            lambda: contents.data_rows(self.table.reader.storage, file, wanted, self.table.metadata),
+        )  # type: ignore[no-any-return]
 
     def _equality_schema(self, file: LiveFile) -> Schema:
         """The top-level fields that hold an equality delete file's columns, also those dropped since."""
@@ -117,7 +125,8 @@ class RowReader:
         return Schema(*(f for f in schema.fields if _ids_below(schema, f.field_id) & set(file.equality_ids)))
 
     def contents(self, file: LiveFile) -> pa.Table:
-        """What a delete file or vector holds: (file_path, pos), (pos), or the equality columns. Raises UnreadableFile."""
+        """What a delete file or vector holds: (file_path, pos), (pos), or the equality columns. Raises
+        UnreadableFile."""
         if file.kind == "position_deletes":
             return self.position_deletes(file)
         if file.kind == "deletion_vector":
@@ -184,11 +193,12 @@ def _ids_below(schema: Schema, field_id: int) -> set[int]:
 
 
 def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFrame:
-    """The columns of some field ids, one polars column each, equal where Iceberg's comparators say so: -0.0 is not 0.0, and NaN is
-    NaN."""
+    """The columns of some field ids, one polars column each, equal where Iceberg's comparators say so: -0.0 is not 0.0,
+    and NaN is NaN."""
     columns = {}
     for field_id in ids:
-        name, *inner = schema.find_column_name(field_id).split(".") if field_id in schema.field_ids else [""]  # type: ignore[union-attr]
+        path = schema.find_column_name(field_id) if field_id in schema.field_ids else None
+        name, *inner = (path or "").split(".")
         column = table[name]
         for part in inner:
             column = pc.struct_field(column, part)
@@ -202,11 +212,16 @@ def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFra
     return polars.DataFrame(columns)
 
 
-def row_diff(table: Opened, reader: RowReader, before: Snapshot | None, after: Snapshot | None, keys: Sequence[str] = ()) -> RowDiff:
-    """Compare the rows of two snapshots, reading only data files that one side lacks or that other deletes apply to. Rows pair to
-    updates by `keys`, else by the schema's identifier fields, else in v3 by row id. Raises UnreadableFile, NotFoundInTable."""
+def row_diff(
+    table: Opened, reader: RowReader, before: Snapshot | None, after: Snapshot | None, keys: Sequence[str] = ()
+) -> RowDiff:
+    """Compare the rows of two snapshots, reading only data files that one side lacks or that other deletes apply to.
+    Rows pair to updates by `keys`, else by the schema's identifier fields, else in v3 by row id. Raises UnreadableFile,
+    NotFoundInTable."""
     meta = table.metadata
-    newer = max((s for s in (before, after) if s), key=lambda s: s.sequence_number, default=None)  # types are never narrowed
+    newer = max(
+        (s for s in (before, after) if s), key=lambda s: s.sequence_number, default=None
+    )  # types are never narrowed
     schema = contents.read_schema(meta, newer.schema_id if newer else None)
     columns = tuple(f.name for f in schema.fields)
     unknown = [k for k in keys if k not in columns]
@@ -228,7 +243,8 @@ def row_diff(table: Opened, reader: RowReader, before: Snapshot | None, after: S
     changes = row_changes(frames[0], frames[1], columns, paired_by)
     partitions: dict[str, dict[str, int]] = {}
     for name, rows, side in (
-        ("inserted", changes.inserted, sides[1]), ("deleted", changes.deleted, sides[0]), ("updated", changes.updated_after, sides[1]),
+        ("inserted", changes.inserted, sides[1]), ("deleted", changes.deleted, sides[0]),
+        ("updated", changes.updated_after, sides[1]),
     ):  # fmt: skip
         for item in pc.value_counts(rows["_file"]).to_pylist():
             data = side.by_path[item["values"]]
@@ -237,9 +253,14 @@ def row_diff(table: Opened, reader: RowReader, before: Snapshot | None, after: S
     read = {sig[0] for side in sides for *_, sig in side.files if sig not in same}
     note = ""
     if before is not None and after is not None and before.schema_id != after.schema_id:
-        note = f"both sides are read under schema {schema.schema_id}, the newer snapshot's; dropped columns are not compared"
+        note = (
+            f"both sides are read under schema {schema.schema_id}, the newer snapshot's; dropped columns are "
+            "not compared"
+        )
     ids = (before.snapshot_id if before else None, after.snapshot_id if after else None)
-    return RowDiff(*ids, columns, paired_by, changes, len(read), len({*sides[0].by_path, *sides[1].by_path}), partitions, note)
+    return RowDiff(
+        *ids, columns, paired_by, changes, len(read), len({*sides[0].by_path, *sides[1].by_path}), partitions, note
+    )
 
 
 class _Side:

@@ -119,9 +119,13 @@ class Table:
         found = [rows.manifest_row(m, self.metadata) for m in listed]
         schema = {"lower_bound": pa.string(), "upper_bound": pa.string()}
         for row in found:
-            row["partitions"] = [{**p, **{k: None if p[k] is None else str(p[k]) for k in schema}} for p in row["partitions"]]
+            row["partitions"] = [
+                {**p, **{k: None if p[k] is None else str(p[k]) for k in schema}} for p in row["partitions"]
+            ]
         summaries = pa.list_(
-            pa.struct([("name", pa.string()), ("contains_null", pa.bool_()), ("contains_nan", pa.bool_()), *schema.items()])
+            pa.struct(
+                [("name", pa.string()), ("contains_null", pa.bool_()), ("contains_nan", pa.bool_()), *schema.items()]
+            )
         )
         if not found:
             return Collection(pa.table({}), "manifests")
@@ -151,10 +155,10 @@ class Table:
         return Collection(core.live(everything).drop_columns(["status", "reason"]), "files")
 
     def partitions(self, snapshot: str | int | None = None) -> Collection:
-        """Live files added up by partition, as Iceberg's own table of that name has them: partition, spec_id, record_count,
-        file_count, total_data_file_size_in_bytes, records and files of position (with vectors) and equality deletes, and when and
-        by which snapshot a file was added last (null when that has expired). Partitions of several specs that agree in all fields
-        are one; `spec_id` is that of the file added last."""
+        """Live files added up by partition, as Iceberg's own table of that name has them: partition, spec_id,
+        record_count, file_count, total_data_file_size_in_bytes, records and files of position (with vectors) and
+        equality deletes, and when and by which snapshot a file was added last (null when that has expired). Partitions
+        of several specs that agree in all fields are one; `spec_id` is that of the file added last."""
         found = self._maybe(snapshot)
         tables = self.logical_tables(found)
         if not tables:
@@ -195,8 +199,12 @@ class Table:
             wide = wide.set_column(wide.schema.get_field_index("partition"), pa.field("partition", unified), partition)
             count = table.num_rows
             wide = wide.append_column("spec_id", pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), count))
-            path = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), count), pa.array([manifest.manifest_path]))
-            done.append(wide.append_column("manifest_path", path).append_column("ordinal", pa.array(range(count), pa.int64())))
+            path = pa.DictionaryArray.from_arrays(
+                pa.repeat(pa.scalar(0, pa.int32()), count), pa.array([manifest.manifest_path])
+            )
+            done.append(
+                wide.append_column("manifest_path", path).append_column("ordinal", pa.array(range(count), pa.int64()))
+            )
         return done
 
     # -- the graph ----------------------------------------------------------------------------------------------------
@@ -207,7 +215,9 @@ class Table:
             return GraphView(None)
         listed = self.manifest_files(found)
         known = [(m.added_files_count, m.existing_files_count, m.deleted_files_count) for m in listed]
-        total = sum(sum(n for n in counts if n is not None) if any(n is not None for n in counts) else 5 for counts in known)
+        total = sum(
+            sum(n for n in counts if n is not None) if any(n is not None for n in counts) else 5 for counts in known
+        )
         small = total <= OPEN_ENTRIES and len(listed) <= OPEN_MANIFESTS
         opened = frozenset(manifest_node(m.manifest_path) for m in listed) if small else frozenset()
         return GraphView(found.snapshot_id, opened)
@@ -280,8 +290,11 @@ class Table:
         before_side, after_side = self._side(old, mine, theirs), self._side(new, theirs, mine)
         return diff(before_side, after_side, self.metadata, self._table_changes(old, new))
 
-    def diff_graph(self, before: str | int | None, after: str | int | None, pages: Mapping[str, int] | None = None) -> Graph:
-        """The diff of two snapshots as a graph: added and removed parts drawn, kept ones folded (see core.diff_graph)."""
+    def diff_graph(
+        self, before: str | int | None, after: str | int | None, pages: Mapping[str, int] | None = None
+    ) -> Graph:
+        """The diff of two snapshots as a graph: added and removed parts drawn, kept ones folded (see
+        core.diff_graph)."""
         change = self.diff(before, after)
         lists = [self.manifest_files(self.metadata.snapshot(i)) for i in (change.before, change.after)]
         return diff_graph(self.name, change, self.metadata, lists[0], lists[1], pages)
@@ -291,7 +304,8 @@ class Table:
         return Side(snapshot, mine, entries)
 
     def _table_changes(self, old: Snapshot, new: Snapshot) -> dict[str, Any]:
-        """Schema by the snapshots' own schema ids; the rest from the metadata files that were current when each was new."""
+        """Schema by the snapshots' own schema ids; the rest from the metadata files that were current when each was
+        new."""
         found: dict[str, Any] = {"schema": schema_changes(self.metadata, self.metadata, old.schema_id, new.schema_id)}
         before, after = self._metadata_of(old), self._metadata_of(new)
         if before is None or after is None:
@@ -306,7 +320,8 @@ class Table:
         return found
 
     def _metadata_of(self, snapshot: Snapshot) -> TableMetadata | None:
-        """The oldest metadata file at hand that knows the snapshot; metadata files are in the order they were written."""
+        """The oldest metadata file at hand that knows the snapshot; metadata files are in the order they were
+        written."""
         paths = [e.metadata_file for e in self.metadata.metadata_log]
         low, high = 0, len(paths)  # paths[high:] know it; the current file does
         while low < high:
@@ -324,8 +339,9 @@ class Table:
         return self._older[path]
 
     def commits(self, first: str | int | None = None, last: str | int | None = None) -> RunCost:
-        """What each commit after `first` up to `last` (the current one) did and cost, and the run's write amplification; without
-        `first` from the oldest snapshot on. Raises NotFoundInTable when `first` is no ancestor of `last`."""
+        """What each commit after `first` up to `last` (the current one) did and cost, and the run's write
+        amplification; without `first` from the oldest snapshot on. Raises NotFoundInTable when `first` is no ancestor
+        of `last`."""
         end = self._maybe(last)
         if end is None:
             return RunCost((), 0)
@@ -344,14 +360,18 @@ class Table:
         kept = bytes_kept((e for _, e in self._many_logical(self.manifest_files(end), end.snapshot_id)), ids)
         return RunCost(tuple(commits), kept)
 
-    def stored_entries(self, manifests: Sequence[ManifestFile], metrics: bool = False) -> Iterator[tuple[ManifestFile, pa.Table]]:
+    def stored_entries(
+        self, manifests: Sequence[ManifestFile], metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, pa.Table]]:
         """Stored entries of several manifests; unreadable ones are left out and noted."""
         for manifest, read in self.reader.many_entries(manifests, metrics):
             self._note(read.problems)
             if read.value is not None:
                 yield manifest, read.value
 
-    def _many_logical(self, manifests: Sequence[ManifestFile], snapshot_id: int) -> Iterator[tuple[ManifestFile, pa.Table]]:
+    def _many_logical(
+        self, manifests: Sequence[ManifestFile], snapshot_id: int
+    ) -> Iterator[tuple[ManifestFile, pa.Table]]:
         """`stored_entries`, as of a snapshot."""
         for manifest, table in self.stored_entries(manifests):
             yield manifest, as_of_snapshot(table, manifest, snapshot_id)
@@ -373,7 +393,9 @@ class Table:
         except ValueError as error:
             raise NotFoundInTable(str(error)) from error
         if found is None:
-            raise NotFoundInTable(f"no snapshot of this table lists a file {path!r}; it may have expired (see 'iceberg-explorer files')")
+            raise NotFoundInTable(
+                f"no snapshot of this table lists a file {path!r}; it may have expired (see 'iceberg-explorer files')"
+            )
         return found
 
     def history(self) -> list[HistoryEntry]:
@@ -385,27 +407,35 @@ class Table:
         return current_log(self.metadata)
 
     def metadata_diff(self, before: str, after: str | None = None) -> dict[str, Any]:
-        """Two metadata files compared by meaning; each is a path, the end of one, or a version number. None: the current one."""
+        """Two metadata files compared by meaning; each is a path, the end of one, or a version number. None: the
+        current one."""
         return metadata_diff(self._metadata_named(before), self._metadata_named(after))
 
     def _metadata_named(self, name: str | None) -> TableMetadata:
         paths = [*(e.metadata_file for e in self.metadata.metadata_log), self.metadata.metadata_location]
-        found = [p for p in paths if name is None or p == name or p.endswith(f"/{name}") or str(metadata_version(p)) == str(name)]
+        found = [
+            p
+            for p in paths
+            if name is None or p == name or p.endswith(f"/{name}") or str(metadata_version(p)) == str(name)
+        ]
         if not found:
-            raise NotFoundInTable(f"no metadata file {name!r}: the log has {', '.join(str(metadata_version(p)) for p in paths)}")
+            raise NotFoundInTable(
+                f"no metadata file {name!r}: the log has {', '.join(str(metadata_version(p)) for p in paths)}"
+            )
         return self.metadata if found[-1] == self.metadata.metadata_location else self._old_metadata(found[-1])
 
     # -- rows ---------------------------------------------------------------------------------------------------------
     def deletes(self, snapshot: str | int | None = None) -> Deletes:
-        """Which deletes apply to which data file as of a snapshot, clause by clause; dangling deletes; what reading each data file
-        costs (spec: "Scan Planning"). Decided from manifests alone."""
+        """Which deletes apply to which data file as of a snapshot, clause by clause; dangling deletes; what reading
+        each data file costs (spec: "Scan Planning"). Decided from manifests alone."""
         found = self.row_reader.applicability(self._maybe(snapshot))
         verdicts = tuple(found.verdicts())
         return Deletes(found, verdicts, tuple(dangling(found, verdicts)), tuple(read_costs(found, verdicts)))
 
     def delete_contents(self, path: str, snapshot: str | int | None = None, offset: int | None = None) -> Collection:
-        """What a delete file of a snapshot holds: (file_path, pos), or its equality columns; of a deletion vector (at `offset` in its
-        Puffin file, where there are several) its positions. `path` may be the end of one. Raises NotFoundInTable, UnreadableFile."""
+        """What a delete file of a snapshot holds: (file_path, pos), or its equality columns; of a deletion vector (at
+        `offset` in its Puffin file, where there are several) its positions. `path` may be the end of one. Raises
+        NotFoundInTable, UnreadableFile."""
         found = self.row_reader.applicability(self._maybe(snapshot))
         wanted = _one([d for d in found.deletes if offset is None or d.content_offset == offset], path, "delete file")
         return Collection(self.row_reader.contents(wanted), "deletes")
@@ -417,8 +447,8 @@ class Table:
 
     def file_rows(self, path: str, snapshot: str | int | None = None) -> Collection:
         """All rows of a data file as of a snapshot, under its schema, with `_pos`, in v3 `_row_id` and
-        `_last_updated_sequence_number`, and `_deleted_by`: the deletes that hide the row, or null. Read without Spark. Raises
-        NotFoundInTable, UnreadableFile."""
+        `_last_updated_sequence_number`, and `_deleted_by`: the deletes that hide the row, or null. Read without Spark.
+        Raises NotFoundInTable, UnreadableFile."""
         at = self._maybe(snapshot)
         found = self.row_reader.applicability(at)
         data = _one(found.data, path, "data file")
@@ -427,14 +457,14 @@ class Table:
         return Collection(self.row_reader.file_rows(data, found.of(data), schema, lineage), "rows")
 
     def row_diff(self, before: str | int | None, after: str | int | None, keys: Sequence[str] = ()) -> RowDiff:
-        """The rows that differ between two snapshots, whatever deletes there are; only data files that differ, or whose deletes do,
-        are read (see core.row_diff.RowDiff). `keys` tell updates; without them identifier fields or, in v3, row ids do. Raises
-        NotFoundInTable, UnreadableFile."""
+        """The rows that differ between two snapshots, whatever deletes there are; only data files that differ, or whose
+        deletes do, are read (see core.row_diff.RowDiff). `keys` tell updates; without them identifier fields or, in v3,
+        row ids do. Raises NotFoundInTable, UnreadableFile."""
         return row_diff(self, self.row_reader, self.resolve(before).snapshot, self.resolve(after).snapshot, keys)
 
     def fate(self, where: str = "", keys: Sequence[str] = ()) -> Fate:
-        """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see fate.Fate, whose `explain`
-        says why they are there or not. Raises NotFoundInTable, UnreadableFile."""
+        """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see fate.Fate,
+        whose `explain` says why they are there or not. Raises NotFoundInTable, UnreadableFile."""
         return Fate(self, self.row_reader, where, keys)
 
     def reading(self, snapshot: str | int | None = None) -> Reading:
@@ -445,17 +475,18 @@ class Table:
         self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "", limit: int | None = 1000,
         provenance: bool = False, session: ReadSession | None = None,
     ) -> Rows:  # fmt: skip
-        """Rows of any version through Spark: a snapshot id, branch, tag, `snapshot-3` or time (by the snapshot log). `where` is Spark
-        SQL. With `provenance` also `_file`, `_pos`, `_spec_id`, `_partition`, in v3 `_row_id` and `_last_updated_sequence_number`.
-        Raises NotFoundInTable, EngineError (the message names the file that could not be read)."""
+        """Rows of any version through Spark: a snapshot id, branch, tag, `snapshot-3` or time (by the snapshot log).
+        `where` is Spark SQL. With `provenance` also `_file`, `_pos`, `_spec_id`, `_partition`, in v3 `_row_id` and
+        `_last_updated_sequence_number`. Raises NotFoundInTable, EngineError (the message names the file that could not
+        be read)."""
         known = self.reading(snapshot)
         extra = tuple(metadata_columns(self.metadata.format_version)) if provenance else ()
         request = ReadRequest(known.version, tuple(columns) or None, where, limit, extra)
         return Rows.of((session or self.reads).read(request), known.words)
 
     def sql(self, sql: str, limit: int | None = 1000, session: ReadSession | None = None) -> Rows:
-        """A read-only query through Spark, in which `t` is this table and `t@version`, `db.other@version` are versions pinned to the
-        metadata files that are current now. Raises NotFoundInTable, EngineError."""
+        """A read-only query through Spark, in which `t` is this table and `t@version`, `db.other@version` are versions
+        pinned to the metadata files that are current now. Raises NotFoundInTable, EngineError."""
         return Rows.of((session or self.reads).read(self.sql_request(sql, limit)), "")
 
     def sql_request(self, sql: str, limit: int | None = 1000) -> SqlRequest:
@@ -477,7 +508,8 @@ class Table:
         return RowReader(self)
 
     def find_manifest(self, path: str, snapshot_id: int | None = None) -> tuple[ManifestFile, Snapshot]:
-        """A manifest by its path, in that snapshot's list or else the first list that has it. Raises NotFoundInTable."""
+        """A manifest by its path, in that snapshot's list or else the first list that has it. Raises
+        NotFoundInTable."""
         candidates: Sequence[Snapshot] = self.metadata.snapshots
         if snapshot_id is not None:
             candidates = [
@@ -506,8 +538,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Deletes:
-    """Every pair of data and delete file of a snapshot that could matter, with verdicts; deletes that apply to nothing; and what a
-    reader opens for each data file, the dearest first."""
+    """Every pair of data and delete file of a snapshot that could matter, with verdicts; deletes that apply to nothing;
+    and what a reader opens for each data file, the dearest first."""
 
     files: Applicability
     verdicts: tuple[Verdict, ...]
@@ -539,7 +571,11 @@ def _one(files: Sequence[LiveFile], path: str, what: str) -> LiveFile:
 
 def _project(table: pa.Table, view: str) -> pa.Table:
     """The columns of one view; see Table.entries."""
-    extra = {f"inherited_{n}" for n in core.INHERITED} | {f"{n}_origin" for n in core.INHERITED} | {"logical_status", "reason"}
+    extra = (
+        {f"inherited_{n}" for n in core.INHERITED}
+        | {f"{n}_origin" for n in core.INHERITED}
+        | {"logical_status", "reason"}
+    )
     place = ["manifest_path", "ordinal", "spec_id"]
     stored = [n for n in table.column_names if n not in extra and n not in place]
     if view == "stored":

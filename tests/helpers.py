@@ -17,7 +17,9 @@ def file_names(table: Table) -> dict[tuple[str, int | None], str]:
     """data-1, data-2, delete-1...: numbered in the order that snapshots added them, then by file name."""
     first: dict[tuple[str, int | None], tuple[int, str]] = {}
     content: dict[tuple[str, int | None], int] = {}
-    for n, snapshot in enumerate(sorted(table.metadata.snapshots, key=lambda s: (s.sequence_number, s.timestamp_ms or 0))):
+    for n, snapshot in enumerate(
+        sorted(table.metadata.snapshots, key=lambda s: (s.sequence_number, s.timestamp_ms or 0))
+    ):
         for manifest in table.manifest_files(snapshot):
             entries = table.logical_entries(manifest, snapshot.snapshot_id)
             assert entries is not None
@@ -37,7 +39,9 @@ def file_names(table: Table) -> dict[tuple[str, int | None], str]:
 
 def normalized(text: str, table: Table) -> str:
     """Text of a table without ids, times, sizes and folders, which differ from run to run."""
-    for i, snapshot in enumerate(sorted(table.metadata.snapshots, key=lambda s: (s.sequence_number, s.timestamp_ms or 0))):
+    for i, snapshot in enumerate(
+        sorted(table.metadata.snapshots, key=lambda s: (s.sequence_number, s.timestamp_ms or 0))
+    ):
         text = text.replace(str(snapshot.snapshot_id), f"<snapshot {i + 1}>")
     text = re.sub(r"file:/[^\s\"']*?/warehouse", "<warehouse>", text)
     text = re.sub(r"/[^\s\"']*?/warehouse", "<warehouse>", text)

@@ -1,7 +1,7 @@
 """What Iceberg will say to a commit, decided from metadata alone: commit, retry and then commit, or refuse, and why.
 
-The rules are those of Iceberg's validations (MergingSnapshotProducer and its kin); the tests hold every decision against what the
-library did."""
+The rules are those of Iceberg's validations (MergingSnapshotProducer and its kin); the tests hold every decision
+against what the library did."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ UNRETRIED = ("add-column", "evolve-spec")
 
 @dataclass(frozen=True)
 class Change:
-    """A snapshot that was committed since the writer's base: its operation, the files it added, and the data files it removed."""
+    """A snapshot that was committed since the writer's base: its operation, the files it added, and the data files it
+    removed."""
 
     snapshot_id: int
     snapshot: str
@@ -36,9 +37,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Intent:
-    """What a commit wants: the validations that are set on it (by the names of Iceberg's API), the data files it replaces or refers to,
-    and which files its conflict detection filter may concern. `vectors`: its deletes are deletion vectors. `engine`: pyiceberg holds
-    requirements against the table before it writes metadata, and validates only when it tries again."""
+    """What a commit wants: the validations that are set on it (by the names of Iceberg's API), the data files it
+    replaces or refers to, and which files its conflict detection filter may concern. `vectors`: its deletes are
+    deletion vectors. `engine`: pyiceberg holds requirements against the table before it writes metadata, and validates
+    only when it tries again."""
 
     kind: str
     validations: frozenset[str]
@@ -77,7 +79,10 @@ class Decision:
         if self.outcome == "commit":
             return "It commits: nothing was committed since its base that it has to look at."
         if self.outcome == "retry":
-            return "It loses the swap, applies its changes again on the new metadata, and commits: no check finds a conflict."
+            return (
+                "It loses the swap, applies its changes again on the new metadata, and commits: no check finds "
+                "a conflict."
+            )
         return "It is refused: " + "; ".join(c.words + _places(c.partitions) for c in self.conflicts) + "."
 
 
@@ -87,21 +92,32 @@ def _places(partitions: Sequence[str]) -> str:
 
 
 def decide(
-    intent: Intent, since: Sequence[Change], earlier: Sequence[Change] = (), moved: bool | None = None, known: bool = True
+    intent: Intent,
+    since: Sequence[Change],
+    earlier: Sequence[Change] = (),
+    moved: bool | None = None,
+    known: bool = True,
 ) -> Decision:
-    """What happens to a commit whose base is older than the snapshots `since`, oldest first. `earlier` are those up to its base: they
-    count when it does not validate from its base. `moved`: the table's metadata is another than its base, be it without a snapshot.
-    `known`: its base is still an ancestor of the current snapshot."""
+    """What happens to a commit whose base is older than the snapshots `since`, oldest first. `earlier` are those up to
+    its base: they count when it does not validate from its base. `moved`: the table's metadata is another than its
+    base, be it without a snapshot. `known`: its base is still an ancestor of the current snapshot."""
     moved = bool(since) if moved is None else moved
     if intent.kind in UNRETRIED:
         words = "metadata.json is another than its base, and Iceberg does not retry a change of schema or spec"
-        return Decision("refused", (Conflict("CommitFailedException", 0, "", (), words),)) if moved else Decision("commit")
+        return (
+            Decision("refused", (Conflict("CommitFailedException", 0, "", (), words),)) if moved else Decision("commit")
+        )
     if intent.engine == "pyiceberg" and not since:
         return Decision("commit")
     if not known and _looks_back(intent):
-        words = "the snapshot it began from has expired or is no ancestor any more, so what was committed since cannot be looked through"
+        words = (
+            "the snapshot it began from has expired or is no ancestor any more, so what was committed since "
+            "cannot be looked through"
+        )
         return Decision("refused", (Conflict("validateFromSnapshot", 0, "", (), words),))
-    counted = since if "validateFromSnapshot" in intent.validations or intent.engine == "pyiceberg" else (*earlier, *since)
+    counted = (
+        since if "validateFromSnapshot" in intent.validations or intent.engine == "pyiceberg" else (*earlier, *since)
+    )
     found = [conflict for change in counted for conflict in _conflicts(intent, change)]
     if found:
         return Decision("refused", tuple(found))
@@ -123,13 +139,17 @@ def _conflicts(intent: Intent, change: Change) -> list[Conflict]:
 
     def conflict(check: str, files: Sequence[LiveFile], words: str) -> None:
         paths, manifests = tuple(f.path for f in files), tuple(dict.fromkeys(f.manifest_path for f in files))
-        found.append(Conflict(check, change.snapshot_id, change.snapshot, paths, f"{change.snapshot} {words}", manifests))
+        found.append(
+            Conflict(check, change.snapshot_id, change.snapshot, paths, f"{change.snapshot} {words}", manifests)
+        )
 
     def matching(files: Sequence[LiveFile], operations: Sequence[str]) -> list[LiveFile]:
         return [f for f in files if intent.may_match(f)] if change.operation in operations else []
 
     strict = (
-        kind == "compaction" or (kind in (*COPY_ON_WRITE, "overwrite-filter") and checks & NO_CONFLICTING) or "validateFilesExist" in checks
+        kind == "compaction"
+        or (kind in (*COPY_ON_WRITE, "overwrite-filter") and checks & NO_CONFLICTING)
+        or "validateFilesExist" in checks
     )
     gone = [f for f in change.removed_data if f.path in replaced]
     if gone and strict:  # files that a rewrite deletes must be there still
@@ -137,7 +157,9 @@ def _conflicts(intent: Intent, change: Change) -> list[Conflict]:
     by_filter = kind in BY_FILTER or (intent.engine == "pyiceberg" and kind in COPY_ON_WRITE)
     for check in sorted(checks & {"validateNoConflictingData", "validateNoConflictingDataFiles"}):
         if added := matching(change.added_data, ADDS_DATA):
-            where = "to what this commit replaces" if by_filter else "that may hold rows of its conflict detection filter"
+            where = (
+                "to what this commit replaces" if by_filter else "that may hold rows of its conflict detection filter"
+            )
             conflict(check, added, f"added data files {where}")
     if "validateNoConflictingDeletes" in checks:
         if by_filter:
@@ -145,7 +167,9 @@ def _conflicts(intent: Intent, change: Change) -> list[Conflict]:
                 conflict("validateNoConflictingDeletes", deletes, "added deletes to what this commit replaces")
             if removed := matching(change.removed_data, ANY_REMOVAL):
                 conflict("validateNoConflictingDeletes", removed, "removed data files from what this commit replaces")
-        elif change.operation in ADDS_DELETES and (hit := _hitting(change.added_deletes, intent.replaced, equality=True)):
+        elif change.operation in ADDS_DELETES and (
+            hit := _hitting(change.added_deletes, intent.replaced, equality=True)
+        ):
             conflict("validateNoConflictingDeletes", hit, "added deletes for a data file that this commit replaces")
     if kind == "compaction" and change.operation in ADDS_DELETES:
         hit = _hitting(change.added_deletes, intent.replaced, equality="dataSequenceNumber" not in checks)
@@ -158,12 +182,20 @@ def _conflicts(intent: Intent, change: Change) -> list[Conflict]:
         if lost and change.operation in (ANY_REMOVAL if "validateDeletedFiles" in checks else ("overwrite", "replace")):
             conflict("validateDataFilesExist", lost, "removed a data file that its deletes refer to")
     if "validateNoConflictingDeleteFiles" in checks and (added := matching(change.added_deletes, ADDS_DELETES)):
-        conflict("validateNoConflictingDeleteFiles", added, "added deletes that may concern rows of its conflict detection filter")
+        conflict(
+            "validateNoConflictingDeleteFiles",
+            added,
+            "added deletes that may concern rows of its conflict detection filter",
+        )
     if intent.vectors and change.operation in ANY_REMOVAL:
         paths = {f.path for f in intent.referenced}
-        if twice := [f for f in change.added_deletes if f.kind == "deletion_vector" and f.referenced_data_file in paths]:
+        if twice := [
+            f for f in change.added_deletes if f.kind == "deletion_vector" and f.referenced_data_file in paths
+        ]:
             conflict(
-                "validateAddedDVs", twice, "added a deletion vector for a data file that this commit adds one for: there can be one only"
+                "validateAddedDVs",
+                twice,
+                "added a deletion vector for a data file that this commit adds one for: there can be one only",
             )
     return found
 

@@ -1,5 +1,5 @@
-"""What commits cost: files, rows and bytes that each wrote and removed, its metadata, and how much of what a run of commits wrote is
-still read at its end."""
+"""What commits cost: files, rows and bytes that each wrote and removed, its metadata, and how much of what a run of
+commits wrote is still read at its end."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Size = Callable[[str], "int | None"]
 
 @dataclass(frozen=True)
 class CommitCost:
-    """One commit. Bytes of deletion vectors are their blobs'. `manifest_list_bytes` and `metadata_json_bytes` are None where the
-    file is gone (or, for metadata.json, no longer in the metadata log)."""
+    """One commit. Bytes of deletion vectors are their blobs'. `manifest_list_bytes` and `metadata_json_bytes` are None
+    where the file is gone (or, for metadata.json, no longer in the metadata log)."""
 
     snapshot_id: int
     snapshot: str
@@ -46,7 +46,8 @@ class CommitCost:
 
 @dataclass(frozen=True)
 class RunCost:
-    """A run of commits, oldest first. `bytes_kept` are those of the files it added that its last snapshot still reads."""
+    """A run of commits, oldest first. `bytes_kept` are those of the files it added that its last snapshot still
+    reads."""
 
     commits: tuple[CommitCost, ...]
     bytes_kept: int
@@ -63,8 +64,8 @@ class RunCost:
 
     @property
     def write_amplification(self) -> float | None:
-        """Bytes of files written for each byte that is still read at the end: 1 when nothing was written twice. None when
-        nothing is left."""
+        """Bytes of files written for each byte that is still read at the end: 1 when nothing was written twice. None
+        when nothing is left."""
         return self.bytes_written / self.bytes_kept if self.bytes_kept else None
 
 
@@ -75,7 +76,11 @@ def file_bytes(entries: pa.Table) -> int:
 
 
 def commit_cost(
-    metadata: TableMetadata, snapshot: Snapshot, manifests: Sequence[ManifestFile], entries: Mapping[str, pa.Table], size: Size
+    metadata: TableMetadata,
+    snapshot: Snapshot,
+    manifests: Sequence[ManifestFile],
+    entries: Mapping[str, pa.Table],
+    size: Size,
 ) -> CommitCost:
     """The cost of one commit. `entries` are the logical entries of the manifests that it wrote, by path."""
     ordinals = snapshot_ordinals(metadata)
@@ -93,7 +98,9 @@ def commit_cost(
             rows[status] += int(pc.sum(part["record_count"]).as_py() or 0) if manifest.content == 0 else 0
             sizes[status] += file_bytes(part)
     # a commit's metadata file bears the snapshot's time
-    times = {e.timestamp_ms: e.metadata_file for e in metadata.metadata_log} | {metadata.last_updated_ms: metadata.metadata_location}
+    times = {e.timestamp_ms: e.metadata_file for e in metadata.metadata_log} | {
+        metadata.last_updated_ms: metadata.metadata_location
+    }
     json_file = times.get(snapshot.timestamp_ms)
     return CommitCost(
         snapshot_id=snapshot.snapshot_id,
@@ -121,8 +128,8 @@ def bytes_kept(tables: Iterable[pa.Table], run: Sequence[int]) -> int:
 
 
 def run_between(metadata: TableMetadata, first: int | None, last: int) -> list[Snapshot]:
-    """The snapshots after `first` up to and with `last`, by parents, oldest first; None: from the oldest that is left. Raises
-    ValueError when `first` is no ancestor of `last`."""
+    """The snapshots after `first` up to and with `last`, by parents, oldest first; None: from the oldest that is left.
+    Raises ValueError when `first` is no ancestor of `last`."""
     found: dict[int, Snapshot] = {}
     snapshot = metadata.snapshot(last)
     while snapshot is not None and snapshot.snapshot_id != first and snapshot.snapshot_id not in found:

@@ -15,33 +15,48 @@ PAGE = 24
 
 
 def delete_graph(
-    title: str, snapshot_id: int, verdicts: Sequence[Verdict], costs: Sequence[ReadCost], dangling: Sequence[LiveFile], start: int = 0
+    title: str,
+    snapshot_id: int,
+    verdicts: Sequence[Verdict],
+    costs: Sequence[ReadCost],
+    dangling: Sequence[LiveFile],
+    start: int = 0,
 ) -> Graph:
-    """A page of data files from `start`, the dearest to read first, and the deletes that could matter to them; on the first page
-    dangling deletes too. Edges are `applies` or `does not apply`."""
+    """A page of data files from `start`, the dearest to read first, and the deletes that could matter to them; on the
+    first page dangling deletes too. Edges are `applies` or `does not apply`."""
     start = max(0, min(start, len(costs) - PAGE))
     shown = costs[start : start + PAGE]
     nodes: dict[str, Node] = {}
     edges: list[Edge] = []
 
     def facts(file: LiveFile, column: int) -> dict[str, object]:
-        known = {"path": file.path, "manifest_path": file.manifest_path, "snapshot_id": snapshot_id, "content_offset": file.content_offset}
+        known = {
+            "path": file.path,
+            "manifest_path": file.manifest_path,
+            "snapshot_id": snapshot_id,
+            "content_offset": file.content_offset,
+        }
         return known | {"column": column}
 
     for cost in shown:
         node = file_node(cost.data.path)
         lines = (
             f"data sequence {cost.data.sequence_number} · {count(cost.data.record_count, 'row')}",
-            f"a reader opens {count(cost.deletes, 'delete')}" + (f", {human_bytes(cost.delete_bytes)}" if cost.deletes else ""),
+            f"a reader opens {count(cost.deletes, 'delete')}"
+            + (f", {human_bytes(cost.delete_bytes)}" if cost.deletes else ""),
         )
-        nodes[node] = Node(node, "data_file", shorten(base_name(cost.data.path), LABEL), lines, facts=facts(cost.data, 0))
+        nodes[node] = Node(
+            node, "data_file", shorten(base_name(cost.data.path), LABEL), lines, facts=facts(cost.data, 0)
+        )
 
     def add(delete: LiveFile, alone: bool) -> str:
         node = file_node(delete.path, delete.content_offset)
         lines = [f"sequence {delete.sequence_number} · {count(delete.record_count, 'delete')}"]
         lines.append("dangling: applies to no data file" if alone else KIND_WORDS[delete.kind])
         label = shorten(base_name(delete.path), LABEL)
-        nodes.setdefault(node, Node(node, delete.kind, label, tuple(lines), "filtered" if alone else "", facts=facts(delete, 1)))
+        nodes.setdefault(
+            node, Node(node, delete.kind, label, tuple(lines), "filtered" if alone else "", facts=facts(delete, 1))
+        )
         return node
 
     lonely = {d.key for d in dangling}
@@ -53,10 +68,23 @@ def delete_graph(
     for delete in dangling if start == 0 else ():
         add(delete, True)
     elided = []
-    for hidden, at, word in ((start, start - PAGE, "dearer"), (len(costs) - start - len(shown), start + PAGE, "cheaper")):
+    for hidden, at, word in (
+        (start, start - PAGE, "dearer"),
+        (len(costs) - start - len(shown), start + PAGE, "cheaper"),
+    ):
         if hidden > 0:
             label = f"{hidden:,} {word} data files"
             elided.append(
-                Elided(node_id("more", word), next(iter(nodes)), "data files", hidden, len(costs), max(0, at), 0, label, word == "dearer")
+                Elided(
+                    node_id("more", word),
+                    next(iter(nodes)),
+                    "data files",
+                    hidden,
+                    len(costs),
+                    max(0, at),
+                    0,
+                    label,
+                    word == "dearer",
+                )
             )
     return Graph(f"{title}: deletes", snapshot_id, tuple(nodes.values()), tuple(edges), tuple(elided), COLUMNS)

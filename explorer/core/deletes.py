@@ -1,7 +1,7 @@
 """Which deletes a reader must apply to which data file, clause by clause (spec: "Scan Planning").
 
-Everything is decided from manifest entries: sequence numbers, partition, path, bounds. Whether an applicable delete really hits
-a row takes its contents (io.deletes)."""
+Everything is decided from manifest entries: sequence numbers, partition, path, bounds. Whether an applicable delete
+really hits a row takes its contents (io.deletes)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ class Verdict:
 
 
 def live_files(entries: pa.Table, spec_id: int, manifest_path: str) -> list[LiveFile]:
-    """The live files of one manifest's logical entries (see core.entries), bounds and counts too where they are there."""
+    """The live files of one manifest's logical entries (see core.entries), bounds and counts too where they are
+    there."""
     return files_of(entries, spec_id, manifest_path, ("ADDED", "EXISTING"))
 
 
@@ -99,7 +100,8 @@ def files_of(entries: pa.Table, spec_id: int, manifest_path: str, statuses: Sequ
         found.append(
             LiveFile(
                 path=row["file_path"], kind=kind, spec_id=spec_id, partition=row["partition"] or {},
-                sequence_number=row["inherited_sequence_number"], file_sequence_number=row["inherited_file_sequence_number"],
+                sequence_number=row["inherited_sequence_number"],
+                file_sequence_number=row["inherited_file_sequence_number"],
                 record_count=row["record_count"], size=row["file_size_in_bytes"], manifest_path=manifest_path,
                 file_format=(row["file_format"] or "").upper(), equality_ids=tuple(row["equality_ids"] or ()),
                 referenced_data_file=row["referenced_data_file"], content_offset=row["content_offset"],
@@ -167,11 +169,15 @@ class Applicability:
 
     def _same_place(self, data: LiveFile, delete: LiveFile) -> Reason:
         if data.spec_id != delete.spec_id:
-            return Reason("partition", False, f"the delete is of partition spec {delete.spec_id}, the data of spec {data.spec_id}")
+            return Reason(
+                "partition", False, f"the delete is of partition spec {delete.spec_id}, the data of spec {data.spec_id}"
+            )
         spec = self.metadata.spec(data.spec_id)
         if data.place == delete.place:
             where = partition_path(data.partition, spec, self.metadata)
-            return Reason("partition", True, f"both are of partition spec {data.spec_id}" + (f" and in {where}" if where else ""))
+            return Reason(
+                "partition", True, f"both are of partition spec {data.spec_id}" + (f" and in {where}" if where else "")
+            )
         there = partition_path(delete.partition, spec, self.metadata)
         return Reason("partition", False, f"the delete is in another partition, {there}")
 
@@ -187,14 +193,23 @@ class Applicability:
             words = "within" if inside else "outside"
             reasons.append(Reason("bounds", inside, f"the data file's path is {words} the delete's path bounds"))
         if vectors:
-            reasons.append(Reason("superseded", False, f"the deletion vector at {vectors[0].content_offset} of this data file replaces it"))
+            reasons.append(
+                Reason(
+                    "superseded",
+                    False,
+                    f"the deletion vector at {vectors[0].content_offset} of this data file replaces it",
+                )
+            )
         return reasons
 
     def _equality(self, data: LiveFile, delete: LiveFile) -> list[Reason]:
         mine, theirs = data.sequence_number, delete.sequence_number
         older = mine is not None and theirs is not None and mine < theirs
         sign = "<" if older else "not <"
-        words = f"the data's sequence number {_n(mine)} is {sign} the delete's {_n(theirs)} (for equality deletes it must be strictly less)"
+        words = (
+            f"the data's sequence number {_n(mine)} is {sign} the delete's {_n(theirs)} (for equality deletes "
+            "it must be strictly less)"
+        )
         reasons = [Reason("sequence", older, words)]
         if is_unpartitioned(self.metadata.spec(delete.spec_id)):
             reasons.append(Reason("partition", True, "the delete's partition spec is unpartitioned, so it is global"))
@@ -226,12 +241,18 @@ class Applicability:
         if kind in ("float", "double") and not (data.nans.get(field_id) == 0 or delete.nans.get(field_id) == 0):
             return ""  # bounds do not cover NaN
         low, high = (comparable_bound(bounds.get(field_id), kind) for bounds in (data.lower, data.upper))
-        other_low, other_high = (comparable_bound(bounds.get(field_id), kind) for bounds in (delete.lower, delete.upper))
+        other_low, other_high = (
+            comparable_bound(bounds.get(field_id), kind) for bounds in (delete.lower, delete.upper)
+        )
         try:
             if high is not None and other_low is not None and high < other_low:
-                return f"{name} ends at {_shown(high)} in the data file, and begins at {_shown(other_low)} in the delete"
+                return (
+                    f"{name} ends at {_shown(high)} in the data file, and begins at {_shown(other_low)} in the delete"
+                )
             if low is not None and other_high is not None and low > other_high:
-                return f"{name} begins at {_shown(low)} in the data file, and ends at {_shown(other_high)} in the delete"
+                return (
+                    f"{name} begins at {_shown(low)} in the data file, and ends at {_shown(other_high)} in the delete"
+                )
         except TypeError:  # bounds of different types, after a promotion that we do not know
             pass
         return ""
@@ -248,7 +269,11 @@ def _n(number: int | None) -> str:
 def _not_newer(data: LiveFile, delete: LiveFile) -> Reason:
     mine, theirs = data.sequence_number, delete.sequence_number
     holds = mine is not None and theirs is not None and mine <= theirs
-    return Reason("sequence", holds, f"the data's sequence number {_n(mine)} is {'<=' if holds else 'not <='} the delete's {_n(theirs)}")
+    return Reason(
+        "sequence",
+        holds,
+        f"the data's sequence number {_n(mine)} is {'<=' if holds else 'not <='} the delete's {_n(theirs)}",
+    )
 
 
 def _nulls(file: LiveFile, field_id: int) -> str:

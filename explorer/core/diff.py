@@ -70,8 +70,8 @@ class Dropped:
 
 @dataclass(frozen=True)
 class SnapshotDiff:
-    """What it takes to get from snapshot `before` to `after` (None: the empty table). Files are net: one that was added and
-    removed in between is in neither list."""
+    """What it takes to get from snapshot `before` to `after` (None: the empty table). Files are net: one that was added
+    and removed in between is in neither list."""
 
     before: int | None
     after: int | None
@@ -96,7 +96,9 @@ class SnapshotDiff:
         found: dict[str, dict[str, int]] = {}
         for side, changes in (("added", self.added), ("removed", self.removed)):
             for change in changes:
-                row = found.setdefault(change.partition, {f"{s}_{n}": 0 for s in ("added", "removed") for n in ("files", "rows", "bytes")})
+                row = found.setdefault(
+                    change.partition, {f"{s}_{n}": 0 for s in ("added", "removed") for n in ("files", "rows", "bytes")}
+                )
                 row[f"{side}_files"] += 1
                 row[f"{side}_rows"] += change.record_count if change.kind == "data_file" else 0
                 row[f"{side}_bytes"] += change.bytes
@@ -119,8 +121,11 @@ def only(mine: Sequence[ManifestFile], other: Sequence[ManifestFile]) -> list[Ma
     return [m for m in mine if m.manifest_path not in theirs]
 
 
-def diff(before: Side, after: Side, metadata: TableMetadata, table: Mapping[str, Mapping[str, Any]] | None = None) -> SnapshotDiff:
-    """Compare two snapshots of one table; they need not be related. `table` is what core.metadata_diff says of their times."""
+def diff(
+    before: Side, after: Side, metadata: TableMetadata, table: Mapping[str, Mapping[str, Any]] | None = None
+) -> SnapshotDiff:
+    """Compare two snapshots of one table; they need not be related. `table` is what core.metadata_diff says of their
+    times."""
     (old, old_carried), (new, new_carried) = _changes(before, after, metadata), _changes(after, before, metadata)
     kept = {m.manifest_path for m in before.manifests} & {m.manifest_path for m in after.manifests}
     gone, made = only(before.manifests, after.manifests), only(after.manifests, before.manifests)
@@ -159,7 +164,14 @@ def _live_keys(side: Side) -> pa.Table:
             }
         )
         parts.append(keys.filter(pc.fill_null(pc.not_equal(table["status"], DELETED), True)))
-    empty = pa.schema([("file_path", pa.string()), *((n, pa.int64()) for n in _KEY[1:]), ("manifest", pa.int32()), ("row", pa.int64())])
+    empty = pa.schema(
+        [
+            ("file_path", pa.string()),
+            *((n, pa.int64()) for n in _KEY[1:]),
+            ("manifest", pa.int32()),
+            ("row", pa.int64()),
+        ]
+    )
     return pa.concat_tables(parts) if parts else empty.empty_table()
 
 
@@ -213,18 +225,28 @@ def manifest_fates(
     for manifest in gone:
         table = old.get(manifest.manifest_path)
         if table is None:
-            dropped.append(Dropped(manifest.manifest_path, "it cannot be read, so what became of its entries is not known"))
+            dropped.append(
+                Dropped(manifest.manifest_path, "it cannot be read, so what became of its entries is not known")
+            )
             continue
         targets = sorted(set().union(*(holders.get(key, set()) for key in _keys(table))))
         if targets:
             into.setdefault(tuple(targets), []).append(manifest.manifest_path)
         elif set(table["status"].to_pylist()) <= {DELETED}:
-            dropped.append(Dropped(manifest.manifest_path, "it holds only DELETED entries, which no later snapshot reads"))
+            dropped.append(
+                Dropped(manifest.manifest_path, "it holds only DELETED entries, which no later snapshot reads")
+            )
         else:
-            dropped.append(Dropped(manifest.manifest_path, "none of its files is in any manifest of the other snapshot"))
+            dropped.append(
+                Dropped(manifest.manifest_path, "none of its files is in any manifest of the other snapshot")
+            )
     rewrites = []
     for targets_, sources in into.items():
         several = len(sources) > 1
-        reason = f"{len(sources)} manifests were merged" if several else "its entries were written anew, with changed statuses"
+        reason = (
+            f"{len(sources)} manifests were merged"
+            if several
+            else "its entries were written anew, with changed statuses"
+        )
         rewrites.append(Rewrite(tuple(sources), targets_, reason))
     return tuple(rewrites), tuple(dropped)

@@ -1,5 +1,5 @@
-"""A diff as a graph: two snapshots, the manifests only one of them lists, and the files only one of them reads. What both have is
-folded into a line that says how much it is."""
+"""A diff as a graph: two snapshots, the manifests only one of them lists, and the files only one of them reads. What
+both have is folded into a line that says how much it is."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def diff_graph(
     after: Sequence[ManifestFile],
     pages: Mapping[str, int] | None = None,
 ) -> Graph:
-    """Statuses are `added`, `removed` and `kept`. `before` and `after` are the two manifest lists; `pages` the first child shown of
-    each paged level, by parent node id; kept manifests are drawn only when their level has a page."""
+    """Statuses are `added`, `removed` and `kept`. `before` and `after` are the two manifest lists; `pages` the first
+    child shown of each paged level, by parent node id; kept manifests are drawn only when their level has a page."""
     return _DiffGraph(title, diff, metadata, pages or {}).graph(before, after)
 
 
@@ -57,7 +57,11 @@ class _DiffGraph:
         diff = self.diff
         same = {m.manifest_path for m in before} & {m.manifest_path for m in after}
         names = [snapshot_name(i, self.ordinals) for i in (diff.before, diff.after)]
-        sides = [(diff.after, after, "added"), (diff.before, before, "removed")] if diff.before != diff.after else [(diff.after, after, "")]
+        sides = (
+            [(diff.after, after, "added"), (diff.before, before, "removed")]
+            if diff.before != diff.after
+            else [(diff.after, after, "")]
+        )
         for snapshot_id, listed, status in sides:
             self.side(snapshot_id, [m for m in listed if m.manifest_path not in same], status)
         self.kept([m for m in after if m.manifest_path in same])
@@ -87,7 +91,9 @@ class _DiffGraph:
         words = {"added": "only in this list", "removed": "no longer listed", "": "on one side only"}[status]
         about = (f"{count(len(manifests), 'manifest')} {words}",)
         label = f"manifest list {self.ordinals[snapshot.snapshot_id]}"
-        self.nodes[box] = Node(box, "manifest_list", label, about, facts={"snapshot_id": snapshot_id, "path": snapshot.manifest_list or ""})
+        self.nodes[box] = Node(
+            box, "manifest_list", label, about, facts={"snapshot_id": snapshot_id, "path": snapshot.manifest_list or ""}
+        )
         self.edge(node, box)
         for i in self.page(box, len(manifests), "manifests", 3):
             self.manifest(box, manifests[i], snapshot.snapshot_id, status)
@@ -95,11 +101,16 @@ class _DiffGraph:
     def page(self, parent: str, total: int, what: str, column: int, key: str = "") -> range:
         start = max(0, min(self.pages.get(key or parent, 0), total - PAGE))
         shown = range(start, min(total, start + PAGE))
-        for hidden, at, word in ((shown.start, shown.start - PAGE, "previous"), (total - shown.stop, shown.stop, "more")):
+        for hidden, at, word in (
+            (shown.start, shown.start - PAGE, "previous"),
+            (total - shown.stop, shown.stop, "more"),
+        ):
             if hidden > 0:
                 label = f"{hidden:,} {word} {what}"
                 group = node_id("more", f"{key or parent}|{word}")
-                self.elided.append(Elided(group, parent, what, hidden, total, max(0, at), column, label, word == "previous"))
+                self.elided.append(
+                    Elided(group, parent, what, hidden, total, max(0, at), column, label, word == "previous")
+                )
         return shown
 
     def manifest(self, parent: str, manifest: ManifestFile, snapshot_id: int, status: str) -> None:
@@ -121,7 +132,9 @@ class _DiffGraph:
             self.file(node, changes[i], snapshot_id, status)
         if both:
             group = node_id("more", f"{node}|both")
-            self.elided.append(Elided(group, node, BOTH, both, both + len(changes), 0, 4, f"{count(both, 'file')} on both sides"))
+            self.elided.append(
+                Elided(group, node, BOTH, both, both + len(changes), 0, 4, f"{count(both, 'file')} on both sides")
+            )
 
     def file(self, parent: str, change: FileChange, snapshot_id: int, status: str) -> None:
         node = file_node(change.file_path, change.content_offset)
@@ -135,7 +148,9 @@ class _DiffGraph:
             "snapshot_id": snapshot_id,
             "content_offset": change.content_offset,
         }
-        self.nodes[node] = Node(node, change.kind, shorten(base_name(change.file_path), LABEL), tuple(lines), status, facts=facts)
+        self.nodes[node] = Node(
+            node, change.kind, shorten(base_name(change.file_path), LABEL), tuple(lines), status, facts=facts
+        )
         self.edge(parent, node, status=status)
 
     def kept(self, manifests: Sequence[ManifestFile]) -> None:

@@ -31,13 +31,29 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
         table = table.append_column(f"inherited_{name}", filled).append_column(f"{name}_origin", origin)
 
     by_snapshot = pc.fill_null(stored["snapshot_id"], pa.scalar(manifest.added_snapshot_id, pa.int64()))
-    add("snapshot_id", by_snapshot, listed.format("added_snapshot_id"), "null: the manifest list has no added_snapshot_id")
+    add(
+        "snapshot_id",
+        by_snapshot,
+        listed.format("added_snapshot_id"),
+        "null: the manifest list has no added_snapshot_id",
+    )
     # v1 manifests have no sequence numbers: the spec reads them as 0. Otherwise only ADDED entries inherit.
-    may_inherit = pa.chunked_array([pa.array([True] * len(stored), pa.bool_())]) if manifest.sequence_number == 0 else is_added
-    words = "inherited: 0, since version 1 has no sequence numbers" if manifest.sequence_number == 0 else listed.format("sequence_number")
+    may_inherit = (
+        pa.chunked_array([pa.array([True] * len(stored), pa.bool_())]) if manifest.sequence_number == 0 else is_added
+    )
+    words = (
+        "inherited: 0, since version 1 has no sequence numbers"
+        if manifest.sequence_number == 0
+        else listed.format("sequence_number")
+    )
     for name in ("sequence_number", "file_sequence_number"):
         number = pc.if_else(may_inherit, pa.scalar(manifest.sequence_number, pa.int64()), pa.scalar(None, pa.int64()))
-        add(name, pc.coalesce(stored[name], number), words, "null: only ADDED entries may inherit it, so this entry is invalid")
+        add(
+            name,
+            pc.coalesce(stored[name], number),
+            words,
+            "null: only ADDED entries may inherit it, so this entry is invalid",
+        )
     add(
         "first_row_id",
         _first_row_ids(stored, manifest),
@@ -63,7 +79,8 @@ def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int) -> pa.Table
     stored = table["status"]
     if manifest.added_snapshot_id == snapshot_id:
         mapping: dict[int, tuple[str | None, str]] = {
-            code: (name, f"stored {name}; this snapshot added the manifest, so the stored status stands") for code, name in STATUS.items()
+            code: (name, f"stored {name}; this snapshot added the manifest, so the stored status stands")
+            for code, name in STATUS.items()
         }
     else:
         by = f"an earlier snapshot ({manifest.added_snapshot_id}) added the manifest"

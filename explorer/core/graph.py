@@ -60,8 +60,17 @@ class GraphView:
 
 def node_id(kind: str, key: object) -> str:
     """The opaque, stable id of a thing: a letter for its kind and a hash of what identifies it."""
-    letter = {"data_manifest": "m", "delete_manifest": "m", "manifest_list": "l", "metadata": "j", "statistics": "t"}.get(kind, kind[0])
-    return letter + hashlib.blake2b(f"{kind if letter not in 'm' else 'manifest'}|{key}".encode(), digest_size=6).hexdigest()
+    letter = {
+        "data_manifest": "m",
+        "delete_manifest": "m",
+        "manifest_list": "l",
+        "metadata": "j",
+        "statistics": "t",
+    }.get(kind, kind[0])
+    return (
+        letter
+        + hashlib.blake2b(f"{kind if letter not in 'm' else 'manifest'}|{key}".encode(), digest_size=6).hexdigest()
+    )
 
 
 def snapshot_node(snapshot_id: int) -> str:
@@ -141,7 +150,9 @@ class _Builder:
         if source in self.nodes and target in self.nodes:
             self.edges.setdefault((source, target, kind), Edge(source, target, kind, status))
 
-    def page(self, parent: str, total: int, what: str, column: int, around: int | None = None, size: int = 0, key: str = "") -> range:
+    def page(
+        self, parent: str, total: int, what: str, column: int, around: int | None = None, size: int = 0, key: str = ""
+    ) -> range:
         """The indices to draw of a level with `total` children; what is not drawn is elided before and after them."""
         size = size or self.view.page_size
         if total <= size:
@@ -152,11 +163,16 @@ class _Builder:
         start = max(0, min(start, total - size))
         stop = start + size
         words = ("newer", "older") if column < 2 else ("previous", "more")
-        for hidden, at, where, word in ((start, start - size, "before", words[0]), (total - stop, stop, "after", words[1])):
+        for hidden, at, where, word in (
+            (start, start - size, "before", words[0]),
+            (total - stop, stop, "after", words[1]),
+        ):
             if hidden > 0:
                 label = f"{hidden:,} {word} {what}"
                 identity = node_id("more", f"{key or parent}|{where}")
-                self.elided.append(Elided(identity, parent, what, hidden, total, max(0, at), column, label, where == "before"))
+                self.elided.append(
+                    Elided(identity, parent, what, hidden, total, max(0, at), column, label, where == "before")
+                )
         return range(start, stop)
 
     # -- columns 0 and 1 ----------------------------------------------------------------------------------------------
@@ -182,7 +198,17 @@ class _Builder:
             fold = "" if i == 0 else "open" if self.is_open(node) else "folded"
             label = self.metadata_label(path)
             self.add(
-                Node(node, "metadata", label, tuple(lines), "", fold, i == 0, self.problem_of.get(path, ""), {"path": path, "position": i})
+                Node(
+                    node,
+                    "metadata",
+                    label,
+                    tuple(lines),
+                    "",
+                    fold,
+                    i == 0,
+                    self.problem_of.get(path, ""),
+                    {"path": path, "position": i},
+                )
             )
             ids.append(node)
         self.edge(pointer, first, "points to")
@@ -208,14 +234,24 @@ class _Builder:
             ]
         at = next((i for i, s in enumerate(ordered) if s.snapshot_id == self.view.snapshot_id), 0)
         parent = node_id("catalog", self.source.title)
-        shown = [ordered[i] for i in self.page(parent, len(ordered), "snapshots", 1, around=at, size=12, key="snapshots")]
+        shown = [
+            ordered[i] for i in self.page(parent, len(ordered), "snapshots", 1, around=at, size=12, key="snapshots")
+        ]
         refs: dict[int, list[Any]] = {}
         for ref in self.meta.refs:
             refs.setdefault(ref.snapshot_id, []).append(ref)
         for snapshot in shown:
             for ref in sorted(refs.get(snapshot.snapshot_id, []), key=lambda r: (r.type, r.name)):
                 facts = {"name": ref.name, "type": ref.type, "snapshot_id": ref.snapshot_id}
-                self.add(Node(node_id("ref", ref.name), "ref", f"{ref.type} {ref.name}", facts=facts, current=ref.name == "main"))
+                self.add(
+                    Node(
+                        node_id("ref", ref.name),
+                        "ref",
+                        f"{ref.type} {ref.name}",
+                        facts=facts,
+                        current=ref.name == "main",
+                    )
+                )
             self.add(self.snapshot(snapshot))
             for ref in refs.get(snapshot.snapshot_id, []):
                 self.edge(node_id("ref", ref.name), snapshot_node(snapshot.snapshot_id), "points to")
@@ -240,14 +276,27 @@ class _Builder:
             if (plus, minus) != ("0", "0"):
                 text = "/".join(part for part, n in ((f"+{plus}", plus), (f"−{minus}", minus)) if n != "0")
                 changes.append(f"{text} {noun}{'' if text in ('+1', '−1') else 's'}")
-        lines = [f"{snapshot.operation or 'no summary'} · sequence {snapshot.sequence_number}", " · ".join(changes) or "no files changed"]
-        lines.append(instant(snapshot.timestamp_ms)[:19] + " UTC" if snapshot.timestamp_ms is not None else "no timestamp")
+        lines = [
+            f"{snapshot.operation or 'no summary'} · sequence {snapshot.sequence_number}",
+            " · ".join(changes) or "no files changed",
+        ]
+        lines.append(
+            instant(snapshot.timestamp_ms)[:19] + " UTC" if snapshot.timestamp_ms is not None else "no timestamp"
+        )
         current = snapshot.snapshot_id == self.meta.current_snapshot_id
         shown = snapshot.snapshot_id == self.view.snapshot_id or self.is_open(list_node(snapshot.snapshot_id))
         facts = {"snapshot_id": snapshot.snapshot_id, "focus": snapshot.snapshot_id == self.view.snapshot_id}
         name = snapshot_name(snapshot.snapshot_id, self.ordinals)
         return Node(
-            snapshot_node(snapshot.snapshot_id), "snapshot", name, tuple(lines), "", "open" if shown else "folded", current, "", facts
+            snapshot_node(snapshot.snapshot_id),
+            "snapshot",
+            name,
+            tuple(lines),
+            "",
+            "open" if shown else "folded",
+            current,
+            "",
+            facts,
         )
 
     # -- columns 2 to 5 -----------------------------------------------------------------------------------------------
@@ -281,7 +330,9 @@ class _Builder:
         if folded or not listed:
             return
         if self.view.search:
-            kept = [m for m in listed if self.found(m.manifest_path, manifest_name(m, self.ordinals)) or self.files_found(m)]
+            kept = [
+                m for m in listed if self.found(m.manifest_path, manifest_name(m, self.ordinals)) or self.files_found(m)
+            ]
             if len(kept) < len(listed):
                 self.elided.append(
                     Elided(
@@ -340,14 +391,26 @@ class _Builder:
             if manifest.added_snapshot_id == self.view.snapshot_id
             else f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
         )
-        words = [f"{count(n)} {name}" for n, name in zip(counts, ("added", "existing", "deleted"), strict=True) if n != 0]
+        words = [
+            f"{count(n)} {name}" for n, name in zip(counts, ("added", "existing", "deleted"), strict=True) if n != 0
+        ]
         lines = (" · ".join(words) or "no entries", f"{origin} · sequence {manifest.sequence_number}")
         opened = self.is_open(node)
         facts = {"path": manifest.manifest_path, "snapshot_id": snapshot.snapshot_id}
         wrong = self.problem_of.get(manifest.manifest_path, "")
         if node not in self.nodes:
             self.add(
-                Node(node, kind, manifest_name(manifest, self.ordinals), lines, "", "open" if opened else "folded", False, wrong, facts)
+                Node(
+                    node,
+                    kind,
+                    manifest_name(manifest, self.ordinals),
+                    lines,
+                    "",
+                    "open" if opened else "folded",
+                    False,
+                    wrong,
+                    facts,
+                )
             )
             if opened:
                 self.files(node, manifest, snapshot)
@@ -370,7 +433,16 @@ class _Builder:
         if total > table.num_rows:
             hidden = total - table.num_rows
             self.elided.append(
-                Elided(node_id("more", f"{node}|search"), node, kind, hidden, total, 0, 4, f"{hidden:,} {kind} without a match")
+                Elided(
+                    node_id("more", f"{node}|search"),
+                    node,
+                    kind,
+                    hidden,
+                    total,
+                    0,
+                    4,
+                    f"{hidden:,} {kind} without a match",
+                )
             )
         rows = self.page(node, table.num_rows, kind, 4)
         shown: list[dict[str, Any]] = table.slice(rows.start, len(rows)).to_pylist()
@@ -394,7 +466,10 @@ class _Builder:
             lines = [f"{status} · {count(row['record_count'], noun)} · {human_bytes(size)}"]
             if where:
                 lines.append(shorten(where, 34))
-            lines.append(f"data sequence {row['inherited_sequence_number'] if row['inherited_sequence_number'] is not None else '?'}")
+            lines.append(
+                "data sequence "
+                f"{row['inherited_sequence_number'] if row['inherited_sequence_number'] is not None else '?'}"
+            )
             footer = self.source.footers.get(path)
             parquet = (row["file_format"] or "").lower() == "parquet"
             fold = ("open" if footer and self.is_open(node) else "folded") if parquet else ""
@@ -424,8 +499,21 @@ class _Builder:
         for i in self.page(parent, len(groups), "row groups", 5):
             group = groups[i]
             bounds = [
-                f"{c['path']}: {shorten(str(c['min']), 9)}…{shorten(str(c['max']), 9)}" for c in group["columns"] if c["min"] is not None
+                f"{c['path']}: {shorten(str(c['min']), 9)}…{shorten(str(c['max']), 9)}"
+                for c in group["columns"]
+                if c["min"] is not None
             ]
-            lines = (f"{count(group['num_rows'], 'row')} · {human_bytes(group['total_byte_size'])}", *(shorten(b, 34) for b in bounds[:2]))
-            self.add(Node(node_id("row_group", f"{path}|{i}"), "row_group", f"row group {i}", lines, facts={"path": path, "ordinal": i}))
+            lines = (
+                f"{count(group['num_rows'], 'row')} · {human_bytes(group['total_byte_size'])}",
+                *(shorten(b, 34) for b in bounds[:2]),
+            )
+            self.add(
+                Node(
+                    node_id("row_group", f"{path}|{i}"),
+                    "row_group",
+                    f"row group {i}",
+                    lines,
+                    facts={"path": path, "ordinal": i},
+                )
+            )
             self.edge(parent, node_id("row_group", f"{path}|{i}"))

@@ -13,7 +13,8 @@ from explorer.model.metadata import TableMetadata
 
 @dataclass(frozen=True)
 class HeaderCheck:
-    """One thing said twice: by the header and elsewhere (`source`). None: not said. `agrees` is None where one is silent."""
+    """One thing said twice: by the header and elsewhere (`source`). None: not said. `agrees` is None where one is
+    silent."""
 
     name: str
     header: Any
@@ -27,8 +28,8 @@ class HeaderCheck:
 
 
 def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: TableMetadata) -> list[HeaderCheck]:
-    """content, partition-spec-id and format-version against the manifest list; the partition spec's fields and the schema's
-    field ids against the table metadata."""
+    """content, partition-spec-id and format-version against the manifest list; the partition spec's fields and the
+    schema's field ids against the table metadata."""
     spec = metadata.spec(manifest.partition_spec_id)
     fields = None if spec is None else [[f.field_id, f.name, f.transform] for f in spec.fields]
     written = _json(header.get("partition-spec"))
@@ -40,13 +41,17 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
     checks = [
         # version 1 wrote no content: such a manifest is of data
         HeaderCheck("content", header.get("content", "data"), MANIFEST_CONTENT.get(manifest.content), "manifest list"),
-        HeaderCheck("partition-spec-id", _number(header.get("partition-spec-id")), manifest.partition_spec_id, "manifest list"),
+        HeaderCheck(
+            "partition-spec-id", _number(header.get("partition-spec-id")), manifest.partition_spec_id, "manifest list"
+        ),
         HeaderCheck("partition-spec", _spec_fields(parts), fields, "table metadata"),
         HeaderCheck("schema field ids in no schema", unknown, [], "table metadata"),
     ]
     if version is not None and _number(version) is not None:
         newer = (_number(version) or 0) > metadata.format_version
-        other = metadata.format_version if newer else _number(version)  # an older manifest in an upgraded table is legal
+        other = (
+            metadata.format_version if newer else _number(version)
+        )  # an older manifest in an upgraded table is legal
         checks.append(HeaderCheck("format-version", _number(version), other, "table metadata"))
     return checks
 
@@ -65,4 +70,8 @@ def _number(text: str | None) -> int | None:
 def _spec_fields(parts: Any) -> list[list[Any]] | None:
     if not isinstance(parts, list):
         return None
-    return [[p.get("field-id", 1000 + i), p.get("name"), p.get("transform")] for i, p in enumerate(parts) if isinstance(p, Mapping)]
+    return [
+        [p.get("field-id", 1000 + i), p.get("name"), p.get("transform")]
+        for i, p in enumerate(parts)
+        if isinstance(p, Mapping)
+    ]

@@ -49,7 +49,9 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
         moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00").replace(" UTC", "+00:00"))
     except ValueError:
         names = ", ".join(r.name for r in metadata.refs) or "none"
-        raise NotFoundInTable(f"{text!r} is no snapshot id, branch, tag or ISO 8601 timestamp (branches and tags: {names})") from None
+        raise NotFoundInTable(
+            f"{text!r} is no snapshot id, branch, tag or ISO 8601 timestamp (branches and tags: {names})"
+        ) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.timezone.utc)
     return _at(metadata, int(moment.timestamp() * 1000))
@@ -58,7 +60,9 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
 def _require(metadata: TableMetadata, snapshot_id: int, name: str) -> Snapshot:
     found = metadata.snapshot(snapshot_id)
     if found is None:
-        raise NotFoundInTable(f"{name} points to snapshot {snapshot_id}, which is not in the metadata: it has expired, or the ref dangles")
+        raise NotFoundInTable(
+            f"{name} points to snapshot {snapshot_id}, which is not in the metadata: it has expired, or the ref dangles"
+        )
     return found
 
 
@@ -66,7 +70,12 @@ def _at(metadata: TableMetadata, timestamp_ms: int) -> Resolved:
     entries = [e for e in metadata.snapshot_log if e.timestamp_ms <= timestamp_ms]
     if not entries:
         first = min((e.timestamp_ms for e in metadata.snapshot_log), default=None)
-        raise NotFoundInTable(f"no snapshot was current at {instant(timestamp_ms)}; the snapshot log begins {instant(first)}")
+        raise NotFoundInTable(
+            f"no snapshot was current at {instant(timestamp_ms)}; the snapshot log begins {instant(first)}"
+        )
     entry = max(entries, key=lambda e: e.timestamp_ms)
-    reason = f"it became current at {instant(entry.timestamp_ms)}, the last change of the snapshot log not after {instant(timestamp_ms)}"
+    reason = (
+        f"it became current at {instant(entry.timestamp_ms)}, the last change of the snapshot log not after "
+        f"{instant(timestamp_ms)}"
+    )
     return Resolved(_require(metadata, entry.snapshot_id, f"the snapshot log at {instant(timestamp_ms)}"), reason)

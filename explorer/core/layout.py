@@ -1,4 +1,5 @@
-"""Place a graph's nodes in columns, in linear time, so that the same things stay near the same places from step to step.
+"""Place a graph's nodes in columns, in linear time, so that the same things stay near the same places from step to
+step.
 
 The columns are fixed by kind and the order within one by the graph, so no crossing minimisation is needed: metadata
 files and snapshots are stacked, newest first; below a manifest list the tree is tidy: parents sit at the middle of

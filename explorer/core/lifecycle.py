@@ -21,8 +21,8 @@ Stored = Callable[[Sequence[ManifestFile]], "Iterable[tuple[ManifestFile, pa.Tab
 
 @dataclass(frozen=True)
 class Cell:
-    """One manifest at one snapshot. `state` is created, carried, rewritten, merged or dropped; `into` names the manifests it
-    went on in, `reason` says why in words; counts are the manifest list's (None: unknown)."""
+    """One manifest at one snapshot. `state` is created, carried, rewritten, merged or dropped; `into` names the
+    manifests it went on in, `reason` says why in words; counts are the manifest list's (None: unknown)."""
 
     manifest_path: str
     manifest: str
@@ -54,19 +54,32 @@ def lifecycle(metadata: TableMetadata, manifests: Manifests, entries: Entries) -
         label = snapshot_name(snapshot.snapshot_id, ordinals)
 
         def cell(
-            m: ManifestFile, state: str, into: Sequence[str] = (), reason: str = "", *, at: Snapshot = snapshot, name: str = label
+            m: ManifestFile,
+            state: str,
+            into: Sequence[str] = (),
+            reason: str = "",
+            *,
+            at: Snapshot = snapshot,
+            name: str = label,
         ) -> Cell:
             counts = (m.added_files_count, m.existing_files_count, m.deleted_files_count)
-            return Cell(m.manifest_path, manifest_name(m, ordinals), at.snapshot_id, name, state, tuple(into), reason, *counts)
+            return Cell(
+                m.manifest_path, manifest_name(m, ordinals), at.snapshot_id, name, state, tuple(into), reason, *counts
+            )
 
         for manifest in here:
             if manifest.manifest_path in before:
-                cells.append(cell(manifest, "carried", reason="not touched by this commit, so the same file is listed again"))
+                cells.append(
+                    cell(manifest, "carried", reason="not touched by this commit, so the same file is listed again")
+                )
             elif manifest.added_snapshot_id == snapshot.snapshot_id:
                 cells.append(cell(manifest, "created", reason=f"written by {label}"))
             else:
                 other = snapshot_name(manifest.added_snapshot_id, ordinals)
-                why = f"written by {other}, and not in the parent's list: its parent has expired, or it came from another branch"
+                why = (
+                    f"written by {other}, and not in the parent's list: its parent has expired, or it came from "
+                    "another branch"
+                )
                 cells.append(cell(manifest, "carried", reason=why))
         gone = [m for path, m in before.items() if path not in listed]
         made = [m for m in here if m.manifest_path not in before]
@@ -78,7 +91,14 @@ def lifecycle(metadata: TableMetadata, manifests: Manifests, entries: Entries) -
         for rewrite in rewrites:
             for path in rewrite.sources:
                 into = [names[t] for t in rewrite.into]
-                cells.append(cell(before[path], "merged" if rewrite.merged else "rewritten", into, f"{rewrite.reason}: {', '.join(into)}"))
+                cells.append(
+                    cell(
+                        before[path],
+                        "merged" if rewrite.merged else "rewritten",
+                        into,
+                        f"{rewrite.reason}: {', '.join(into)}",
+                    )
+                )
         cells += [cell(before[item.manifest_path], "dropped", reason=item.reason) for item in dropped]
     return cells
 
@@ -100,8 +120,8 @@ class FileEvent:
 
 @dataclass(frozen=True)
 class Biography:
-    """The life of one data or delete file. `live_in` and `refs` say where it can still be read; `goes_when` what would have to
-    happen before it could be deleted."""
+    """The life of one data or delete file. `live_in` and `refs` say where it can still be read; `goes_when` what would
+    have to happen before it could be deleted."""
 
     file_path: str
     events: tuple[FileEvent, ...]
@@ -118,8 +138,8 @@ class Biography:
 
 
 def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: Stored) -> Biography | None:
-    """The life of the file whose path is, or ends with, `path`; None when no snapshot mentions it. `stored` gives the stored entries
-    of manifests, each of which is looked through once. Raises ValueError when several files match."""
+    """The life of the file whose path is, or ends with, `path`; None when no snapshot mentions it. `stored` gives the
+    stored entries of manifests, each of which is looked through once. Raises ValueError when several files match."""
     ordinals = snapshot_ordinals(metadata)
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
     every = {m.manifest_path: m for s in snapshots for m in manifests(s)}
@@ -140,7 +160,14 @@ def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: 
             for row in as_of(mentions[manifest.manifest_path], manifest, snapshot.snapshot_id).to_pylist():
                 seen.add(row["file_path"])
                 status = STATUS.get(row["status"], str(row["status"]))
-                where = (snapshot.snapshot_id, name, snapshot.operation, snapshot.timestamp_ms, manifest.manifest_path, listed)
+                where = (
+                    snapshot.snapshot_id,
+                    name,
+                    snapshot.operation,
+                    snapshot.timestamp_ms,
+                    manifest.manifest_path,
+                    listed,
+                )
                 events.append(FileEvent(*where, status, row["logical_status"], row["reason"]))
     if len(seen) > 1:
         raise ValueError(f"{len(seen)} files end with {path!r}: {', '.join(sorted(seen)[:5])}")
@@ -151,10 +178,16 @@ def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: 
     added = next((e.snapshot for e in events if e.logical_status == "ADDED"), None)
     deleted = next((e.snapshot for e in events if e.logical_status == "DELETED"), None)
     if not live:
-        goes = "no snapshot reads it any more: expiring the snapshots that list it as DELETED, or removing orphan files, lets it go"
+        goes = (
+            "no snapshot reads it any more: expiring the snapshots that list it as DELETED, or removing orphan "
+            "files, lets it go"
+        )
     elif refs:
         there = ", ".join(refs)
-        goes = f"it is read through {there}: its rows would have to be deleted or rewritten there first, then {runs(live)} expire"
+        goes = (
+            f"it is read through {there}: its rows would have to be deleted or rewritten there first, then "
+            f"{runs(live)} expire"
+        )
     else:
         goes = f"{runs(live)} would have to expire"
     return Biography(next(iter(seen)), tuple(events), added, deleted, live, refs, goes)

@@ -12,8 +12,9 @@ from explorer.model.metadata import Snapshot, TableMetadata
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """One snapshot in the lineage. `kind` is current, ancestor (of the current one), branch (only on another branch or tag),
-    staged (write-audit-publish, on no ref), abandoned (was current once, on no ref now) or detached. `notes` explain."""
+    """One snapshot in the lineage. `kind` is current, ancestor (of the current one), branch (only on another branch or
+    tag), staged (write-audit-publish, on no ref), abandoned (was current once, on no ref now) or detached. `notes`
+    explain."""
 
     snapshot_id: int
     snapshot: str
@@ -73,7 +74,9 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
         if "published-wap-id" in summary:
             notes.append(f"publishes the staged write {summary['published-wap-id']!r}")
         if source := summary.get("source-snapshot-id"):
-            notes.append(f"cherry-picked from {snapshot_name(int(source), ordinals) if source.lstrip('-').isdigit() else source}")
+            notes.append(
+                f"cherry-picked from {snapshot_name(int(source), ordinals) if source.lstrip('-').isdigit() else source}"
+            )
         parent = snapshot.parent_snapshot_id
         if parent is not None and parent not in by_id:
             notes.append(f"its parent {parent} has expired")
@@ -109,7 +112,10 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
     previous: int | None = None
     for entry in metadata.snapshot_log:
         own = entry.snapshot_id
-        name, before = snapshot_name(own, ordinals), snapshot_name(previous, ordinals) if previous is not None else "nothing"
+        name, before = (
+            snapshot_name(own, ordinals),
+            snapshot_name(previous, ordinals) if previous is not None else "nothing",
+        )
         snapshot = by_id.get(own)
         if previous is None or (snapshot and snapshot.parent_snapshot_id == previous):
             how, reason = "commit", f"{name} was committed on top of {before}"
@@ -131,9 +137,9 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
 
 @dataclass(frozen=True)
 class LaneRow:
-    """Where a snapshot stands in a drawing of the lineage, newest first, one row a snapshot. Lanes count from 0 at the left. `lane`
-    is its own; lines come down to it from the lanes `above`, one goes on down when `continues` (to a parent that is there);
-    `through` are lanes that only pass."""
+    """Where a snapshot stands in a drawing of the lineage, newest first, one row a snapshot. Lanes count from 0 at the
+    left. `lane` is its own; lines come down to it from the lanes `above`, one goes on down when `continues` (to a
+    parent that is there); `through` are lanes that only pass."""
 
     lane: int
     above: tuple[int, ...]

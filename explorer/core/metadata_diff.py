@@ -25,14 +25,20 @@ def _by(items: Iterable[Any], key: str) -> dict[Any, Any]:
     return {getattr(item, key): item.raw for item in items}
 
 
-def schema_changes(before: TableMetadata, after: TableMetadata, old_id: int | None, new_id: int | None) -> dict[str, Any]:
+def schema_changes(
+    before: TableMetadata, after: TableMetadata, old_id: int | None, new_id: int | None
+) -> dict[str, Any]:
     """Fields added, removed and changed between two schemas, by field id."""
     old, new = before.schema(old_id), after.schema(new_id)
 
     def fields(schema: Any) -> dict[int, Any]:
         return (
             {
-                i: {"name": f.name, "type": f.type if isinstance(f.type, str) else f.type.get("type"), "required": f.required}
+                i: {
+                    "name": f.name,
+                    "type": f.type if isinstance(f.type, str) else f.type.get("type"),
+                    "required": f.required,
+                }
                 for i, f in schema.by_id.items()
             }
             if schema
@@ -40,15 +46,19 @@ def schema_changes(before: TableMetadata, after: TableMetadata, old_id: int | No
         )
 
     result = changes(fields(old), fields(new))
-    if old and new and [f.id for f in old.fields if f.id in new.by_id] != [f.id for f in new.fields if f.id in old.by_id]:
+    if (
+        old
+        and new
+        and [f.id for f in old.fields if f.id in new.by_id] != [f.id for f in new.fields if f.id in old.by_id]
+    ):
         result["reordered"] = [f.name for f in new.fields]
     return result
 
 
 def metadata_diff(before: TableMetadata, after: TableMetadata) -> dict[str, Any]:
     """Everything that differs, under these keys, each absent when nothing of it does: snapshots {added, expired}, refs,
-    current_snapshot_id, schema, current_schema_id, partition_specs, default_spec_id, sort_orders, default_sort_order_id,
-    properties, statistics, format_version, table_uuid, location. Two equal files give {}."""
+    current_snapshot_id, schema, current_schema_id, partition_specs, default_spec_id, sort_orders,
+    default_sort_order_id, properties, statistics, format_version, table_uuid, location. Two equal files give {}."""
     old, new = {s.snapshot_id for s in before.snapshots}, {s.snapshot_id for s in after.snapshots}
     result: dict[str, Any] = {}
     snapshots: dict[str, Any] = {}
@@ -59,11 +69,16 @@ def metadata_diff(before: TableMetadata, after: TableMetadata) -> dict[str, Any]
     schema = schema_changes(before, after, before.current_schema_id, after.current_schema_id)
     candidates = {
         "snapshots": snapshots,
-        "refs": changes({r.name: [r.type, r.snapshot_id] for r in before.refs}, {r.name: [r.type, r.snapshot_id] for r in after.refs}),
+        "refs": changes(
+            {r.name: [r.type, r.snapshot_id] for r in before.refs},
+            {r.name: [r.type, r.snapshot_id] for r in after.refs},
+        ),
         "schema": schema,
         "partition_specs": changes(_by(before.partition_specs, "spec_id"), _by(after.partition_specs, "spec_id")),
         "sort_orders": changes(_by(before.sort_orders, "order_id"), _by(after.sort_orders, "order_id")),
-        "properties": {how: without_secrets(what) for how, what in changes(before.properties, after.properties).items()},
+        "properties": {
+            how: without_secrets(what) for how, what in changes(before.properties, after.properties).items()
+        },
         "statistics": changes({s.path: s.raw for s in before.statistics}, {s.path: s.raw for s in after.statistics}),
     }
     result.update({k: v for k, v in candidates.items() if v})

@@ -12,7 +12,8 @@ _MANIFEST_INDEX = re.compile(r"-m(\d+)\.avro$")
 
 
 def snapshot_ordinals(metadata: TableMetadata) -> dict[int, int]:
-    """Snapshot id to 1, 2, 3... in the order of sequence numbers (v1: of the metadata file), expired ones not counted."""
+    """Snapshot id to 1, 2, 3... in the order of sequence numbers (v1: of the metadata file), expired ones not
+    counted."""
     ordered = sorted(enumerate(metadata.snapshots), key=lambda item: (item[1].sequence_number, item[0]))
     return {snapshot.snapshot_id: i + 1 for i, (_, snapshot) in enumerate(ordered)}
 

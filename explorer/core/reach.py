@@ -59,9 +59,9 @@ def reach(snapshots: Iterable[Snapshot], manifests: Manifests, stored: Stored) -
 
 
 def kept_by_expiry(metadata: TableMetadata, older_than_ms: int, retain_last: int = 1) -> list[Snapshot]:
-    """The snapshots that expiry keeps: what tags name; of each branch its newest ones (`retain_last`, or the branch's own number) and
-    those newer than `older_than_ms` (or the branch's own age); and whatever no ref leads to that is newer (spec: "Snapshot Retention
-    Policy")."""
+    """The snapshots that expiry keeps: what tags name; of each branch its newest ones (`retain_last`, or the branch's
+    own number) and those newer than `older_than_ms` (or the branch's own age); and whatever no ref leads to that is
+    newer (spec: "Snapshot Retention Policy")."""
     kept: set[int] = set()
     on_refs: set[int] = set()
     for ref in metadata.refs:

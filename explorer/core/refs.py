@@ -26,8 +26,9 @@ OPERATIONS = {
 
 @dataclass(frozen=True)
 class RefPreview:
-    """What would happen: whether Iceberg would do it and why not; the refs before and after (names to snapshot ids); the snapshot that
-    would be current (None where a new one is made); snapshots that no ref would lead to any more, and the files that only those reach."""
+    """What would happen: whether Iceberg would do it and why not; the refs before and after (names to snapshot ids);
+    the snapshot that would be current (None where a new one is made); snapshots that no ref would lead to any more, and
+    the files that only those reach."""
 
     operation: str
     allowed: bool
@@ -42,8 +43,8 @@ class RefPreview:
 def preview_refs(
     metadata: TableMetadata, operation: str, name: str, snapshot: Snapshot | None, timestamp_ms: int | None = None
 ) -> RefPreview:
-    """Preview one of OPERATIONS. `name` is a branch, tag or WAP id; `snapshot` the one it is about. Raises ValueError for an
-    unknown operation or when what it needs is not given."""
+    """Preview one of OPERATIONS. `name` is a branch, tag or WAP id; `snapshot` the one it is about. Raises ValueError
+    for an unknown operation or when what it needs is not given."""
     if operation not in OPERATIONS:
         raise ValueError(f"no operation {operation!r}: there are {', '.join(OPERATIONS)}")
     ordinals = snapshot_ordinals(metadata)
@@ -94,7 +95,10 @@ def preview_refs(
         else:
             after[name] = snapshot.snapshot_id
             current = snapshot.snapshot_id if name == "main" else current
-            words.append(f"{name} would go from {of(before[name])} to {of(snapshot.snapshot_id)}; nothing is written but a metadata file.")
+            words.append(
+                f"{name} would go from {of(before[name])} to {of(snapshot.snapshot_id)}; nothing is written but a "
+                "metadata file."
+            )
     elif operation in ("rollback", "rollback-to-time", "set-current") and snapshot is not None:
         if operation == "rollback" and snapshot.snapshot_id not in main:
             refusal = f"{of(snapshot.snapshot_id)} is no ancestor of the current snapshot: set-current goes anywhere"
@@ -110,12 +114,21 @@ def preview_refs(
         elif not refusal:
             current = None
             del after["main"]
-            words.append(f"A new snapshot on {of(metadata.current_snapshot_id)} would add the files that {of(snapshot.snapshot_id)} added.")
+            words.append(
+                f"A new snapshot on {of(metadata.current_snapshot_id)} would add the files that "
+                f"{of(snapshot.snapshot_id)} added."
+            )
     if refusal:
-        return RefPreview(operation, False, (f"Iceberg would refuse: {refusal}.",), before, before, metadata.current_snapshot_id, ())
+        return RefPreview(
+            operation, False, (f"Iceberg would refuse: {refusal}.",), before, before, metadata.current_snapshot_id, ()
+        )
     moves = current != metadata.current_snapshot_id
     to = "the new snapshot" if current is None else of(current)
-    words.append(f"The snapshot log would get a line: {to}, current from then on." if moves else "The snapshot log would stay as it is.")
+    words.append(
+        f"The snapshot log would get a line: {to}, current from then on."
+        if moves
+        else "The snapshot log would stay as it is."
+    )
     heads_before, heads_after = set(before.values()), {*after.values(), *([current] if current else [])}
     reached = {i for head in heads_before for i in ancestry(metadata, head)}
     still = {i for head in heads_after for i in ancestry(metadata, head)}
@@ -123,7 +136,10 @@ def preview_refs(
         still |= set(main)
     abandoned = tuple(sorted(reached - still, key=lambda i: ordinals.get(i, 0)))
     if abandoned:
-        words.append(f"No branch or tag would lead to {runs(of(i) for i in abandoned)}: the next expiry may remove what only they read.")
+        words.append(
+            f"No branch or tag would lead to {runs(of(i) for i in abandoned)}: the next expiry may remove what "
+            "only they read."
+        )
     return RefPreview(operation, True, tuple(words), before, after, current, abandoned)
 
 

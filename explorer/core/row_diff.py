@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 @dataclass(frozen=True)
 class RowChanges:
-    """Rows that one side has more often than the other. `updated_before` and `updated_after` are aligned, row by row, and their rows
-    are in neither `deleted` nor `inserted`."""
+    """Rows that one side has more often than the other. `updated_before` and `updated_after` are aligned, row by row,
+    and their rows are in neither `deleted` nor `inserted`."""
 
     inserted: pa.Table
     deleted: pa.Table
@@ -24,9 +24,9 @@ class RowChanges:
 
 @dataclass(frozen=True)
 class RowDiff:
-    """The rows that differ between two snapshots, both read under the schema of the newer one. Tables have the schema's columns and
-    `_file`, `_pos`, in v3 also `_row_id` and `_last_updated_sequence_number`; `paired_by` are the columns that tell an
-    update; `files_read` of `files` (distinct data files of both sides) were read."""
+    """The rows that differ between two snapshots, both read under the schema of the newer one. Tables have the schema's
+    columns and `_file`, `_pos`, in v3 also `_row_id` and `_last_updated_sequence_number`; `paired_by` are the columns
+    that tell an update; `files_read` of `files` (distinct data files of both sides) were read."""
 
     before: int | None
     after: int | None
@@ -40,8 +40,9 @@ class RowDiff:
 
 
 def row_changes(before: pa.Table, after: pa.Table, columns: Sequence[str], keys: Sequence[str] = ()) -> RowChanges:
-    """Compare by `columns`; other columns only come along. With `keys`, a deleted and an inserted row of one key, both the only ones
-    with it and without nulls in it, are one update. As in Spark's EXCEPT ALL: null equals null, NaN equals NaN, 0.0 equals -0.0."""
+    """Compare by `columns`; other columns only come along. With `keys`, a deleted and an inserted row of one key, both
+    the only ones with it and without nulls in it, are one update. As in Spark's EXCEPT ALL: null equals null, NaN
+    equals NaN, 0.0 equals -0.0."""
     old, new = _ranked(before, columns), _ranked(after, columns)
     on = [*(f"c{i}" for i in range(len(columns))), "rank"]
     gone = before.take(_rows(old.join(new, on=on, how="anti", nulls_equal=True)))
@@ -66,11 +67,16 @@ def _without(table: pa.Table, rows: pa.Array) -> pa.Table:
 
 def _frame(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
     found = {f"c{i}": polars.Series(values=_comparable(table[name])) for i, name in enumerate(columns)}
-    return polars.DataFrame(found).with_row_index("row") if found else polars.DataFrame({"row": np.arange(table.num_rows, dtype=np.uint32)})
+    return (
+        polars.DataFrame(found).with_row_index("row")
+        if found
+        else polars.DataFrame({"row": np.arange(table.num_rows, dtype=np.uint32)})
+    )
 
 
 def _ranked(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
-    """Comparable columns c0, c1..., the row, and among equal rows a rank, so that the second of two equal rows is another one."""
+    """Comparable columns c0, c1..., the row, and among equal rows a rank, so that the second of two equal rows is
+    another one."""
     frame = _frame(table, columns)
     names = [f"c{i}" for i in range(len(columns))]
     counter = polars.int_range(polars.len(), dtype=polars.UInt32)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-SECRET_WORDS = ("secret", "password", "token", "credential", "access-key", "session-token", "sas", "private-key", "auth")
+SECRET_WORDS = (
+    "secret",
+    "password",
+    "token",
+    "credential",
+    "access-key",
+    "session-token",
+    "sas",
+    "private-key",
+    "auth",
+)
 HIDDEN = "(hidden)"
 
 

@@ -1,5 +1,5 @@
-"""A snapshot summary's totals against those of its manifest list. Summaries are optional, and written by counting up from the
-parent's, so one wrong commit makes all later ones wrong."""
+"""A snapshot summary's totals against those of its manifest list. Summaries are optional, and written by counting up
+from the parent's, so one wrong commit makes all later ones wrong."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Total:
 
 
 def totals(summary: Mapping[str, str], manifests: Sequence[ManifestFile]) -> list[Total]:
-    """total-data-files, total-delete-files and total-records (of data files; deletes are not subtracted, as the spec has it)."""
+    """total-data-files, total-delete-files and total-records (of data files; deletes are not subtracted, as the spec
+    has it)."""
 
     def add(content: int, *names: str) -> int | None:
         counts = [getattr(m, name) for m in manifests if m.content == content for name in names]
@@ -35,4 +36,7 @@ def totals(summary: Mapping[str, str], manifests: Sequence[ManifestFile]) -> lis
         "total-delete-files": add(1, "added_files_count", "existing_files_count"),
         "total-records": add(0, "added_rows_count", "existing_rows_count"),
     }
-    return [Total(name, int(summary[name]) if summary.get(name, "").isdigit() else None, value) for name, value in computed.items()]
+    return [
+        Total(name, int(summary[name]) if summary.get(name, "").isdigit() else None, value)
+        for name, value in computed.items()
+    ]

@@ -1,5 +1,5 @@
-"""What no snapshot of a table leads to, drawn into its graph: snapshots that writers have staged, files that were left behind, and the
-files and snapshots that a commit was refused for."""
+"""What no snapshot of a table leads to, drawn into its graph: snapshots that writers have staged, files that were left
+behind, and the files and snapshots that a commit was refused for."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from explorer.model.graph import Edge, Graph, Node
 
 @dataclass(frozen=True)
 class Loose:
-    """A file that no manifest, list or catalog names: where, which kind of node it would be, who wrote it, and its mark, staged (its writer
-    goes on) or orphan."""
+    """A file that no manifest, list or catalog names: where, which kind of node it would be, who wrote it, and its
+    mark, staged (its writer goes on) or orphan."""
 
     path: str
     kind: str
@@ -26,8 +26,9 @@ class Loose:
 
 @dataclass(frozen=True)
 class Uncommitted:
-    """What is not committed: snapshots by id, and the manifests and files they added by path, each with its writer's name; loose files;
-    writers that are gone, whose snapshots nobody will commit; and snapshot ids and file paths that a commit was refused for."""
+    """What is not committed: snapshots by id, and the manifests and files they added by path, each with its writer's
+    name; loose files; writers that are gone, whose snapshots nobody will commit; and snapshot ids and file paths that a
+    commit was refused for."""
 
     snapshots: Mapping[int, str]
     paths: Mapping[str, str]
@@ -37,7 +38,8 @@ class Uncommitted:
 
 
 def kind_of(path: str, deletes: str = "position_deletes") -> str:
-    """The node kind of a file that a writer has written, by its name; `deletes` is the kind of its row-level delete files."""
+    """The node kind of a file that a writer has written, by its name; `deletes` is the kind of its row-level delete
+    files."""
     name = base_name(path)
     if name.endswith(".metadata.json"):
         return "metadata"
@@ -53,8 +55,8 @@ def _without(line: str, staged: int) -> str:
 
 
 def overlay(graph: Graph, what: Uncommitted) -> Graph:
-    """The graph of a table whose metadata has the staged snapshots beside the committed ones, with everything marked, and the loose files
-    drawn in their columns."""
+    """The graph of a table whose metadata has the staged snapshots beside the committed ones, with everything marked,
+    and the loose files drawn in their columns."""
     lists = {list_node(i): writer for i, writer in what.snapshots.items()}
     nodes = []
     for node in graph.nodes:
@@ -71,7 +73,9 @@ def overlay(graph: Graph, what: Uncommitted) -> Graph:
     drawn = {n.id for n in nodes}
     above = {n.id for n in graph.nodes if n.kind == "metadata"}
     below = {n.id for n in graph.nodes if n.kind == "snapshot" and n.facts.get("snapshot_id") in what.snapshots}
-    edges = [e for e in graph.edges if not (e.source in above and e.target in below)]  # no committed metadata file names them
+    edges = [
+        e for e in graph.edges if not (e.source in above and e.target in below)
+    ]  # no committed metadata file names them
     for file in what.loose:
         names = {
             "metadata": node_id("metadata", file.path),
@@ -85,7 +89,14 @@ def overlay(graph: Graph, what: Uncommitted) -> Graph:
         words = waiting if file.mark == "staged" else "nothing leads to it"
         facts = {"path": file.path, "loose": True}
         nodes.append(
-            Node(identity, file.kind, shorten(base_name(file.path), LABEL), (f"by {file.writer}: {words}",), facts=facts, mark=file.mark)
+            Node(
+                identity,
+                file.kind,
+                shorten(base_name(file.path), LABEL),
+                (f"by {file.writer}: {words}",),
+                facts=facts,
+                mark=file.mark,
+            )
         )
         drawn.add(identity)
         if file.kind == "metadata":

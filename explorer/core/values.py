@@ -56,7 +56,9 @@ def readable(value: Any, kind: Any) -> Any:
     if value is None:
         return None
     if kind == "date" and isinstance(value, int):
-        return (EPOCH.date() + datetime.timedelta(days=value)).isoformat() if abs(value) < 2_900_000 else f"{value} days"
+        return (
+            (EPOCH.date() + datetime.timedelta(days=value)).isoformat() if abs(value) < 2_900_000 else f"{value} days"
+        )
     if isinstance(kind, str) and kind.startswith("timestamp") and isinstance(value, int):
         micros = value // 1000 if "_ns" in kind else value
         if abs(micros) > 250_000_000_000_000_000:
@@ -109,11 +111,15 @@ def partition_path(partition: Mapping[str, Any] | None, spec: PartitionSpec | No
         if field is None:
             parts.append(f"field {field_id}={value}")
         else:
-            parts.append(f"{field.name}={partition_value(value, field.transform, source_type(metadata, field.source_ids))}")
+            parts.append(
+                f"{field.name}={partition_value(value, field.transform, source_type(metadata, field.source_ids))}"
+            )
     return "/".join(parts)
 
 
-def named_partition_path(partition: Mapping[str, Any] | None, spec: PartitionSpec | None, metadata: TableMetadata) -> str:
+def named_partition_path(
+    partition: Mapping[str, Any] | None, spec: PartitionSpec | None, metadata: TableMetadata
+) -> str:
     """`partition_path` for a unified partition struct (keys are names): only the fields of that spec."""
     if not partition or spec is None:
         return ""
@@ -149,13 +155,24 @@ def decode_metrics(row: Mapping[str, Any], metadata: TableMetadata) -> list[dict
     nan_value_count, lower_bound, upper_bound (decoded)."""
     maps = {
         n: dict(row.get(n) or ())
-        for n in ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+        for n in (
+            "column_sizes",
+            "value_counts",
+            "null_value_counts",
+            "nan_value_counts",
+            "lower_bounds",
+            "upper_bounds",
+        )
     }
     rows = []
     for field_id in sorted(set().union(*maps.values())):
         field = metadata.field(field_id)
         kind = field.type if field else {2147483546: "string", 2147483545: "long"}.get(field_id)
-        name = field.name if field else {2147483546: "file_path", 2147483545: "pos"}.get(field_id, f"(field {field_id}, in no schema)")
+        name = (
+            field.name
+            if field
+            else {2147483546: "file_path", 2147483545: "pos"}.get(field_id, f"(field {field_id}, in no schema)")
+        )
         rows.append(
             {
                 "field_id": field_id,
@@ -185,12 +202,16 @@ def unified_partition_type(metadata: TableMetadata, tables: list[pa.Table]) -> p
             names[str(part.field_id)] = part.name
     taken = list(names.values())
     label = {i: (n if taken.count(n) == 1 else f"{n}_{i}") for i, n in names.items()}
-    return pa.struct([pa.field(label.get(i, f"field_{i}"), types[i], metadata={"partition-field-id": i}) for i in types])
+    return pa.struct(
+        [pa.field(label.get(i, f"field_{i}"), types[i], metadata={"partition-field-id": i}) for i in types]
+    )
 
 
 def conform_partition(table: pa.Table, target: pa.StructType) -> pa.ChunkedArray:
     """A manifest's partition column as the unified type; fields of other specs are null."""
-    column = table["partition"].combine_chunks() if table.num_rows else pa.array([], table.schema.field("partition").type)
+    column = (
+        table["partition"].combine_chunks() if table.num_rows else pa.array([], table.schema.field("partition").type)
+    )
     have = {f.name: i for i, f in enumerate(column.type)}
     arrays = []
     for field in target:

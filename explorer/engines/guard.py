@@ -15,8 +15,10 @@ QUERIES = frozenset(
     {
         "Project", "Filter", "Join", "LateralJoin", "Aggregate", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail",
         "Distinct", "Deduplicate", "SubqueryAlias", "UnresolvedRelation", "UnresolvedWith", "UnresolvedHaving", "Union",
-        "Except", "Intersect", "UnresolvedInlineTable", "OneRowRelation", "LocalRelation", "UnresolvedSubqueryColumnAliases",
-        "Generate", "Pivot", "Unpivot", "WithWindowDefinition", "Sample", "UnresolvedHint", "UnresolvedTableValuedFunction",
+        "Except", "Intersect", "UnresolvedInlineTable", "OneRowRelation", "LocalRelation",
+        "UnresolvedSubqueryColumnAliases",
+        "Generate", "Pivot", "Unpivot", "WithWindowDefinition", "Sample", "UnresolvedHint",
+        "UnresolvedTableValuedFunction",
         "RelationTimeTravel", "AsOfJoin",
     }
 )  # fmt: skip
@@ -24,23 +26,30 @@ FORBIDDEN = frozenset({"reflect", "java_method", "try_reflect", "python_udf"})
 """Functions that run any code."""
 STATEMENTS = frozenset(
     {
-        "InsertIntoStatement", "UpdateTable", "DeleteFromTable", "MergeIntoTable", "TruncateTable", "AddColumns", "RenameColumn",
-        "DropColumns", "AlterColumns", "ReplaceColumns", "SetTableProperties", "UnsetTableProperties", "AddPartitionField",
-        "DropPartitionField", "ReplacePartitionField", "CreateOrReplaceBranch", "CreateOrReplaceTag", "DropBranch", "DropTag",
+        "InsertIntoStatement", "UpdateTable", "DeleteFromTable", "MergeIntoTable", "TruncateTable", "AddColumns",
+        "RenameColumn",
+        "DropColumns", "AlterColumns", "ReplaceColumns", "SetTableProperties", "UnsetTableProperties",
+        "AddPartitionField",
+        "DropPartitionField", "ReplacePartitionField", "CreateOrReplaceBranch", "CreateOrReplaceTag", "DropBranch",
+        "DropTag",
         "SetIdentifierFields", "DropIdentifierFields", "SetWriteDistributionAndOrdering",
     }
 )  # fmt: skip
 PROCEDURES = frozenset(
     {
-        "rewrite_data_files", "rewrite_manifests", "rewrite_position_delete_files", "expire_snapshots", "remove_orphan_files",
-        "rollback_to_snapshot", "rollback_to_timestamp", "set_current_snapshot", "cherrypick_snapshot", "publish_changes", "fast_forward",
+        "rewrite_data_files", "rewrite_manifests", "rewrite_position_delete_files", "expire_snapshots",
+        "remove_orphan_files",
+        "rollback_to_snapshot", "rollback_to_timestamp", "set_current_snapshot", "cherrypick_snapshot",
+        "publish_changes", "fast_forward",
         "ancestors_of", "compute_table_stats", "compute_partition_stats",
     }
 )  # fmt: skip
 ARGUMENTS = frozenset({"location", "file_list_view", "prefix_mismatch_mode"})
 """Arguments that would lead a procedure away from the table's own files."""
 
-SUBQUERIES = frozenset({"ScalarSubquery", "Exists", "ListQuery", "LateralSubquery", "FunctionTableSubqueryArgumentExpression"})
+SUBQUERIES = frozenset(
+    {"ScalarSubquery", "Exists", "ListQuery", "LateralSubquery", "FunctionTableSubqueryArgumentExpression"}
+)
 """Expressions with a plan inside."""
 
 
@@ -48,20 +57,24 @@ def _parsed(spark: SparkSession, sql: str) -> Any:
     try:
         return spark._jsparkSession.sessionState().sqlParser().parsePlan(sql)  # type: ignore[attr-defined]
     except Exception as error:
-        raise EngineError(f"this is no statement of Spark's: {str(error).split('JVM stacktrace')[0].strip()[:700]}") from error
+        raise EngineError(
+            f"this is no statement of Spark's: {str(error).split('JVM stacktrace')[0].strip()[:700]}"
+        ) from error
 
 
 def check_query(spark: SparkSession, sql: str) -> None:
-    """Refuse whatever is not a plain query: every node of the parsed statement must be on a list. Raises AccessRefused, and EngineError
-    when it is no SQL."""
+    """Refuse whatever is not a plain query: every node of the parsed statement must be on a list. Raises AccessRefused,
+    and EngineError when it is no SQL."""
     for node in _nodes(_parsed(spark, sql)):
         if _kind(node) not in QUERIES:
-            raise AccessRefused(f"only queries are allowed here, and {_kind(node)} is none: rows are read, nothing is written or run")
+            raise AccessRefused(
+                f"only queries are allowed here, and {_kind(node)} is none: rows are read, nothing is written or run"
+            )
 
 
 def check_write(spark: SparkSession, sql: str, table: Sequence[str]) -> None:
-    """Refuse a statement unless it writes to this table (catalog, namespace, name) and to nothing else, and reads nothing but sandbox
-    tables. Raises AccessRefused, and EngineError when it is no SQL."""
+    """Refuse a statement unless it writes to this table (catalog, namespace, name) and to nothing else, and reads
+    nothing but sandbox tables. Raises AccessRefused, and EngineError when it is no SQL."""
     whole = _parsed(spark, sql)
     nodes = list(_nodes(whole))
     plan = whole.child() if _kind(whole) == "UnresolvedWith" else whole
@@ -70,12 +83,15 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str]) -> None:
         _check_call(plan, table)
         return
     if kind not in STATEMENTS:
-        raise AccessRefused(f"{kind} is not run here: only INSERT, UPDATE, DELETE, MERGE, ALTER TABLE, TRUNCATE and CALL, on this table")
+        raise AccessRefused(
+            f"{kind} is not run here: only INSERT, UPDATE, DELETE, MERGE, ALTER TABLE, TRUNCATE and CALL, on this table"
+        )
     target = plan.targetTable() if kind == "MergeIntoTable" else plan.table()
     parts = _parts(target)
     if parts[: len(table)] != list(table):
         raise AccessRefused(
-            f"this would write to {'.'.join(parts) or 'something that is no table'}, and only {'.'.join(table)} may be written to"
+            f"this would write to {'.'.join(parts) or 'something that is no table'}, and only {'.'.join(table)} "
+            "may be written to"
         )
     if kind == "SetTableProperties":
         for key in _keys(plan.properties()):
@@ -86,7 +102,9 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str]) -> None:
         if _kind(node) == "UnresolvedRelation":
             read = _items(node.multipartIdentifier())
             if read[0] not in (SANDBOX, table[0]) and not (len(read) == 1 and read[0] in names):
-                raise AccessRefused(f"this reads {'.'.join(read)}: only tables of the sandbox are read here, by their full names")
+                raise AccessRefused(
+                    f"this reads {'.'.join(read)}: only tables of the sandbox are read here, by their full names"
+                )
 
 
 def _kind(node: Any) -> str:
@@ -121,8 +139,8 @@ def _parts(target: Any) -> list[str]:
 
 
 def _nodes(plan: Any) -> Iterator[Any]:
-    """Every plan in a plan: children, the query of an INSERT, common table expressions, and subqueries in expressions. Raises
-    AccessRefused for a function that runs any code."""
+    """Every plan in a plan: children, the query of an INSERT, common table expressions, and subqueries in expressions.
+    Raises AccessRefused for a function that runs any code."""
     yield plan
     inner = [plan.children().apply(i) for i in range(plan.children().size())]
     if _kind(plan) == "UnresolvedWith":
@@ -147,7 +165,9 @@ def _in_expression(expression: Any) -> Iterator[Any]:
 def _check_call(plan: Any, table: Sequence[str]) -> None:
     procedure = _items(plan.procedure().nameParts())
     if procedure[:-1] != [table[0], "system"] or procedure[-1].lower() not in PROCEDURES:
-        raise AccessRefused(f"the procedure {'.'.join(procedure)} is not run here: there are {', '.join(sorted(PROCEDURES))}")
+        raise AccessRefused(
+            f"the procedure {'.'.join(procedure)} is not run here: there are {', '.join(sorted(PROCEDURES))}"
+        )
     named, placed = {}, []
     for i in range(plan.args().size()):
         argument = plan.args().apply(i)

@@ -98,7 +98,17 @@ def _download(java: Java, coordinate: tuple[str, str, str], jar: Path, ivy_setti
     with tempfile.TemporaryDirectory(dir=jar.parent) as scratch:
         arguments = ["-cp", str(spark_home() / "jars" / "*"), "org.apache.ivy.Main", "-warn"]
         arguments += ["-settings", ivy_settings] if ivy_settings else []
-        arguments += ["-cache", f"{scratch}/ivy", "-confs", "default", "-notransitive", "-dependency", group, artifact, version]
+        arguments += [
+            "-cache",
+            f"{scratch}/ivy",
+            "-confs",
+            "default",
+            "-notransitive",
+            "-dependency",
+            group,
+            artifact,
+            version,
+        ]
         arguments += ["-retrieve", f"{scratch}/[artifact]-[revision].[ext]"]
         fetched = Path(scratch, f"{artifact}-{version}.jar")
         result = subprocess.run([java.command, *arguments], capture_output=True, text=True)
@@ -110,15 +120,18 @@ def _download(java: Java, coordinate: tuple[str, str, str], jar: Path, ivy_setti
             words = [line.strip() for line in (result.stdout + result.stderr).splitlines() if line.strip(" .:")]
             raise EngineError(
                 f"{group}:{artifact}:{version} could not be downloaded, and Spark needs it. Connect once to a Maven "
-                f"repository (or set the conf spark.jars.ivySettings), or put the jar at {jar}. Ivy said: {' | '.join(words[-6:])}"
+                f"repository (or set the conf spark.jars.ivySettings), or put the jar at {jar}. Ivy said: "
+                f"{' | '.join(words[-6:])}"
             )
         os.replace(fetched, jar)
 
 
 def _trust_store(folder: Path) -> list[str]:
-    """Java options that make it trust the authorities Python trusts ($SSL_CERT_FILE or the system's); none if Python has none.
+    """Java options that make it trust the authorities Python trusts ($SSL_CERT_FILE or the system's); none if Python
+    has none.
 
-    The file is a JKS key store of certificates only: magic, version 2, entries (alias, time, type, DER), keyed SHA-1."""
+    The file is a JKS key store of certificates only: magic, version 2, entries (alias, time, type, DER), keyed
+    SHA-1."""
     certificates = ssl.create_default_context().get_ca_certs(binary_form=True)
     if not certificates:
         return []
@@ -128,7 +141,14 @@ def _trust_store(folder: Path) -> list[str]:
 
     body = struct.pack(">III", 0xFEEDFEED, 2, len(certificates))
     for i, der in enumerate(certificates):
-        body += struct.pack(">I", 2) + text(f"ca{i}") + struct.pack(">Q", 0) + text("X.509") + struct.pack(">I", len(der)) + der
+        body += (
+            struct.pack(">I", 2)
+            + text(f"ca{i}")
+            + struct.pack(">Q", 0)
+            + text("X.509")
+            + struct.pack(">I", len(der))
+            + der
+        )
     password = "changeit"
     file = folder / "authorities.jks"
     file.write_bytes(body + hashlib.sha1(password.encode("utf-16-be") + b"Mighty Aphrodite" + body).digest())

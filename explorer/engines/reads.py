@@ -23,7 +23,9 @@ from explorer.errors import EngineError, ExplorerError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-logging.getLogger("SQLQueryContextLogger").disabled = True  # pyspark prints whole stack traces of a person's typing errors
+logging.getLogger(
+    "SQLQueryContextLogger"
+).disabled = True  # pyspark prints whole stack traces of a person's typing errors
 QUEUE = 4
 """Reads of one session that may wait."""
 PROVENANCE = ("_file", "_pos", "_spec_id", "_partition")
@@ -48,7 +50,8 @@ class Version:
 
 @dataclass(frozen=True)
 class ReadRequest:
-    """What to read: `columns` (None: all), a filter in Spark SQL, at most `limit` rows, and metadata columns beside them."""
+    """What to read: `columns` (None: all), a filter in Spark SQL, at most `limit` rows, and metadata columns beside
+    them."""
 
     version: Version
     columns: tuple[str, ...] | None = None
@@ -68,7 +71,8 @@ class SqlRequest:
 
 @dataclass(frozen=True)
 class ScanReport:
-    """What planning and scanning one table took: Iceberg's own metrics by name, such as resultDataFiles, skippedDataManifests."""
+    """What planning and scanning one table took: Iceberg's own metrics by name, such as resultDataFiles,
+    skippedDataManifests."""
 
     table: str
     metrics: Mapping[str, int]
@@ -269,7 +273,13 @@ def _reports(frame: DataFrame) -> list[ScanReport]:
                 pair = entries.next()
                 metrics[str(pair._1())] = int(pair._2().value())
             found.append(ScanReport(str(node.nodeName()).removeprefix("BatchScan "), metrics))
-        inner = node.executedPlan() if kind == "AdaptiveSparkPlanExec" else node.plan() if kind.endswith("QueryStageExec") else None
+        inner = (
+            node.executedPlan()
+            if kind == "AdaptiveSparkPlanExec"
+            else node.plan()
+            if kind.endswith("QueryStageExec")
+            else None
+        )
         if inner is not None:
             walk(inner)
         children = node.children()

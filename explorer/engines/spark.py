@@ -68,7 +68,9 @@ def sandbox_conf(sandbox: Path | None = None) -> dict[str, str]:
     }
 
 
-def settings(conf: Mapping[str, str] | None = None, master: str | None = None, sandbox: Path | None = None) -> dict[str, str]:
+def settings(
+    conf: Mapping[str, str] | None = None, master: str | None = None, sandbox: Path | None = None
+) -> dict[str, str]:
     """All Spark settings, later ones winning: defaults, $ICEBERG_EXPLORER_HOME/spark.json,
     $ICEBERG_EXPLORER_SPARK_CONF (a JSON object) and $ICEBERG_EXPLORER_SPARK_MASTER, then the arguments.
 
@@ -114,7 +116,9 @@ def _json_settings(origin: str, text: str) -> dict[str, str]:
 class SparkEngine:
     """A SparkSession that starts on a thread of its own. All public methods are safe to call from any thread."""
 
-    def __init__(self, conf: Mapping[str, str] | None = None, master: str | None = None, sandbox: Path | None = None) -> None:
+    def __init__(
+        self, conf: Mapping[str, str] | None = None, master: str | None = None, sandbox: Path | None = None
+    ) -> None:
         self.sandbox = sandbox or sandbox_home()
         self._settings = settings(conf, master, sandbox)
         self._session: SparkSession | None = None
@@ -177,7 +181,8 @@ class SparkEngine:
         return self._session is not None and _gateway is not None and _gateway.poll() is not None
 
     def restart(self) -> None:
-        """Stop Spark, also where its process has ended, and begin to start it anew. Sessions made before are of no use any more."""
+        """Stop Spark, also where its process has ended, and begin to start it anew. Sessions made before are of no use
+        any more."""
         global _gateway
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
@@ -219,8 +224,8 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
 
 
 def java_without_spark() -> Any:
-    """The gateway of a JVM with Iceberg on its class path and no Spark session: one a process. It is up in about a second. Raises
-    EngineError."""
+    """The gateway of a JVM with Iceberg on its class path and no Spark session: one a process. It is up in about a
+    second. Raises EngineError."""
     from pyspark.java_gateway import launch_gateway
 
     java = find_java()

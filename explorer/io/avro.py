@@ -234,14 +234,24 @@ def to_polars(container: Container, columns: list[str] | None = None, schema: An
     Columns that are not wanted are skipped, not decoded. Raises polars' own errors on what polars does not support."""
     sync = b"iceberg-explorer"
     schema = json.dumps(schema or container.schema).encode()
-    out = [MAGIC, _write_long(1), _write_long(11), b"avro.schema", _write_long(len(schema)), schema, _write_long(0), sync]
+    out = [
+        MAGIC,
+        _write_long(1),
+        _write_long(11),
+        b"avro.schema",
+        _write_long(len(schema)),
+        schema,
+        _write_long(0),
+        sync,
+    ]
     for block in container.blocks:
         out += [_write_long(block.count), _write_long(len(block.data)), block.data, sync]
     return polars.read_avro(io.BytesIO(b"".join(out)), columns=columns)
 
 
 def records(container: Container, start: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
-    """The records as stored, by fastavro, with every field the writer wrote. Raises UnreadableFile naming the record."""
+    """The records as stored, by fastavro, with every field the writer wrote. Raises UnreadableFile naming the
+    record."""
     schema = fastavro.parse_schema(container.schema)
     position = 0
     end = container.count if limit is None else min(container.count, start + limit)

@@ -34,7 +34,12 @@ def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, s
     """Connection properties of a catalog, secrets included: for FileIO only, never to be shown."""
     if name == SANDBOX:
         home = sandbox_home()
-        return {"type": "sql", "uri": f"sqlite:///{home / 'catalog.db'}", "warehouse": str(home / "warehouse"), **(extra or {})}
+        return {
+            "type": "sql",
+            "uri": f"sqlite:///{home / 'catalog.db'}",
+            "warehouse": str(home / "warehouse"),
+            **(extra or {}),
+        }
     found = Config().get_catalog_config(name) or {}
     return {**{str(k): str(v) for k, v in found.items()}, **(extra or {})}
 
@@ -43,7 +48,9 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
     """Connect to a catalog. Raises TableNotFound when it is not configured or cannot be reached."""
     if name not in configured() and not extra:
         known = ", ".join(configured())
-        raise TableNotFound(f"no catalog {name!r} is configured (known: {known}); add it to .pyiceberg.yaml or pass properties")
+        raise TableNotFound(
+            f"no catalog {name!r} is configured (known: {known}); add it to .pyiceberg.yaml or pass properties"
+        )
     if name == SANDBOX and not (sandbox_home() / "catalog.db").is_file() and not extra:
         raise TableNotFound("the sandbox catalog does not exist yet: run `iceberg-explorer demo` to make its tables")
     try:
@@ -76,11 +83,15 @@ def metadata_location(name: str, identifier: str, extra: Mapping[str, str] | Non
         return catalog.load_table(identifier).metadata_location
     except (NoSuchTableError, NoSuchNamespaceError) as error:
         near = [t.identifier for t in tables(name, extra)][:8]
-        raise TableNotFound(f"no table {identifier!r} in catalog {name!r}; it has: {', '.join(near) or 'no tables'}") from error
+        raise TableNotFound(
+            f"no table {identifier!r} in catalog {name!r}; it has: {', '.join(near) or 'no tables'}"
+        ) from error
     except ExplorerError:
         raise
     except Exception as error:
-        raise TableNotFound(f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error)}") from error
+        raise TableNotFound(
+            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error)}"
+        ) from error
 
 
 def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Iterator[CatalogTable]:

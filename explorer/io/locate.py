@@ -42,7 +42,13 @@ def locate(table: str, catalog: str | None = None, properties: Mapping[str, str]
 
 
 def _is_path(table: str) -> bool:
-    return "/" in table or os.sep in table or table.startswith(".") or table.endswith(".metadata.json") or os.path.isdir(table)
+    return (
+        "/" in table
+        or os.sep in table
+        or table.startswith(".")
+        or table.endswith(".metadata.json")
+        or os.path.isdir(table)
+    )
 
 
 def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | None) -> Location:
@@ -70,7 +76,9 @@ def _by_path(table: str, properties: Mapping[str, str]) -> Location:
     found = [name for name in names if METADATA_NAME.match(name)]
     if not found:
         inside = ", ".join(sorted(os.listdir(path))[:5]) or "nothing"
-        raise TableNotFound(f"{table}: not an Iceberg table folder: no metadata/*.metadata.json in it (it holds {inside})")
+        raise TableNotFound(
+            f"{table}: not an Iceberg table folder: no metadata/*.metadata.json in it (it holds {inside})"
+        )
     return _choose(path, found, "version-hint.text" in names, properties)
 
 
@@ -101,7 +109,9 @@ def _choose(path: str, found: list[str], has_hint: bool, properties: Mapping[str
         hint = storage.read(f"{folder}/version-hint.text").decode("utf-8", "replace").strip()
         named = [n for n in found if n.split(".")[0] in (f"v{hint}", hint) or n == hint]
         if named:
-            return Location(_folder_name(path), f"{folder}/{named[0]}", f"version-hint.text says {hint}", properties=properties)
+            return Location(
+                _folder_name(path), f"{folder}/{named[0]}", f"version-hint.text says {hint}", properties=properties
+            )
         note = f"; version-hint.text says {hint!r}, but no such file is there"
     best = max(metadata_version(name) or -1 for name in found)
     newest = sorted(name for name in found if (metadata_version(name) or -1) == best)

@@ -29,7 +29,9 @@ def _fields_by_id(record: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
     return {f["field-id"]: f for f in record["fields"] if "field-id" in f}
 
 
-_NULLABLE = tuple(n for n in LIST_IDS if n.endswith("_count") or n in ("added_snapshot_id", "key_metadata", "first_row_id"))
+_NULLABLE = tuple(
+    n for n in LIST_IDS if n.endswith("_count") or n in ("added_snapshot_id", "key_metadata", "first_row_id")
+)
 
 
 def _record_of(avro_type: Any) -> Mapping[str, Any] | None:
@@ -63,7 +65,8 @@ def _manifest_file(record: Mapping[str, Any], names: Mapping[str, str]) -> Manif
         partitions=None
         if summaries is None
         else tuple(
-            FieldSummary(bool(s["contains_null"]), s.get("contains_nan"), s.get("lower_bound"), s.get("upper_bound")) for s in summaries
+            FieldSummary(bool(s["contains_null"]), s.get("contains_nan"), s.get("lower_bound"), s.get("upper_bound"))
+            for s in summaries
         ),
         raw=record,
     )
@@ -79,7 +82,8 @@ def inline_manifest(path: str, length: int, container: Container, snapshot_id: i
     spec_id = int(container.metadata.get("partition-spec-id", "0"))
     unknown: dict[str, Any] = dict.fromkeys(name for name in LIST_IDS if name.endswith("_count"))
     return ManifestFile(
-        manifest_path=path, manifest_length=length, partition_spec_id=spec_id, content=0, sequence_number=0, min_sequence_number=0,
+        manifest_path=path, manifest_length=length, partition_spec_id=spec_id, content=0, sequence_number=0,
+        min_sequence_number=0,
         added_snapshot_id=snapshot_id, partitions=None, key_metadata=None, first_row_id=None, raw={}, **unknown,
     )  # fmt: skip
 
@@ -100,7 +104,13 @@ def _arrow_type(avro: Any) -> pa.DataType:
         return pa.time64("us")
     if logical == "decimal":
         return pa.decimal128(avro["precision"], avro.get("scale", 0))
-    simple = {"boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(), "double": pa.float64()}
+    simple = {
+        "boolean": pa.bool_(),
+        "int": pa.int32(),
+        "long": pa.int64(),
+        "float": pa.float32(),
+        "double": pa.float64(),
+    }
     if kind in simple:
         return simple[kind]
     return pa.string() if kind == "string" else pa.binary()
@@ -132,7 +142,9 @@ class _Layout:
             for i, f in enumerate((partition or {"fields": []})["fields"])
         ]
         self.maps = {
-            n: self._entry(inner[i]["type"]) for n, i in FIELD_IDS.items() if i in inner and n.endswith(("counts", "bounds", "sizes"))
+            n: self._entry(inner[i]["type"])
+            for n, i in FIELD_IDS.items()
+            if i in inner and n.endswith(("counts", "bounds", "sizes"))
         }
 
     @staticmethod
@@ -159,8 +171,8 @@ def entries(container: Container, metrics: bool = True) -> pa.Table:
 
 
 def entries_of_many(containers: Sequence[Container], metrics: bool = True) -> list[pa.Table | UnreadableFile]:
-    """`entries` of several manifests; those with the same writer schema are decoded in one call, which is what costs with
-    many small ones. A manifest that cannot be decoded gives its error in its place."""
+    """`entries` of several manifests; those with the same writer schema are decoded in one call, which is what costs
+    with many small ones. A manifest that cannot be decoded gives its error in its place."""
     results: dict[int, pa.Table | UnreadableFile] = {}
     alike: dict[str, list[int]] = {}
     for i, container in enumerate(containers):
@@ -190,13 +202,18 @@ def _flat_schema(container: Container) -> dict[str, Any]:
     """The writer's schema with `data_file` opened up, so that its fields are columns of their own, under our names.
 
     Avro writes a record in a record as its fields, one after the other, so the bytes are the same. Polars can then skip
-    the metric maps, and decodes the rest almost twice as fast. A partition without fields has no bytes: it is left out."""
+    the metric maps, and decodes the rest almost twice as fast. A partition without fields has no bytes: it is left
+    out."""
     names = {field_id: name for name, field_id in FIELD_IDS.items()}
     flat: list[dict[str, Any]] = []
     for top in container.schema["fields"]:
         inside = top["type"]["fields"] if top.get("field-id") == 2 else [top]
         for field in inside:
-            if not (isinstance(field["type"], Mapping) and field["type"].get("type") == "record" and not field["type"]["fields"]):
+            if not (
+                isinstance(field["type"], Mapping)
+                and field["type"].get("type") == "record"
+                and not field["type"]["fields"]
+            ):
                 flat.append({"name": names.get(field.get("field-id"), f"unknown_{len(flat)}"), "type": field["type"]})
     return {"type": "record", "name": "manifest_entry", "fields": flat}
 
@@ -212,7 +229,9 @@ def entries_polars(container: Container, layout: _Layout | None = None, metrics:
     wanted = [f.name for f in fields if f.name in have] + (["partition"] if layout.partition else [])
     frame = to_polars(container, wanted, schema)
     arrays = [
-        _cast(_array(frame.get_column(f.name), layout.maps.get(f.name)), f.type) if f.name in have else pa.nulls(len(frame), f.type)
+        _cast(_array(frame.get_column(f.name), layout.maps.get(f.name)), f.type)
+        if f.name in have
+        else pa.nulls(len(frame), f.type)
         for f in fields
     ]
     parts: list[pa.Array] = []
@@ -255,11 +274,15 @@ def entries_fastavro(container: Container, layout: _Layout | None = None, metric
             values = [row[layout.top[field.name]] for row in rows]
         elif field.name in layout.file:
             source, entry = layout.file[field.name], layout.maps.get(field.name)
-            values = [_map_items(file[source], entry) if pa.types.is_map(field.type) else file[source] for file in files]
+            values = [
+                _map_items(file[source], entry) if pa.types.is_map(field.type) else file[source] for file in files
+            ]
         else:
             values = [None] * len(rows)
         arrays.append(pa.array(values, field.type))
-    parts = [pa.array([file[layout.partition_name][name] for file in files], kind) for name, _, kind in layout.partition]
+    parts = [
+        pa.array([file[layout.partition_name][name] for file in files], kind) for name, _, kind in layout.partition
+    ]
     return _with_partition(fields, arrays, layout, parts, len(rows))
 
 
@@ -272,7 +295,9 @@ def _map_items(value: Any, entry: tuple[str, str] | None) -> list[tuple[Any, Any
     return [(pair[key], pair[item]) for pair in value]
 
 
-def _with_partition(fields: Sequence[pa.Field], arrays: list[pa.Array], layout: _Layout, parts: list[pa.Array], rows: int) -> pa.Table:
+def _with_partition(
+    fields: Sequence[pa.Field], arrays: list[pa.Array], layout: _Layout, parts: list[pa.Array], rows: int
+) -> pa.Table:
     struct_fields = [pa.field(field_id, kind) for _, field_id, kind in layout.partition]
     if struct_fields:
         partition = pa.StructArray.from_arrays(

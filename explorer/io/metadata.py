@@ -105,7 +105,11 @@ class _Reader:
         current = self.get(raw, "current-snapshot-id", int, "")
         current = None if current == -1 else current
         snapshots = tuple(self.each("snapshots", self.snapshot))
-        refs = tuple(self.ref(name, item) for name, item in (self.get(raw, "refs", dict, "") or {}).items() if self.is_ref(name, item))
+        refs = tuple(
+            self.ref(name, item)
+            for name, item in (self.get(raw, "refs", dict, "") or {}).items()
+            if self.is_ref(name, item)
+        )
         if not refs and current is not None:  # written before refs existed: main is the current snapshot
             refs = (SnapshotRef("main", current, "branch", None, None, None, {}),)
         table = TableMetadata(
@@ -128,8 +132,14 @@ class _Reader:
             current_snapshot_id=current,
             snapshots=snapshots,
             refs=refs,
-            snapshot_log=tuple(self.each("snapshot-log", lambda x, _: SnapshotLogEntry(int(x["timestamp-ms"]), int(x["snapshot-id"])))),
-            metadata_log=tuple(self.each("metadata-log", lambda x, _: MetadataLogEntry(int(x["timestamp-ms"]), str(x["metadata-file"])))),
+            snapshot_log=tuple(
+                self.each("snapshot-log", lambda x, _: SnapshotLogEntry(int(x["timestamp-ms"]), int(x["snapshot-id"])))
+            ),
+            metadata_log=tuple(
+                self.each(
+                    "metadata-log", lambda x, _: MetadataLogEntry(int(x["timestamp-ms"]), str(x["metadata-file"]))
+                )
+            ),
             statistics=(
                 *self.each("statistics", lambda x, p: self.statistics(x, p, "statistics")),
                 *self.each("partition-statistics", lambda x, p: self.statistics(x, p, "partition statistics")),
@@ -183,7 +193,9 @@ class _Reader:
             for part in ("element", "key", "value"):
                 if f"{part}-id" in kind:
                     member = int(kind[f"{part}-id"])
-                    by_id[member] = Field(member, prefix + part, kind[part], bool(kind.get(f"{part}-required", part == "key")))
+                    by_id[member] = Field(
+                        member, prefix + part, kind[part], bool(kind.get(f"{part}-required", part == "key"))
+                    )
                     nested(kind[part], f"{prefix}{part}.")
 
         fields = tuple(walk(raw["fields"], ""))
@@ -194,7 +206,9 @@ class _Reader:
         for i, item in enumerate(raw["fields"]):
             sources = item["source-ids"] if "source-ids" in item else [item["source-id"]]
             # v1 did not require field ids: they count up from 1000 by position
-            fields.append(PartitionField(int(item.get("field-id", 1000 + i)), item["name"], item["transform"], tuple(sources)))
+            fields.append(
+                PartitionField(int(item.get("field-id", 1000 + i)), item["name"], item["transform"], tuple(sources))
+            )
         return PartitionSpec(int(raw["spec-id"]), tuple(fields), raw)
 
     def sort_order(self, raw: Any) -> SortOrder:

@@ -38,7 +38,9 @@ def read_footer(storage: Storage, path: str) -> dict[str, Any]:
 
 def _plain(metadata: pq.FileMetaData) -> dict[str, Any]:
     arrow = metadata.schema.to_arrow_schema()
-    field_ids = {f.name: int(f.metadata[b"PARQUET:field_id"]) for f in arrow if f.metadata and b"PARQUET:field_id" in f.metadata}
+    field_ids = {
+        f.name: int(f.metadata[b"PARQUET:field_id"]) for f in arrow if f.metadata and b"PARQUET:field_id" in f.metadata
+    }
     columns = [metadata.schema.column(i) for i in range(metadata.num_columns)]
     groups = []
     for i in range(metadata.num_row_groups):
@@ -58,12 +60,16 @@ def _plain(metadata: pq.FileMetaData) -> dict[str, Any]:
                     "encodings": list(chunk.encodings),
                 }
             )
-        groups.append({"ordinal": i, "num_rows": group.num_rows, "total_byte_size": group.total_byte_size, "columns": chunks})
+        groups.append(
+            {"ordinal": i, "num_rows": group.num_rows, "total_byte_size": group.total_byte_size, "columns": chunks}
+        )
     return {
         "num_rows": metadata.num_rows,
         "created_by": metadata.created_by,
         "key_value_metadata": {
-            k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in (metadata.metadata or {}).items() if k != b"ARROW:schema"
+            k.decode("utf-8", "replace"): v.decode("utf-8", "replace")
+            for k, v in (metadata.metadata or {}).items()
+            if k != b"ARROW:schema"
         },
         "columns": [
             {

@@ -60,7 +60,9 @@ class TableReader:
         if self.metadata.location and canonical(self.metadata.location) != canonical(here) and location.catalog is None:
             moved = (self.metadata.location, here)
             cause = f"opened from {here}, but the table says it lives at {self.metadata.location}: copied or edited"
-            problems.append(Problem(location.metadata_location, cause, "/location", "paths below it are read from the copy", "info"))
+            problems.append(
+                Problem(location.metadata_location, cause, "/location", "paths below it are read from the copy", "info")
+            )
         self.problems = tuple(problems)
         # In a copy, what the table says of its location is only words: it is looked up in the copy, and allows nothing.
         own = [here, self.metadata.location] if self.metadata.location and moved is None else [here]
@@ -186,7 +188,9 @@ class TableReader:
             return 0, None
         return state.st_mtime_ns, state.st_size
 
-    def many_entries(self, wanted: Iterable[ManifestFile], metrics: bool = False) -> Iterator[tuple[ManifestFile, Read]]:
+    def many_entries(
+        self, wanted: Iterable[ManifestFile], metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, Read]]:
         """`entries` of several manifests, decoded a few at a time on threads, in the order given."""
         wanted = list(wanted)
         if len(wanted) < 2:
@@ -231,5 +235,7 @@ class TableReader:
         """The snapshot, or NotFoundInTable."""
         found = self.metadata.snapshot(snapshot_id)
         if found is None:
-            raise NotFoundInTable(f"snapshot {snapshot_id} not found; it may have expired (see 'iceberg-explorer snapshots')")
+            raise NotFoundInTable(
+                f"snapshot {snapshot_id} not found; it may have expired (see 'iceberg-explorer snapshots')"
+            )
         return found

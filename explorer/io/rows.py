@@ -1,7 +1,7 @@
 """Rows of data files and contents of delete files, read here and now, without Spark.
 
-Data files are Parquet, read by field id (spec: "Column Projection"): renamed, promoted, dropped and re-added columns come out
-as the schema asks for them. Other formats say that they need Spark."""
+Data files are Parquet, read by field id (spec: "Column Projection"): renamed, promoted, dropped and re-added columns
+come out as the schema asks for them. Other formats say that they need Spark."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ VECTOR_MAGIC = bytes.fromhex("d1d33964")
 
 
 def read_schema(metadata: TableMetadata, schema_id: int | None, extra_ids: Sequence[int] = ()) -> Schema:
-    """A schema as pyiceberg has it (None: the current one), with top-level fields of other schemas that hold `extra_ids`."""
+    """A schema as pyiceberg has it (None: the current one), with top-level fields of other schemas that hold
+    `extra_ids`."""
     known = metadata.schema(schema_id if schema_id is not None else metadata.current_schema_id) or metadata.schemas[-1]
     schema = Schema.model_validate(known.raw)
     missing = [i for i in extra_ids if i not in known.by_id]
@@ -40,7 +41,11 @@ def read_schema(metadata: TableMetadata, schema_id: int | None, extra_ids: Seque
     for older in sorted(metadata.schemas, key=lambda s: s.schema_id, reverse=True):
         for field_id in list(missing):
             if field_id in older.by_id:
-                owner = next(f for f in Schema.model_validate(older.raw).fields if f.name == older.by_id[field_id].name.split(".")[0])
+                owner = next(
+                    f
+                    for f in Schema.model_validate(older.raw).fields
+                    if f.name == older.by_id[field_id].name.split(".")[0]
+                )
                 if owner.field_id not in {f.field_id for f in fields}:
                     taken = {f.name for f in fields}
                     name = owner.name if owner.name not in taken else f"{owner.name}#{owner.field_id}"
@@ -64,9 +69,11 @@ def _parquet(storage: Storage, path: str) -> pq.ParquetFile:
         raise UnreadableFile(path, f"the Parquet footer is damaged: {error}") from error
 
 
-def data_rows(storage: Storage, file: LiveFile, schema: Schema, metadata: TableMetadata, lineage: bool = False) -> pa.Table:
-    """All rows of a data or equality delete file under a schema, deleted ones too, in file order. With `lineage` also `_row_id` and
-    `_last_updated_sequence_number`, null where the file does not store them. Raises UnreadableFile."""
+def data_rows(
+    storage: Storage, file: LiveFile, schema: Schema, metadata: TableMetadata, lineage: bool = False
+) -> pa.Table:
+    """All rows of a data or equality delete file under a schema, deleted ones too, in file order. With `lineage` also
+    `_row_id` and `_last_updated_sequence_number`, null where the file does not store them. Raises UnreadableFile."""
     from pyiceberg.io.pyarrow import _to_requested_schema, pyarrow_to_schema  # slow to import, and only rows need it
 
     if file.file_format.upper() != "PARQUET":
@@ -74,7 +81,9 @@ def data_rows(storage: Storage, file: LiveFile, schema: Schema, metadata: TableM
     opened = _parquet(storage, file.path)
     wanted = Schema(*schema.fields, *(LINEAGE if lineage else ()), schema_id=schema.schema_id)
     try:
-        stored = pyarrow_to_schema(opened.schema_arrow, _mapping(metadata), downcast_ns_timestamp_to_us=False, format_version=3)
+        stored = pyarrow_to_schema(
+            opened.schema_arrow, _mapping(metadata), downcast_ns_timestamp_to_us=False, format_version=3
+        )
         pruned = prune_columns(stored, wanted.field_ids, select_full_types=False)
         table = opened.read(columns=[f.name for f in pruned.fields]) if pruned.fields else None
         rows = opened.metadata.num_rows
@@ -84,7 +93,9 @@ def data_rows(storage: Storage, file: LiveFile, schema: Schema, metadata: TableM
             batch = pa.RecordBatch.from_arrays(arrays, names=["_"])
             pruned = Schema()
         constants = _constants(file, metadata, wanted, stored)
-        found = _to_requested_schema(wanted, pruned, batch, projected_missing_fields=constants, allow_timestamp_tz_mismatch=True)
+        found = _to_requested_schema(
+            wanted, pruned, batch, projected_missing_fields=constants, allow_timestamp_tz_mismatch=True
+        )
     except UnreadableFile:
         raise
     except Exception as error:  # pyiceberg and Arrow raise many kinds of errors on files that do not fit
@@ -106,7 +117,8 @@ def _constants(file: LiveFile, metadata: TableMetadata, wanted: Schema, stored: 
 
 
 def position_deletes(storage: Storage, path: str) -> pa.Table:
-    """A position delete file: `file_path`, `pos`, in file order (spec: "Position Delete Files"). Raises UnreadableFile."""
+    """A position delete file: `file_path`, `pos`, in file order (spec: "Position Delete Files"). Raises
+    UnreadableFile."""
     opened = _parquet(storage, path)
     ids = {int((f.metadata or {}).get(b"PARQUET:field_id", b"0")): f.name for f in opened.schema_arrow}
     names = [ids.get(PATH_ID, "file_path"), ids.get(POSITION_ID, "pos")]
@@ -117,17 +129,24 @@ def position_deletes(storage: Storage, path: str) -> pa.Table:
 
 
 def deletion_vector(storage: Storage, file: LiveFile) -> pa.Array:
-    """The deleted positions of a deletion vector, ascending (Puffin spec: "deletion-vector-v1"). Raises UnreadableFile when the blob
-    is not where the manifest says, or does not hold what it says."""
+    """The deleted positions of a deletion vector, ascending (Puffin spec: "deletion-vector-v1"). Raises UnreadableFile
+    when the blob is not where the manifest says, or does not hold what it says."""
     path, offset, size = file.path, file.content_offset, file.content_size
     if offset is None or size is None:
-        raise UnreadableFile(path, "the manifest gives no content_offset or content_size_in_bytes for this deletion vector")
+        raise UnreadableFile(
+            path, "the manifest gives no content_offset or content_size_in_bytes for this deletion vector"
+        )
     blobs = [(b.get("offset"), b.get("length")) for b in read_footer(storage, path).get("blobs", [])]
     if (offset, size) not in blobs:
-        raise UnreadableFile(path, f"the manifest places the vector at {offset} with {size} bytes; the Puffin footer has blobs at {blobs}")
+        raise UnreadableFile(
+            path,
+            f"the manifest places the vector at {offset} with {size} bytes; the Puffin footer has blobs at {blobs}",
+        )
     blob = storage.read(path, offset, size)
     if size < 12 or len(blob) < size or blob[4:8] != VECTOR_MAGIC:
-        raise UnreadableFile(path, f"no deletion vector at byte {offset}: its magic is {blob[4:8].hex()}, not {VECTOR_MAGIC.hex()}")
+        raise UnreadableFile(
+            path, f"no deletion vector at byte {offset}: its magic is {blob[4:8].hex()}, not {VECTOR_MAGIC.hex()}"
+        )
     length = int.from_bytes(blob[:4], "big")
     if length != size - 8:
         raise UnreadableFile(path, f"the deletion vector at byte {offset} claims {length} bytes in a blob of {size}")
@@ -136,9 +155,12 @@ def deletion_vector(storage: Storage, file: LiveFile) -> pa.Array:
     try:
         found = BitMap64.deserialize(blob[8:-4])
     except ValueError as error:
-        raise UnreadableFile(path, f"the bitmap of the deletion vector at byte {offset} cannot be read: {error}") from error
+        raise UnreadableFile(
+            path, f"the bitmap of the deletion vector at byte {offset} cannot be read: {error}"
+        ) from error
     if len(found) != file.record_count:
         raise UnreadableFile(
-            path, f"the deletion vector at byte {offset} holds {len(found)} positions, the manifest says {file.record_count}"
+            path,
+            f"the deletion vector at byte {offset} holds {len(found)} positions, the manifest says {file.record_count}",
         )
     return pa.array(list(found), pa.int64())

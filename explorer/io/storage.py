@@ -46,7 +46,9 @@ def below(path: str, root: str) -> bool:
 class Storage:
     """Reads files below `roots`. `moved` is (location in the metadata, folder it was copied to), when they differ."""
 
-    def __init__(self, roots: Sequence[str], properties: Mapping[str, str] | None = None, moved: tuple[str, str] | None = None) -> None:
+    def __init__(
+        self, roots: Sequence[str], properties: Mapping[str, str] | None = None, moved: tuple[str, str] | None = None
+    ) -> None:
         self.roots = [canonical(root) for root in roots]
         self.moved = moved
         self._properties = dict(properties or {})
@@ -66,7 +68,9 @@ class Storage:
         real = canonical(resolved)
         if not any(below(real, root) for root in self.roots):
             roots = ", ".join(self.roots)
-            raise OutsideRoots(path, f"outside the table's folder, so it was not opened (allowed: {roots}; add a root to allow more)")
+            raise OutsideRoots(
+                path, f"outside the table's folder, so it was not opened (allowed: {roots}; add a root to allow more)"
+            )
         return resolved
 
     def _io(self, path: str) -> FileIO:

@@ -1,4 +1,5 @@
-"""Where the lab's runs take place: a catalog of its own in a temporary folder, with one small table that every run begins from."""
+"""Where the lab's runs take place: a catalog of its own in a temporary folder, with one small table that every run
+begins from."""
 
 from __future__ import annotations
 
@@ -28,8 +29,9 @@ PROPERTIES = {"commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1", 
 
 
 class Bench:
-    """A catalog of its own in a folder of its own, which goes when this does. One small table for each format version is written once; a
-    run begins with a copy of its metadata in a folder of the run's own, so that a fresh table costs one file and one row."""
+    """A catalog of its own in a folder of its own, which goes when this does. One small table for each format version
+    is written once; a run begins with a copy of its metadata in a folder of the run's own, so that a fresh table costs
+    one file and one row."""
 
     def __init__(self, engine: SparkEngine) -> None:
         self.engine = engine
@@ -55,9 +57,12 @@ class Bench:
         return self.catalog.loadTable(self.identifier(name))
 
     def opened(self, location: str, staged: Sequence[Mapping[str, Any]] = ()) -> Table:
-        """A table by its metadata file; what lies in the lab's folder may be read. `staged` are snapshots to show beside its own."""
+        """A table by its metadata file; what lies in the lab's folder may be read. `staged` are snapshots to show
+        beside its own."""
         found = locate(location)
-        reader = TableReader(replace(found, catalog=CATALOG, name=f"{CATALOG}.{NAMESPACE}.{found.name}"), [str(self.home)])
+        reader = TableReader(
+            replace(found, catalog=CATALOG, name=f"{CATALOG}.{NAMESPACE}.{found.name}"), [str(self.home)]
+        )
         if staged:
             raw = {**reader.metadata.raw, "snapshots": [*reader.metadata.raw.get("snapshots", []), *staged]}
             reader.metadata, _ = parse_metadata(json.dumps(raw).encode(), location)
@@ -74,22 +79,28 @@ class Bench:
         text = getattr(types, "Types$StringType").get()
         field = getattr(types, "Types$NestedField").optional
         columns = self.workshop.gateway.new_array(getattr(types, "Types$NestedField"), 3)
-        for i, (column, kind) in enumerate((("id", getattr(types, "Types$IntegerType").get()), ("v", text), ("p", text))):
+        for i, (column, kind) in enumerate(
+            (("id", getattr(types, "Types$IntegerType").get()), ("v", text), ("p", text))
+        ):
             columns[i] = field(i + 1, column, kind)
         schema = jvm.org.apache.iceberg.Schema(columns)
         properties = jvm.java.util.HashMap()
         for key, value in {**PROPERTIES, "format-version": str(version), **(more or {})}.items():
             properties.put(key, value)
         spec = jvm.org.apache.iceberg.PartitionSpec.builderFor(schema).identity("p").build()
-        builder = self.catalog.buildTable(self.identifier(name), schema).withPartitionSpec(spec).withProperties(properties)
+        builder = (
+            self.catalog.buildTable(self.identifier(name), schema).withPartitionSpec(spec).withProperties(properties)
+        )
         java = builder.create()
         for i, rows in enumerate(ROWS, 1):
-            java.newAppend().appendFile(self.workshop.data_file(java, f"base-{i}.parquet", rows, f"p={rows[0]['p']}")).commit()
+            java.newAppend().appendFile(
+                self.workshop.data_file(java, f"base-{i}.parquet", rows, f"p={rows[0]['p']}")
+            ).commit()
         return str(java.operations().current().metadataFileLocation())
 
     def fresh(self, version: int = 2, own: bool = False, properties: Mapping[str, str] | None = None) -> str:
-        """A new table as the base table is, with more properties; returns its name. `own`: it shares no file with another, so that files
-        may be removed."""
+        """A new table as the base table is, with more properties; returns its name. `own`: it shares no file with
+        another, so that files may be removed."""
         with self._lock:
             name = f"run_{next(self._runs)}"
             if own:

@@ -40,7 +40,8 @@ class Exercise:
     example: Any
 
     def check(self, bench: Bench, answer: Any = ...) -> Marked:
-        """Judge an answer; without one the question is asked again. An answer that cannot be run is wrong, and it says why."""
+        """Judge an answer; without one the question is asked again. An answer that cannot be run is wrong, and it says
+        why."""
         if answer is ...:
             return Marked(None, f"Not answered yet. {self.question}")
         try:
@@ -75,7 +76,11 @@ def _validation(bench: Bench, answer: str) -> Marked:
             lets_pass.append(off)
         if off == answer:
             shown = run
-    return Marked([answer] == lets_pass, f"Each was switched off in turn. It commits without {' or '.join(lets_pass)} only.", shown)
+    return Marked(
+        [answer] == lets_pass,
+        f"Each was switched off in turn. It commits without {' or '.join(lets_pass)} only.",
+        shown,
+    )
 
 
 def _version(bench: Bench, answer: int) -> Marked:
@@ -89,7 +94,9 @@ def _version(bench: Bench, answer: int) -> Marked:
 def _lost_twice(bench: Bench, answer: str) -> Marked:
     run = _played(bench, [Operation("append")] * 3, answer)
     lost = sum(e.outcome == "lost" for e in run.events if e.writer == "C")
-    return Marked(lost == 2 and run.writer("C").state == "committed", f"C lost {lost} swaps, and is {run.writer('C').state}.", run)
+    return Marked(
+        lost == 2 and run.writer("C").state == "committed", f"C lost {lost} swaps, and is {run.writer('C').state}.", run
+    )
 
 
 def _twice(bench: Bench, answer: str) -> Marked:
@@ -117,42 +124,51 @@ def _anomaly(bench: Bench, answer: tuple[str, str]) -> Marked:
 
 EXERCISES = (
     Exercise(
-        "A merge-on-read UPDATE (A) comes to commit after an append of a row that it matches (B). Under which isolation level, "
+        "A merge-on-read UPDATE (A) comes to commit after an append of a row that it matches (B). Under which "
+        "isolation level, "
         "'serializable' or 'snapshot', does it commit?",
         _isolation,
         "snapshot",
     ),
     Exercise(
-        "Under serializable isolation that UPDATE is refused. Which one of its validations, switched off, lets it commit? "
+        "Under serializable isolation that UPDATE is refused. Which one of its validations, switched off, lets it "
+        "commit? "
         f"({', '.join(Operation('mor-update').validations)})",
         _validation,
         "validateNoConflictingDataFiles",
     ),
     Exercise(
-        "Two merge-on-read DELETEs of one row begin from one base. In which format version, 2 or 3, is the second refused?",
+        (
+            "Two merge-on-read DELETEs of one row begin from one base. In which format version, 2 or 3, is the second "
+            "refused?"
+        ),
         _version,
         3,
     ),
     Exercise(
-        "Three appends. Give an order of steps, such as 'AABBC', in which C loses two swaps and commits in the end. (The steps of each: "
-        "load, write, apply, metadata, swap; after a lost swap apply again. What you leave out runs afterwards, A first.)",
+        "Three appends. Give an order of steps, such as 'AABBC', in which C loses two swaps and commits in the "
+        "end. (The steps of each: load, write, apply, metadata, swap; after a lost swap apply again. "
+        "What you leave out runs afterwards, A first.)",
         _lost_twice,
         "CCCCAAAAACCCBBBBBC",
     ),
     Exercise(
-        "One append. Give an order, with '?' after a step of A whose answer is lost and '+' where A begins again without looking, so that "
+        "One append. Give an order, with '?' after a step of A whose answer is lost and '+' where A begins again "
+        "without looking, so that "
         "its row is there twice.",
         _twice,
         "AAAAA?A+",
     ),
     Exercise(
-        "A deletes a row in merge-on-read, B appends, C expires all snapshots but the last. Give an order in which A is refused because "
+        "A deletes a row in merge-on-read, B appends, C expires all snapshots but the last. Give an order in which "
+        "A is refused because "
         "the snapshot it began from is gone.",
         _expired,
         "AABBBBBCCCCCA",
     ),
     Exercise(
-        "Under snapshot isolation, find two operations (late, early) of which both commit, and the rows equal no serial order. "
+        "Under snapshot isolation, find two operations (late, early) of which both commit, and the rows equal no "
+        "serial order. "
         f"(There are {', '.join(list(KINDS)[:8])}.)",
         _anomaly,
         ("mor-delete", "mor-update"),

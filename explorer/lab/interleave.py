@@ -1,5 +1,5 @@
-"""Every order in which two writers can read, apply and commit: each is run on real Iceberg, and its rows are held against serial
-orders."""
+"""Every order in which two writers can read, apply and commit: each is run on real Iceberg, and its rows are held
+against serial orders."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ PHASES: Mapping[int, tuple[tuple[str, int], ...]] = {
     2: (("reads", 2), ("applies", 1), ("commits", 2)),
     3: (("reads", 2), ("commits", 3)),
 }
-"""By the number of writers: each phase that matters to others, and how many steps it takes. Two writers read (load, write), apply and
-commit (metadata, swap) in 20 orders; three read and commit (apply, metadata, swap) in 90."""
+"""By the number of writers: each phase that matters to others, and how many steps it takes. Two writers read (load,
+write), apply and commit (metadata, swap) in 20 orders; three read and commit (apply, metadata, swap) in 90."""
 Rows = tuple[tuple[int, str, str], ...]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One order, and what came of it: per writer committed, retried (then committed) or refused; the rows; which serial orders of the
-    writers that committed give the same rows; and the anomaly's name where none does."""
+    """One order, and what came of it: per writer committed, retried (then committed) or refused; the rows; which serial
+    orders of the writers that committed give the same rows; and the anomaly's name where none does."""
 
     order: str
     writers: tuple[str, ...]
@@ -84,8 +84,8 @@ def play(bench: Bench, operations: Sequence[Operation], order: str, version: int
 
 
 def serial_rows(bench: Bench, operations: Sequence[Operation], version: int = 2) -> dict[str, Rows]:
-    """The rows after each serial order of each subset of the writers, by their names: '' is the table as it began. An order in which one
-    of them cannot commit is left out."""
+    """The rows after each serial order of each subset of the writers, by their names: '' is the table as it began. An
+    order in which one of them cannot commit is left out."""
     found: dict[str, Rows] = {}
     names = NAMES[: len(operations)]
     for size in range(len(names) + 1):
@@ -107,8 +107,9 @@ def interleave(
     cancelled: Callable[[], bool] = lambda: False,
     version: int = 2,
 ) -> Interleavings:
-    """Run every order of the phases of two or three operations, each on a fresh table. `progress(done, total)` is called after each; when
-    `cancelled()` the orders done so far are returned. Raises NotFoundInTable for another number of operations."""
+    """Run every order of the phases of two or three operations, each on a fresh table. `progress(done, total)` is
+    called after each; when `cancelled()` the orders done so far are returned. Raises NotFoundInTable for another number
+    of operations."""
     if len(operations) not in PHASES:
         raise NotFoundInTable("an interleaving takes two or three operations")
     wanted = list(orders(len(operations)))
@@ -133,7 +134,9 @@ def outcome(run: Run, order: str, serial: dict[str, Rows]) -> Outcome:
     rows = tuple(run.rows())
     committed = sorted(w.name for w in run.writers if w.state == "committed")
     matching = tuple(o for o, expected in serial.items() if sorted(o) == committed and expected == rows)
-    anomaly = "" if matching else name_anomaly(rows, {o: r for o, r in serial.items() if sorted(o) == committed}, serial)
+    anomaly = (
+        "" if matching else name_anomaly(rows, {o: r for o, r in serial.items() if sorted(o) == committed}, serial)
+    )
     return Outcome(order, tuple(states), rows, matching, anomaly, tuple(run.events), run.to_json())
 
 

@@ -1,4 +1,5 @@
-"""Calls into Iceberg's own protected and private methods, by reflection: its commit() does several of the lab's steps in one."""
+"""Calls into Iceberg's own protected and private methods, by reflection: its commit() does several of the lab's steps
+in one."""
 
 from __future__ import annotations
 
@@ -47,7 +48,11 @@ def field(target: Any, name: str) -> Any:
 def cause(error: Exception) -> tuple[str, str]:
     """(class, message) of what Iceberg threw, below reflection's wrapping."""
     java = getattr(error, "java_exception", None)
-    while java is not None and java.getCause() is not None and str(java.getClass().getName()).endswith("InvocationTargetException"):
+    while (
+        java is not None
+        and java.getCause() is not None
+        and str(java.getClass().getName()).endswith("InvocationTargetException")
+    ):
         java = java.getCause()
     if java is None:
         return type(error).__name__, str(error)
@@ -66,7 +71,8 @@ def write_metadata(api: Api, operations: Any, base: Any, updated: Any) -> str:
 
 
 def swap(api: Api, operations: Any, new: str, old: str) -> None:
-    """JdbcCatalog's conditional UPDATE. Raises Py4JJavaError of a CommitFailedException when the catalog does not hold `old`."""
+    """JdbcCatalog's conditional UPDATE. Raises Py4JJavaError of a CommitFailedException when the catalog does not hold
+    `old`."""
     call(api, operations, "updateTable", new, old)
 
 

@@ -37,8 +37,9 @@ class Written:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a statement did to a table. `removed` are files that are gone; `swapped` is (old, new) metadata location, or None when nothing
-    was committed; `diff`, `cost` and `report` (Iceberg's own CommitReport) are of the last commit, where it made a snapshot."""
+    """What a statement did to a table. `removed` are files that are gone; `swapped` is (old, new) metadata location, or
+    None when nothing was committed; `diff`, `cost` and `report` (Iceberg's own CommitReport) are of the last commit,
+    where it made a snapshot."""
 
     sql: str
     files: tuple[Written, ...]
@@ -54,9 +55,9 @@ class Observation:
 
 
 def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_writes: bool = False) -> Observation:
-    """Run one writing statement on a sandbox table through Spark, in which `t` is the table and `{name}` its name for CALL, and look at
-    what was written. It may write to that table only; to a teaching table, or in another catalog, with `allow_writes` only. Raises
-    AccessRefused, EngineError."""
+    """Run one writing statement on a sandbox table through Spark, in which `t` is the table and `{name}` its name for
+    CALL, and look at what was written. It may write to that table only; to a teaching table, or in another catalog,
+    with `allow_writes` only. Raises AccessRefused, EngineError."""
     check_writable(table, allow_writes)
     spark = engine or shared_engine()
     check_known(table, spark)
@@ -67,9 +68,11 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
     return _observed(table, spark, statement, lambda: tuple(session.sql(statement).toArrow().to_pylist()))
 
 
-def observe_api(table: Table, operation: str, engine: SparkEngine | None = None, allow_writes: bool = False) -> Observation:
-    """Carry out one of API on a table through Iceberg's Java library, and look at what was written; where, see `observe`. Raises
-    AccessRefused, EngineError, NotFoundInTable."""
+def observe_api(
+    table: Table, operation: str, engine: SparkEngine | None = None, allow_writes: bool = False
+) -> Observation:
+    """Carry out one of API on a table through Iceberg's Java library, and look at what was written; where, see
+    `observe`. Raises AccessRefused, EngineError, NotFoundInTable."""
     if operation not in API:
         raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join(API)}")
     check_writable(table, allow_writes)
@@ -129,7 +132,9 @@ API: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "newDelete": ("newDelete() of the first data file", _delete_first),
     "rewriteManifests": (
         "rewriteManifests() into one",
-        lambda java, jvm: java.rewriteManifests().clusterBy(jvm.com.google.common.base.Functions.constant("all")).commit(),
+        lambda java, jvm: (
+            java.rewriteManifests().clusterBy(jvm.com.google.common.base.Functions.constant("all")).commit()
+        ),
     ),
     "updateSchema": ("updateSchema(): add a column", _column),
     "updateSpec": ("updateSpec(): add a field, bucket 4 of the first column", _partition_field),
@@ -147,7 +152,9 @@ API: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
 """Operations of Iceberg's table API that need nothing but a table: in words, and what they do with it."""
 
 
-def _observed(table: Table, engine: SparkEngine, said: str, act: Callable[[], tuple[dict[str, Any], ...]]) -> Observation:
+def _observed(
+    table: Table, engine: SparkEngine, said: str, act: Callable[[], tuple[dict[str, Any], ...]]
+) -> Observation:
     root = local_path(table.reader.storage.resolve(table.metadata.location))
     if root is None:
         raise EngineError("commits are observed on local tables only")
@@ -165,7 +172,12 @@ def _observed(table: Table, engine: SparkEngine, said: str, act: Callable[[], tu
     files = []
     for path, (written, size) in sorted(((p, s) for p, s in now.items() if p not in before), key=lambda item: item[1]):
         files.append(
-            Written(str(Path(path).relative_to(folder)), kinds.get(path, "not reachable"), size, (written / 1e9 - began_at) * 1000)
+            Written(
+                str(Path(path).relative_to(folder)),
+                kinds.get(path, "not reachable"),
+                size,
+                (written / 1e9 - began_at) * 1000,
+            )
         )
     removed = tuple(str(Path(p).relative_to(folder)) for p in sorted(before.keys() - now.keys()))
     old, new = table.metadata.metadata_location, after.metadata.metadata_location
@@ -215,7 +227,10 @@ def _kinds(table: Table) -> dict[str, str]:
         if snapshot.manifest_list:
             kinds[snapshot.manifest_list] = "manifest list"
         try:
-            kinds |= {m.manifest_path: "delete manifest" if m.content else "data manifest" for m in table.manifest_files(snapshot)}
+            kinds |= {
+                m.manifest_path: "delete manifest" if m.content else "data manifest"
+                for m in table.manifest_files(snapshot)
+            }
             for row in table.entries(snapshot.snapshot_id, "stored"):
                 kinds[row["file_path"]] = "data file" if not row["content"] else "delete file"
         except UnreadableFile:

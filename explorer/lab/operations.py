@@ -1,5 +1,5 @@
-"""What a writer of the lab does: plan against the table it loaded, write real files, and stage a real operation of Iceberg's Java API
-with the validations that Spark sets (Flink for equality deletes), or with those a person chose."""
+"""What a writer of the lab does: plan against the table it loaded, write real files, and stage a real operation of
+Iceberg's Java API with the validations that Spark sets (Flink for equality deletes), or with those a person chose."""
 
 from __future__ import annotations
 
@@ -21,26 +21,45 @@ ISOLATION = ("serializable", "snapshot")
 ENGINES = ("java", "pyiceberg")
 
 PROTECTS: Mapping[str, str] = {
-    "validateFromSnapshot": "looks only at commits made after the snapshot that was read; without it, at the whole history",
+    "validateFromSnapshot": (
+        "looks only at commits made after the snapshot that was read; without it, at the whole history"
+    ),
     "conflictDetectionFilter": "counts only files that may hold rows of the condition; without it, every file",
     "validateNoConflictingData": "refuses when rows that the condition matches were added meanwhile: write skew",
-    "validateNoConflictingDataFiles": "refuses when rows that the condition matches were added meanwhile: write skew, a lost update",
-    "validateNoConflictingDeletes": "refuses when rows of a file that is replaced were deleted meanwhile: they would be resurrected",
-    "validateNoConflictingDeleteFiles": "refuses when rows of the condition were deleted or updated meanwhile: a lost update",
-    "validateDataFilesExist": "refuses when a data file that its deletes point to was rewritten: the deletes would hit nothing",
-    "validateDeletedFiles": "counts a data file removed by a DELETE as missing too; without it only rewrites and overwrites",
+    "validateNoConflictingDataFiles": (
+        "refuses when rows that the condition matches were added meanwhile: write skew, a lost update"
+    ),
+    "validateNoConflictingDeletes": (
+        "refuses when rows of a file that is replaced were deleted meanwhile: they would be resurrected"
+    ),
+    "validateNoConflictingDeleteFiles": (
+        "refuses when rows of the condition were deleted or updated meanwhile: a lost update"
+    ),
+    "validateDataFilesExist": (
+        "refuses when a data file that its deletes point to was rewritten: the deletes would hit nothing"
+    ),
+    "validateDeletedFiles": (
+        "counts a data file removed by a DELETE as missing too; without it only rewrites and overwrites"
+    ),
     "validateFilesExist": "refuses when a file to delete is not there any more",
-    "dataSequenceNumber": "rewritten rows keep their sequence number: equality deletes committed meanwhile still hit them",
+    "dataSequenceNumber": (
+        "rewritten rows keep their sequence number: equality deletes committed meanwhile still hit them"
+    ),
 }
 """Each validation, by its name in Iceberg's API, and what it protects from."""
 _SINCE = ("validateFromSnapshot", "conflictDetectionFilter")
-_DELTA = ("validateDataFilesExist", "validateDeletedFiles", "validateNoConflictingDataFiles", "validateNoConflictingDeleteFiles")
+_DELTA = (
+    "validateDataFilesExist",
+    "validateDeletedFiles",
+    "validateNoConflictingDataFiles",
+    "validateNoConflictingDeleteFiles",
+)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """An operation: in words, the method of Table that makes it, the validations its engine always sets, those it sets under
-    serializable isolation also, and others that its API offers."""
+    """An operation: in words, the method of Table that makes it, the validations its engine always sets, those it sets
+    under serializable isolation also, and others that its API offers."""
 
     words: str
     api: str
@@ -63,15 +82,24 @@ KINDS: Mapping[str, Kind] = {
     "cow-update": Kind("UPDATE WHERE id = 1, copy-on-write", "newOverwrite", *_COW),
     "cow-delete": Kind("DELETE WHERE id = 1, copy-on-write", "newOverwrite", *_COW, engines=ENGINES),
     "mor-update": Kind(
-        "UPDATE WHERE id = 1, merge-on-read", "newRowDelta", (*_SINCE, *_DELTA[:2], _DELTA[3]), ("validateNoConflictingDataFiles",)
+        "UPDATE WHERE id = 1, merge-on-read",
+        "newRowDelta",
+        (*_SINCE, *_DELTA[:2], _DELTA[3]),
+        ("validateNoConflictingDataFiles",),
     ),
-    "mor-delete": Kind("DELETE WHERE id = 1, merge-on-read", "newRowDelta", _MOR_DELETE, ("validateNoConflictingDataFiles",), _DELTA),
+    "mor-delete": Kind(
+        "DELETE WHERE id = 1, merge-on-read", "newRowDelta", _MOR_DELETE, ("validateNoConflictingDataFiles",), _DELTA
+    ),
     "equality-delete": Kind("delete id 1 by value (Flink)", "newRowDelta", more=(*_SINCE, *_DELTA[2:])),
-    "compaction": Kind("rewrite the data files of partition a into one", "newRewrite", ("validateFromSnapshot", "dataSequenceNumber")),
+    "compaction": Kind(
+        "rewrite the data files of partition a into one", "newRewrite", ("validateFromSnapshot", "dataSequenceNumber")
+    ),
     "replace-partitions": Kind("INSERT OVERWRITE partition a, dynamic", "newReplacePartitions", *_OVERWRITE),
     "fast-append": Kind("INSERT a row with id 1, fast append", "newFastAppend"),
     "delete-files": Kind("delete the data files of partition a", "newDelete", more=("validateFilesExist",)),
-    "overwrite-filter": Kind("INSERT OVERWRITE WHERE p = 'a'", "newOverwrite", *_OVERWRITE, more=("conflictDetectionFilter",)),
+    "overwrite-filter": Kind(
+        "INSERT OVERWRITE WHERE p = 'a'", "newOverwrite", *_OVERWRITE, more=("conflictDetectionFilter",)
+    ),
     "rewrite-manifests": Kind("rewrite the manifests into one", "rewriteManifests"),
     "add-column": Kind("ALTER TABLE ADD COLUMN", "updateSchema"),
     "evolve-spec": Kind("ALTER TABLE ADD PARTITION FIELD id", "updateSpec"),
@@ -86,7 +114,8 @@ CATALOGUED = tuple(KINDS)[:8]
 
 @dataclass(frozen=True)
 class Operation:
-    """One writer's intention. `isolation` decides which validations the engine sets, unless `chosen` says them one by one."""
+    """One writer's intention. `isolation` decides which validations the engine sets, unless `chosen` says them one by
+    one."""
 
     kind: str
     isolation: str = "serializable"
@@ -96,12 +125,18 @@ class Operation:
     def check(self) -> None:
         """Raises NotFoundInTable for what there is not."""
         if self.kind not in KINDS or self.isolation not in ISOLATION:
-            raise NotFoundInTable(f"no operation {self.kind!r} with isolation {self.isolation!r}: there are {', '.join(KINDS)}")
+            raise NotFoundInTable(
+                f"no operation {self.kind!r} with isolation {self.isolation!r}: there are {', '.join(KINDS)}"
+            )
         if self.engine not in KINDS[self.kind].engines:
-            raise NotFoundInTable(f"no {self.kind} by {self.engine!r}: it is done by {' or '.join(KINDS[self.kind].engines)}")
+            raise NotFoundInTable(
+                f"no {self.kind} by {self.engine!r}: it is done by {' or '.join(KINDS[self.kind].engines)}"
+            )
         offered = KINDS[self.kind].offered if self.engine == "java" else ()
         if unknown := set(self.chosen or ()) - set(offered):
-            raise NotFoundInTable(f"{self.kind} has no validation {sorted(unknown)[0]!r}: there are {', '.join(offered) or 'none'}")
+            raise NotFoundInTable(
+                f"{self.kind} has no validation {sorted(unknown)[0]!r}: there are {', '.join(offered) or 'none'}"
+            )
 
     @property
     def validations(self) -> tuple[str, ...]:
@@ -121,7 +156,8 @@ class Operation:
 
 @dataclass
 class Plan:
-    """What a writer found in the snapshot it loaded, and the files it wrote: paths that it replaces, refers to, and adds."""
+    """What a writer found in the snapshot it loaded, and the files it wrote: paths that it replaces, refers to, and
+    adds."""
 
     replaced: list[str] = field(default_factory=list)
     referenced: list[str] = field(default_factory=list)
@@ -134,7 +170,9 @@ def live_rows(table: Table) -> list[tuple[Any, Mapping[str, Any]]]:
     at = table.metadata.current_snapshot
     found = table.row_reader.applicability(at)
     schema = read_schema(table.metadata, at.schema_id if at else None)
-    return [(data, row) for data in found.data for row in table.row_reader.live(data, found.of(data), schema).to_pylist()]
+    return [
+        (data, row) for data in found.data for row in table.row_reader.live(data, found.of(data), schema).to_pylist()
+    ]
 
 
 def rows_of(table: Table) -> list[tuple[int, str, str]]:
@@ -143,8 +181,8 @@ def rows_of(table: Table) -> list[tuple[int, str, str]]:
 
 
 def stage(operation: Operation, writer: str, table: Table, java: Any, workshop: Workshop) -> Plan:
-    """Plan the operation against `table` (as loaded, beside its Java twin), write its data and delete files, and build the pending
-    update with its validations. Nothing is committed."""
+    """Plan the operation against `table` (as loaded, beside its Java twin), write its data and delete files, and build
+    the pending update with its validations. Nothing is committed."""
     return _Staging(operation, writer, table, java, workshop).plan()
 
 
@@ -176,11 +214,14 @@ class _Staging:
         return f"{self.writer}-{what}-{uuid.uuid4().hex[:6]}.parquet"
 
     def write(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Data files, one for each partition of the rows by the table's spec as it was loaded; all its fields are identities."""
+        """Data files, one for each partition of the rows by the table's spec as it was loaded; all its fields are
+        identities."""
         spec = self.table.metadata.spec(self.table.metadata.default_spec_id)
         groups: dict[str, list[Mapping[str, Any]]] = {}
         for row in rows:
-            groups.setdefault("/".join(f"{f.name}={row[f.name]}" for f in (spec.fields if spec else ())), []).append(row)
+            groups.setdefault("/".join(f"{f.name}={row[f.name]}" for f in (spec.fields if spec else ())), []).append(
+                row
+            )
         made = [self.workshop.data_file(self.java, self.name("data"), group, place) for place, group in groups.items()]
         self.added += [str(file.location()) for file in made]
         return made
@@ -267,11 +308,14 @@ class _Staging:
         return self.mor_delete(pending, update=True)
 
     def vector(self, pending: Any, path: str, positions: Sequence[int]) -> None:
-        """A deletion vector in place of the one that is there: a data file has at most one (spec: "Deletion Vectors")."""
+        """A deletion vector in place of the one that is there: a data file has at most one (spec: "Deletion
+        Vectors")."""
         file, old = self.file(path), self.tasks[path][1]
         live = {r["_pos"] for d, r in self.rows if d.path == path}
         gone = set(range(self.by_path[path].record_count)) - live
-        for made in self.workshop.vectors(self.java, f"{self.writer}-vector-{uuid.uuid4().hex[:6]}", file, sorted(gone | set(positions))):
+        for made in self.workshop.vectors(
+            self.java, f"{self.writer}-vector-{uuid.uuid4().hex[:6]}", file, sorted(gone | set(positions))
+        ):
             self.added.append(str(made.location()))
             pending.addDeletes(made)
         for vector in old:
@@ -318,7 +362,9 @@ class _Staging:
         return Plan()
 
     def add_column(self, pending: Any) -> Plan:
-        pending.addColumn(f"note_{self.writer.lower()}", getattr(self.jvm.org.apache.iceberg.types, "Types$StringType").get())
+        pending.addColumn(
+            f"note_{self.writer.lower()}", getattr(self.jvm.org.apache.iceberg.types, "Types$StringType").get()
+        )
         return Plan()
 
     def evolve_spec(self, pending: Any) -> Plan:

@@ -1,7 +1,8 @@
-"""A race of writer processes on one table, some of them Java and some pyiceberg, and writers that are killed at any moment.
+"""A race of writer processes on one table, some of them Java and some pyiceberg, and writers that are killed at any
+moment.
 
-What must hold: every acknowledged commit is a snapshot and a row; of a killed writer at most one commit more than it acknowledged is
-there; no snapshot names a file that is missing; the table opens clean."""
+What must hold: every acknowledged commit is a snapshot and a row; of a killed writer at most one commit more than it
+acknowledged is there; no snapshot names a file that is missing; the table opens clean."""
 
 from __future__ import annotations
 
@@ -35,7 +36,10 @@ from explorer.table import Table
 
 TABLE = ("race", "t")
 SCHEMA = pa.schema(
-    [pa.field(n, t, metadata={"PARQUET:field_id": str(i)}) for i, (n, t) in enumerate((("writer", pa.string()), ("n", pa.int64())), 1)]
+    [
+        pa.field(n, t, metadata={"PARQUET:field_id": str(i)})
+        for i, (n, t) in enumerate((("writer", pa.string()), ("n", pa.int64())), 1)
+    ]
 )
 KINDS = ("java", "pyiceberg")
 
@@ -57,12 +61,15 @@ class Lap:
         done = {name: [line for line in found if line[0] == "ok"] for name, found in lines.items()}
         lost = sum(int(line[2]) for found in done.values() for line in found if len(line) == 3)
         failed = sum(line[0] == "failed" for found in lines.values() for line in found)
-        return cls(seconds, sum(map(len, done.values())), lost, failed, {name: len(found) for name, found in done.items()})
+        return cls(
+            seconds, sum(map(len, done.values())), lost, failed, {name: len(found) for name, found in done.items()}
+        )
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What came of a race. `acknowledged` are commits that writers were told had succeeded; `retries` those that lost a swap first."""
+    """What came of a race. `acknowledged` are commits that writers were told had succeeded; `retries` those that lost a
+    swap first."""
 
     acknowledged: int
     snapshots: int
@@ -125,9 +132,17 @@ def _java_table(home: Path, gateway: Any, read_only: bool = False) -> Any:
     catalog = jvm.org.apache.iceberg.jdbc.JdbcCatalog()
     catalog.setConf(jvm.org.apache.hadoop.conf.Configuration())
     options = jvm.java.util.HashMap()
-    uri = f"jdbc:sqlite:file:{home}/catalog.db?mode=ro" if read_only else f"jdbc:sqlite:{home}/catalog.db?busy_timeout=60000"
+    uri = (
+        f"jdbc:sqlite:file:{home}/catalog.db?mode=ro"
+        if read_only
+        else f"jdbc:sqlite:{home}/catalog.db?busy_timeout=60000"
+    )
     wanted = {"uri": uri, "warehouse": f"file://{home}/warehouse", "init-catalog-tables": "false"}
-    for key, value in {**wanted, "jdbc.schema-version": "V1", "io-impl": "org.apache.iceberg.hadoop.HadoopFileIO"}.items():
+    for key, value in {
+        **wanted,
+        "jdbc.schema-version": "V1",
+        "io-impl": "org.apache.iceberg.hadoop.HadoopFileIO",
+    }.items():
         options.put(key, value)
     catalog.initialize("race", options)
     return catalog.loadTable(jvm.org.apache.iceberg.catalog.TableIdentifier.parse(".".join(TABLE)))
@@ -186,8 +201,9 @@ def race(
     progress: Callable[[Lap], Any] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Tally:
-    """That many writer processes, Java and pyiceberg in turn, make that many commits each. `progress` is called while they run; when
-    `cancelled()` they are killed, and the table is looked at as it is then. Raises EngineError when a writer does not get ready."""
+    """That many writer processes, Java and pyiceberg in turn, make that many commits each. `progress` is called while
+    they run; when `cancelled()` they are killed, and the table is looked at as it is then. Raises EngineError when a
+    writer does not get ready."""
     home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-race-"))
     try:
         _make(home)
@@ -215,8 +231,11 @@ def race(
         shutil.rmtree(home, ignore_errors=True)
 
 
-def kills(times: int = 100, kind: str = "pyiceberg", seed: int = 7, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Tally]:
-    """Start a writer, kill it with SIGKILL at some moment while it commits, and look at the table; so often, on one table."""
+def kills(
+    times: int = 100, kind: str = "pyiceberg", seed: int = 7, progress: Callable[[int, int], Any] = lambda *_: None
+) -> list[Tally]:
+    """Start a writer, kill it with SIGKILL at some moment while it commits, and look at the table; so often, on one
+    table."""
     chance = random.Random(seed)
     home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-kills-"))
     tallies = []
@@ -238,7 +257,8 @@ def kills(times: int = 100, kind: str = "pyiceberg", seed: int = 7, progress: Ca
         shutil.rmtree(home, ignore_errors=True)
 
 
-# -- faults at chosen points --------------------------------------------------------------------------------------------
+# -- faults at chosen points
+# --------------------------------------------------------------------------------------------
 FAULT = "fault:"
 FAULTS: Mapping[str, str] = {
     "before-metadata": "killed before it writes metadata.json",
@@ -253,8 +273,9 @@ FAULTS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Fault:
-    """What came of one commit that met a fault: what the writer was told (nothing when it was killed), how many commits it was told had
-    succeeded and how many are there, the files it left behind, and whether all that the table names is there."""
+    """What came of one commit that met a fault: what the writer was told (nothing when it was killed), how many commits
+    it was told had succeeded and how many are there, the files it left behind, and whether all that the table names is
+    there."""
 
     writer: str
     fault: str
@@ -295,7 +316,8 @@ def _die() -> None:
 
 
 def _limit_files(pid: int) -> None:
-    """No file of a process may grow beyond a kilobyte from now on: writing more fails, as on a full disk. POSIX only."""
+    """No file of a process may grow beyond a kilobyte from now on: writing more fails, as on a full disk. POSIX
+    only."""
     import resource
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -419,8 +441,10 @@ def _tally(home: Path, names: list[str], seconds: float) -> Tally:
         found = [table.file_rows(f)[0] for f in files]
         rows = {(r["writer"], str(r["n"])) for r in found}
     return Tally(
-        acknowledged=len(acknowledged), snapshots=len(mine), rows=len(rows), retries=sum(int(line[2]) for line in acknowledged),
-        failures=sum(line[0] == "failed" for line in lines), seconds=seconds, missing_files=missing + len(table.problems),
+        acknowledged=len(acknowledged), snapshots=len(mine), rows=len(rows),
+        retries=sum(int(line[2]) for line in acknowledged),
+        failures=sum(line[0] == "failed" for line in lines), seconds=seconds,
+        missing_files=missing + len(table.problems),
         orphans=len(orphans(table)) if seconds else 0, excess=len(mine) - len(acknowledged),
     )  # fmt: skip
 

@@ -1,5 +1,6 @@
-"""Writers that commit to one table, each step when it is told to: load, write files, apply (refresh, validate, write manifests and
-list), write metadata.json, compare-and-swap; after a lost swap, apply again. A writer can be killed, and the answer to its swap lost."""
+"""Writers that commit to one table, each step when it is told to: load, write files, apply (refresh, validate, write
+manifests and list), write metadata.json, compare-and-swap; after a lost swap, apply again. A writer can be killed, and
+the answer to its swap lost."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ VERSIONS = (2, 3)
 
 @dataclass(frozen=True)
 class Event:
-    """One step that was taken, or a fault. `outcome` is ok, committed, lost (the swap), unknown (its answer), refused (a validation) or
-    killed; `files` are those it wrote, below the table's folder, in the order they were written, `removed` those it removed."""
+    """One step that was taken, or a fault. `outcome` is ok, committed, lost (the swap), unknown (its answer), refused
+    (a validation) or killed; `files` are those it wrote, below the table's folder, in the order they were written,
+    `removed` those it removed."""
 
     n: int
     writer: str
@@ -39,7 +41,8 @@ class Event:
 
     @property
     def token(self) -> str:
-        """How a saved order says it: A takes a step, A! is killed, A? loses the answer to its swap, A+ begins again without looking."""
+        """How a saved order says it: A takes a step, A! is killed, A? loses the answer to its swap, A+ begins again
+        without looking."""
         return self.writer + {"killed": "!", "unknown": "?"}.get(self.outcome, "+" if self.step == "again" else "")
 
 
@@ -50,7 +53,9 @@ class Run:
         for operation in operations:
             operation.check()
         if version not in VERSIONS or not 1 <= len(operations) <= len(NAMES):
-            raise NotFoundInTable(f"a run takes 1 to {len(NAMES)} operations, on format version {' or '.join(map(str, VERSIONS))}")
+            raise NotFoundInTable(
+                f"a run takes 1 to {len(NAMES)} operations, on format version {' or '.join(map(str, VERSIONS))}"
+            )
         if version == 3 and any(o.engine == "pyiceberg" for o in operations):
             raise NotFoundInTable("pyiceberg 0.12 does not write tables of format version 3")
         own = any(o.kind == "expire" for o in operations)  # it removes files
@@ -70,20 +75,28 @@ class Run:
         raise NotFoundInTable(f"no writer {name!r}: there are {', '.join(w.name for w in self.writers)}")
 
     def step(self, token: str) -> Event:
-        """Let a writer take its next step, or meet a fault (see Event.token). Raises EngineError when it has none left, or the fault
-        cannot come now."""
+        """Let a writer take its next step, or meet a fault (see Event.token). Raises EngineError when it has none left,
+        or the fault cannot come now."""
         writer, fault = self.writer(token[:1]), token[1:]
         if writer.over:
             raise EngineError(f"writer {writer.name} is {writer.state}: it has no step left")
-        if (fault == "?" and writer.state != "swap") or (fault == "+" and writer.state != "check") or fault not in ("", "!", "?", "+"):
+        if (
+            (fault == "?" and writer.state != "swap")
+            or (fault == "+" and writer.state != "check")
+            or fault not in ("", "!", "?", "+")
+        ):
             raise EngineError(f"{token} cannot come now: writer {writer.name} is before its step {writer.state}")
         if fault == "!":
             writer.kill()
             event = self._event(writer, "kill", "killed", "is killed: it removes nothing of what it wrote")
         elif fault == "+":
-            self.writers[self.writers.index(writer)] = again = new_writer(writer.name, writer.operation, self.bench, self.name)
+            self.writers[self.writers.index(writer)] = again = new_writer(
+                writer.name, writer.operation, self.bench, self.name
+            )
             again.left_behind = writer.left_behind
-            event = self._event(again, "again", "ok", "takes the missing answer for a failure, and begins again without looking")
+            event = self._event(
+                again, "again", "ok", "takes the missing answer for a failure, and begins again without looking"
+            )
         else:
             step = writer.state
             taken = writer.take(lose_answer=fault == "?")
@@ -106,15 +119,21 @@ class Run:
         return self.bench.table(self.name)
 
     def drawn(self, now: Table | None = None) -> tuple[Table, Uncommitted]:
-        """The table as it is now, with the snapshots that writers have staged beside its own (after a lost answer they may be its own);
-        and what of all that writers have written is not in it."""
+        """The table as it is now, with the snapshots that writers have staged beside its own (after a lost answer they
+        may be its own); and what of all that writers have written is not in it."""
         now, prefix = now or self.table(), f"file:{self.folder}/"
-        staged = {w.name: [s for s in w.staged if now.metadata.snapshot(int(s["snapshot-id"])) is None] for w in self.writers}
+        staged = {
+            w.name: [s for s in w.staged if now.metadata.snapshot(int(s["snapshot-id"])) is None] for w in self.writers
+        }
         table = self.bench.opened(now.metadata.metadata_location, [s for found in staged.values() for s in found])
         snapshots = {int(s["snapshot-id"]): name for name, found in staged.items() for s in found}
         paths: dict[str, str] = {}
         for snapshot_id, writer in snapshots.items():
-            wrote = [m for m in table.manifest_files(table.metadata.snapshot(snapshot_id)) if m.added_snapshot_id == snapshot_id]
+            wrote = [
+                m
+                for m in table.manifest_files(table.metadata.snapshot(snapshot_id))
+                if m.added_snapshot_id == snapshot_id
+            ]
             for manifest, entries in table.stored_entries(wrote):
                 paths[manifest.manifest_path] = writer
                 added = entries.filter(pc.equal(entries["status"], 1))["file_path"].to_pylist()
@@ -140,8 +159,8 @@ class Run:
 
     # -- whole runs ---------------------------------------------------------------------------------------------------
     def play(self, order: str) -> list[Event]:
-        """Let writers take steps in an order such as `AABB!` (see Event.token); a writer that is over is passed. Afterwards all run to
-        their end, in turn."""
+        """Let writers take steps in an order such as `AABB!` (see Event.token); a writer that is over is passed.
+        Afterwards all run to their end, in turn."""
         for token in re.findall(r"\S[!?+]?", order):
             if not self.writer(token[0]).over:
                 self.step(token)
@@ -157,7 +176,14 @@ class Run:
         """The run as JSON, from which `replay` makes it again."""
         operations = [asdict(w.operation) for w in self.writers]
         events = [asdict(e) for e in self.events]
-        return json.dumps({"version": self.version, "operations": operations, "order": [e.token for e in self.events], "events": events})
+        return json.dumps(
+            {
+                "version": self.version,
+                "operations": operations,
+                "order": [e.token for e in self.events],
+                "events": events,
+            }
+        )
 
     def close(self) -> None:
         """End the writers that are under way, and forget the table."""
@@ -168,14 +194,20 @@ class Run:
 
 
 def replay(bench: Bench, saved: str) -> Run:
-    """Carry out a saved run again on a fresh table: the same steps of the same operations in the same order. Raises NotFoundInTable."""
+    """Carry out a saved run again on a fresh table: the same steps of the same operations in the same order. Raises
+    NotFoundInTable."""
     try:
         data = json.loads(saved)
         operations = []
         for o in data["operations"]:
             chosen = o.get("chosen")
             operations.append(
-                Operation(str(o["kind"]), str(o["isolation"]), str(o.get("engine", "java")), tuple(chosen) if chosen is not None else None)
+                Operation(
+                    str(o["kind"]),
+                    str(o["isolation"]),
+                    str(o.get("engine", "java")),
+                    tuple(chosen) if chosen is not None else None,
+                )
             )
         order, version = [str(name) for name in data["order"]], int(data.get("version", 2))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -188,4 +220,8 @@ def replay(bench: Bench, saved: str) -> Run:
 
 def _files_below(folder: Path) -> dict[str, int]:
     """Files of a folder, by their path in it, with the time they were written in ns."""
-    return {str(p.relative_to(folder)): p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file() and p.suffix != ".crc"}
+    return {
+        str(p.relative_to(folder)): p.stat().st_mtime_ns
+        for p in folder.rglob("*")
+        if p.is_file() and p.suffix != ".crc"
+    }

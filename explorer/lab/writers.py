@@ -28,7 +28,8 @@ ATTEMPTS = 5
 
 
 class Taken(NamedTuple):
-    """What came of a step: ok, committed, lost (the swap), unknown (the swap's answer), refused; in words; what the library threw."""
+    """What came of a step: ok, committed, lost (the swap), unknown (the swap's answer), refused; in words; what the
+    library threw."""
 
     outcome: str
     words: str
@@ -37,8 +38,9 @@ class Taken(NamedTuple):
 
 @dataclass
 class Writer:
-    """One writer: its operation, its own copy of the table, and how far it is. `state` is the step it takes next (`check` after the answer
-    to its swap was lost), or one of ENDS. `staged` are the snapshots it has applied and not committed, as in metadata.json."""
+    """One writer: its operation, its own copy of the table, and how far it is. `state` is the step it takes next
+    (`check` after the answer to its swap was lost), or one of ENDS. `staged` are the snapshots it has applied and not
+    committed, as in metadata.json."""
 
     name: str
     operation: Operation
@@ -74,7 +76,8 @@ def new_writer(name: str, operation: Operation, bench: Bench, table_name: str) -
 
 
 class JavaWriter(Writer):
-    """Every step is Iceberg's own code on its own classes; only the order is ours. The swap is JdbcCatalog's conditional UPDATE."""
+    """Every step is Iceberg's own code on its own classes; only the order is ours. The swap is JdbcCatalog's
+    conditional UPDATE."""
 
     _java: Any = None
     _snapshot: Any = None
@@ -102,7 +105,8 @@ class JavaWriter(Writer):
         return Taken("ok", f"writes {count(len(self.plan.added), 'data or delete file')}{replaced}")
 
     def _apply(self) -> Taken:
-        """SnapshotProducer.apply: refresh, validate against what was committed since, write manifests and the manifest list."""
+        """SnapshotProducer.apply: refresh, validate against what was committed since, write manifests and the manifest
+        list."""
         assert self.plan is not None
         pending, workshop = self.plan.pending, self.bench.workshop
         self.attempts += 1
@@ -127,7 +131,10 @@ class JavaWriter(Writer):
             self._updated = reflect.call(workshop, pending, "internalApply")
             self._base = reflect.field(pending, "base")
             gone = len(list(self._base.snapshots())) - len(list(self._updated.snapshots()))
-            return f"refreshes to {base_name(str(self._base.metadataFileLocation()))}, finds {count(gone, 'snapshot')} to expire"
+            return (
+                f"refreshes to {base_name(str(self._base.metadataFileLocation()))}, finds "
+                f"{count(gone, 'snapshot')} to expire"
+            )
         self._base = self._java.operations().current()
         if self.operation.kind == "add-column":
             self._updated = self._base.updateSchema(pending.apply())
@@ -136,7 +143,9 @@ class JavaWriter(Writer):
         return "adds a partition spec to the metadata it loaded"
 
     def _metadata(self) -> Taken:
-        self.metadata_location = reflect.write_metadata(self.bench.workshop, self._java.operations(), self._base, self._updated)
+        self.metadata_location = reflect.write_metadata(
+            self.bench.workshop, self._java.operations(), self._base, self._updated
+        )
         self.state = "swap"
         return Taken("ok", f"writes {base_name(self.metadata_location)}")
 
@@ -153,11 +162,15 @@ class JavaWriter(Writer):
 
     def _unknown(self) -> Taken:
         self.state = "check"
-        return Taken("unknown", "asks the catalog to swap, and the connection breaks before the answer: commit state unknown")
+        return Taken(
+            "unknown", "asks the catalog to swap, and the connection breaks before the answer: commit state unknown"
+        )
 
     def _check(self) -> Taken:
         operations = self._java.operations()
-        status = str(reflect.call(self.bench.workshop, operations, "checkCommitStatusStrict", self.metadata_location, self._base))
+        status = str(
+            reflect.call(self.bench.workshop, operations, "checkCommitStatusStrict", self.metadata_location, self._base)
+        )
         name = base_name(self.metadata_location)
         if status == "SUCCESS":
             return self._done(f"looks in the table's metadata log: {name} is there, so the commit had gone in")
@@ -170,20 +183,26 @@ class JavaWriter(Writer):
         if self.operation.kind == "expire":
             reflect.call(self.bench.workshop, self.plan.pending, "cleanExpiredSnapshots")
         elif self.operation.kind not in METADATA_ONLY:
-            reflect.clean_up(self.bench.workshop, self._java.operations(), self.plan.pending, self._snapshot.snapshotId())
+            reflect.clean_up(
+                self.bench.workshop, self._java.operations(), self.plan.pending, self._snapshot.snapshotId()
+            )
         return Taken("committed", words)
 
     def _lost(self, old: str, message: str) -> Taken:
         if self.operation.kind in ("add-column", "evolve-spec"):
             self.state = "refused"
             return Taken(
-                "refused", "the swap is lost, and Iceberg does not retry a change of schema or spec: CommitFailedException", message
+                "refused",
+                "the swap is lost, and Iceberg does not retry a change of schema or spec: CommitFailedException",
+                message,
             )
         if self.attempts >= ATTEMPTS:
             self.state, self.staged = "refused", []
             return Taken("refused", f"gives up after {self.attempts} attempts", message)
         self.state, self.staged = "apply", []
-        return Taken("lost", f"the catalog no longer points to {old}: the swap is lost; it will refresh and apply again", message)
+        return Taken(
+            "lost", f"the catalog no longer points to {old}: the swap is lost; it will refresh and apply again", message
+        )
 
     def _refuse(self, error: Exception) -> Taken:
         kind, message = reflect.cause(error)
@@ -193,7 +212,11 @@ class JavaWriter(Writer):
         if self.operation.kind not in METADATA_ONLY:
             reflect.call(self.bench.workshop, self.plan.pending, "cleanAll")
         self.state, self.staged = "refused", []
-        return Taken("refused", f"{kind.rsplit('.', 1)[-1]}: {_FILE.sub(lambda found: base_name(found.group(1)), message)}", message)
+        return Taken(
+            "refused",
+            f"{kind.rsplit('.', 1)[-1]}: {_FILE.sub(lambda found: base_name(found.group(1)), message)}",
+            message,
+        )
 
 
 _FILE = re.compile(r"Generic(?:Data|Delete)File\{.*?file_path=([^,]+),.*\}")
@@ -208,8 +231,8 @@ class _Killed(BaseException):
 
 
 class HookedCatalog(SqlCatalog):
-    """pyiceberg's own catalog. `at` is called before it looks at the table's state and writes metadata.json ("metadata"), before the swap
-    ("swap"), and after it ("answer")."""
+    """pyiceberg's own catalog. `at` is called before it looks at the table's state and writes metadata.json
+    ("metadata"), before the swap ("swap"), and after it ("answer")."""
 
     at: Callable[[str], None]
     location = ""
@@ -232,8 +255,9 @@ def break_connection() -> None:
 
 
 class PyicebergWriter(Writer):
-    """pyiceberg's own append or delete on a thread that waits before each step. It looks at the table's state (its requirements) before
-    it writes metadata.json, so a lost race is found there or at the swap; it validates when it tries again."""
+    """pyiceberg's own append or delete on a thread that waits before each step. It looks at the table's state (its
+    requirements) before it writes metadata.json, so a lost race is found there or at the swap; it validates when it
+    tries again."""
 
     _catalog: HookedCatalog
     _transaction: Any = None
@@ -322,11 +346,17 @@ class PyicebergWriter(Writer):
         self.state = at
         if self._transaction is not None:
             snapshots = [u.snapshot for u in self._transaction._updates if type(u).__name__ == "AddSnapshotUpdate"]
-            self.staged = [json.loads(s.model_dump_json(by_alias=True, exclude_none=True)) for s in snapshots if at in ("metadata", "swap")]
+            self.staged = [
+                json.loads(s.model_dump_json(by_alias=True, exclude_none=True))
+                for s in snapshots
+                if at in ("metadata", "swap")
+            ]
         if at == "committed":
             self.staged = []
             name = base_name(self._catalog.location)
-            return Taken("committed", f"the catalog swaps for {name}" if step == "swap" else "there is nothing to commit")
+            return Taken(
+                "committed", f"the catalog swaps for {name}" if step == "swap" else "there is nothing to commit"
+            )
         return self._said(step, at)
 
     def _said(self, step: str, at: str) -> Taken:
@@ -344,13 +374,18 @@ class PyicebergWriter(Writer):
             why = "its requirement on the branch does not hold" if step == "metadata" else "the swap is lost"
             return Taken("lost", f"{why}: CommitFailedException; it will refresh, validate and apply again")
         self.base, self.metadata_location = "", self._catalog.location
-        return Taken("ok", f"holds its requirements against the table as it is now, and writes {base_name(self.metadata_location)}")
+        return Taken(
+            "ok",
+            f"holds its requirements against the table as it is now, and writes {base_name(self.metadata_location)}",
+        )
 
     def _failed(self, error: Exception) -> Taken:
         self.staged = []
         if isinstance(error, TimeoutError):
             self.state = "check"
-            return Taken("unknown", f"asks the catalog to swap; {error}: it cannot know whether it committed", str(error))
+            return Taken(
+                "unknown", f"asks the catalog to swap; {error}: it cannot know whether it committed", str(error)
+            )
         unable = "does not yet support" in str(error)  # such as equality deletes
         if not isinstance(error, (CommitFailedException, ValidationException)) and not unable:
             raise EngineError(f"writer {self.name}: pyiceberg: {type(error).__name__}: {error}") from error
@@ -365,4 +400,7 @@ class PyicebergWriter(Writer):
             self.state = "committed"
             return Taken("committed", f"loads the table anew: {name} is in its metadata log, so the commit had gone in")
         self.state = "refused"
-        return Taken("refused", f"loads the table anew: {name} is not in its metadata log, so nothing was committed; pyiceberg gives up")
+        return Taken(
+            "refused",
+            f"loads the table anew: {name} is not in its metadata log, so nothing was committed; pyiceberg gives up",
+        )

@@ -41,9 +41,10 @@ MARKS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Node:
-    """A node. `id` is opaque and stays the same for the same thing from step to step. `label` and `lines` are plain text. `status`
-    is a logical status, "filtered", in a diff "added", "removed" or "kept", or "" where it has none. `fold` is "" (a leaf),
-    "folded" or "open". `facts` identify the thing (snapshot_id, path, ...), and are JSON. `mark` says more of it: one of MARKS."""
+    """A node. `id` is opaque and stays the same for the same thing from step to step. `label` and `lines` are plain
+    text. `status` is a logical status, "filtered", in a diff "added", "removed" or "kept", or "" where it has none.
+    `fold` is "" (a leaf), "folded" or "open". `facts` identify the thing (snapshot_id, path, ...), and are JSON. `mark`
+    says more of it: one of MARKS."""
 
     id: str
     kind: str
@@ -64,8 +65,8 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """A directed edge. `kind` is points to, contains, parent, previous or deletes from, and in a diff rewritten into or compared
-    with; `status` is the status of the entry that makes a manifest-to-file edge."""
+    """A directed edge. `kind` is points to, contains, parent, previous or deletes from, and in a diff rewritten into or
+    compared with; `status` is the status of the entry that makes a manifest-to-file edge."""
 
     source: str
     target: str

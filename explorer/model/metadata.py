@@ -23,7 +23,8 @@ class Field:
 
 @dataclass(frozen=True)
 class Schema:
-    """A schema; `fields` are the top-level ones, `by_id` holds nested ones, list elements and map keys and values too."""
+    """A schema; `fields` are the top-level ones, `by_id` holds nested ones, list elements and map keys and values
+    too."""
 
     schema_id: int
     fields: tuple[Field, ...]
@@ -181,7 +182,9 @@ class TableMetadata:
 
     def field(self, field_id: int) -> Field | None:
         """The newest schema's idea of a field id: the current schema first, then the others, newest first."""
-        for schema in sorted(self.schemas, key=lambda s: (s.schema_id == self.current_schema_id, s.schema_id), reverse=True):
+        for schema in sorted(
+            self.schemas, key=lambda s: (s.schema_id == self.current_schema_id, s.schema_id), reverse=True
+        ):
             if field_id in schema.by_id:
                 return schema.by_id[field_id]
         return None

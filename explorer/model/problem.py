@@ -1,4 +1,5 @@
-"""What could not be read, or contradicts something else: attached to its node while the rest of the tree still opens."""
+"""What could not be read, or contradicts something else: attached to its node while the rest of the tree still
+opens."""
 
 from __future__ import annotations
 

@@ -3,4 +3,15 @@
 from explorer.scenarios.build import build_all, built, fresh_copy, missing, origin, reset_copy
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS, Scenario, SnapshotClaim
 
-__all__ = ["NAMESPACE", "SCENARIOS", "Scenario", "SnapshotClaim", "build_all", "built", "fresh_copy", "missing", "origin", "reset_copy"]
+__all__ = [
+    "NAMESPACE",
+    "SCENARIOS",
+    "Scenario",
+    "SnapshotClaim",
+    "build_all",
+    "built",
+    "fresh_copy",
+    "missing",
+    "origin",
+    "reset_copy",
+]

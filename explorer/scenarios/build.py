@@ -30,7 +30,9 @@ def missing() -> list[Scenario]:
     return [s for s in SCENARIOS if s.name not in done]
 
 
-def build_all(engine: SparkEngine, scenarios: Sequence[Scenario], progress: Callable[[str, int, int], None] = lambda *_: None) -> None:
+def build_all(
+    engine: SparkEngine, scenarios: Sequence[Scenario], progress: Callable[[str, int, int], None] = lambda *_: None
+) -> None:
     """Build these scenarios in order; `progress(name, done, total)` is called before each and at the end.
 
     What an earlier, broken-off run left under construction is removed first. A failure removes the table it was
@@ -58,8 +60,8 @@ LAB = "lab"
 
 
 def fresh_copy(engine: SparkEngine, name: str) -> str:
-    """Build a teaching table anew in the sandbox's `lab` namespace, to be changed at will; returns its name there, `lab.<name>_<n>`.
-    Raises TableNotFound for an unknown scenario."""
+    """Build a teaching table anew in the sandbox's `lab` namespace, to be changed at will; returns its name there,
+    `lab.<name>_<n>`. Raises TableNotFound for an unknown scenario."""
     scenario = next((s for s in SCENARIOS if s.name == name), None)
     if scenario is None:
         raise TableNotFound(f"no teaching table {name!r}: there are {', '.join(s.name for s in SCENARIOS)}")
@@ -71,7 +73,8 @@ _COPYING = threading.Lock()
 
 
 def reset_copy(engine: SparkEngine, name: str) -> str:
-    """Drop a copy of a teaching table and build it anew; returns the new one's name. Raises TableNotFound when it is no such copy."""
+    """Drop a copy of a teaching table and build it anew; returns the new one's name. Raises TableNotFound when it is no
+    such copy."""
     scenario = origin(name)
     if not scenario:
         raise TableNotFound(f"{name!r} is no copy of a teaching table: those are named {LAB}.<teaching table>_<number>")

@@ -36,8 +36,9 @@ class SnapshotClaim:
 class Scenario:
     """A teaching table. `figures` are those of the seed text; `build` makes the commits; everything else is claimed.
 
-    `counts` are claims on the current snapshot by name: data_files, delete_files, manifests, partitions, specs, schemas,
-    snapshots, metadata_files. `rows` are the current rows, in any order. `refs` map names to snapshot numbers."""
+    `counts` are claims on the current snapshot by name: data_files, delete_files, manifests, partitions, specs,
+    schemas, snapshots, metadata_files. `rows` are the current rows, in any order. `refs` map names to snapshot
+    numbers."""
 
     name: str
     teaches: str

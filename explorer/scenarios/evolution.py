@@ -9,12 +9,18 @@ from explorer.scenarios.workshop import Workshop
 def _hidden_partitioning(w: Workshop) -> None:
     # Version 1, since only there does dropping a partition field leave the void transform behind.
     w.create(
-        "id INT, category STRING, name STRING, born TIMESTAMP, joined TIMESTAMP, paid TIMESTAMP, seen TIMESTAMP, note STRING",
+        (
+            "id INT, category STRING, name STRING, born TIMESTAMP, joined TIMESTAMP, paid TIMESTAMP, seen TIMESTAMP, "
+            "note STRING"
+        ),
         version=1,
-        partitioned="category, bucket(4, id), truncate(3, name), years(born), months(joined), days(paid), hours(seen), note",
+        partitioned=(
+            "category, bucket(4, id), truncate(3, name), years(born), months(joined), days(paid), hours(seen), note"
+        ),
     )
     times = (
-        "TIMESTAMP '1990-05-17 08:00:00', TIMESTAMP '2024-03-05 09:30:00', TIMESTAMP '2024-03-06 10:45:00', TIMESTAMP '2024-03-06 {}:15:00'"
+        "TIMESTAMP '1990-05-17 08:00:00', TIMESTAMP '2024-03-05 09:30:00', TIMESTAMP '2024-03-06 10:45:00', "
+        "TIMESTAMP '2024-03-06 {}:15:00'"
     )
     for i, (category, name) in enumerate((("toy", "teddy"), ("toy", "terrier"), ("animal", "koala"))):
         w.insert(f"{i}, '{category}', '{name}', {times.format(11 + i)}, 'n{i}'")

@@ -17,7 +17,10 @@ def _compaction(arguments: str) -> Callable[[Workshop], None]:
         for start in range(0, 12, 4):
             w.insert(*(f"{i}, '{_NAMES[i]}', '{_COLORS[i % 6]}'" for i in range(start, start + 4)))
         w.sql("DELETE FROM {t} WHERE name IN ('zoe', 'leo')")
-        w.sql(f"CALL sandbox.system.rewrite_data_files(table => '{{name}}', {arguments}, options => map('rewrite-all', 'true'))")
+        w.sql(
+            f"CALL sandbox.system.rewrite_data_files(table => '{{name}}', {arguments}, options => "
+            "map('rewrite-all', 'true'))"
+        )
 
     return build
 
@@ -54,9 +57,13 @@ def _compacted(name: str, teaches: str, arguments: str) -> Scenario:
 
 
 SCENARIOS = (
-    _compacted("compaction_bin_pack", "Compaction rewrites small files and their deletes as one file", "strategy => 'binpack'"),
     _compacted(
-        "compaction_sort", "Compaction that sorts rows, so that bounds can prune", "strategy => 'sort', sort_order => 'name ASC NULLS LAST'"
+        "compaction_bin_pack", "Compaction rewrites small files and their deletes as one file", "strategy => 'binpack'"
+    ),
+    _compacted(
+        "compaction_sort",
+        "Compaction that sorts rows, so that bounds can prune",
+        "strategy => 'sort', sort_order => 'name ASC NULLS LAST'",
     ),
     _compacted(
         "compaction_z_order",

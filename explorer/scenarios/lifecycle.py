@@ -27,7 +27,9 @@ def _five_snapshots(w: Workshop, fast: bool) -> None:
     w.create("fruit STRING")
     table = w.java()
     fruits = (("apple", "apricot"), ("banana",), ("cherry", "cranberry"), ("damson",))
-    files = [w.data_file(table, f"data-{i + 1}.parquet", [{"fruit": f} for f in group]) for i, group in enumerate(fruits)]
+    files = [
+        w.data_file(table, f"data-{i + 1}.parquet", [{"fruit": f} for f in group]) for i, group in enumerate(fruits)
+    ]
     append = table.newFastAppend if fast else table.newAppend
     append().appendFile(files[0]).appendFile(files[1]).commit()
     table.newDelete().deleteFile(files[0]).commit()

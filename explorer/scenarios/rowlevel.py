@@ -52,7 +52,9 @@ SCENARIOS = (
         _copy_on_write,
         snapshots=(
             SnapshotClaim("append", (_first,), 3),
-            SnapshotClaim("overwrite", (ManifestClaim(2, ((ADDED, "data-2"),)), ManifestClaim(2, ((DELETED, "data-1"),))), 3),
+            SnapshotClaim(
+                "overwrite", (ManifestClaim(2, ((ADDED, "data-2"),)), ManifestClaim(2, ((DELETED, "data-1"),))), 3
+            ),
         ),
         rows=_AFTER,
         counts={"data_files": 1, "delete_files": 0},
@@ -65,7 +67,9 @@ SCENARIOS = (
         snapshots=(
             SnapshotClaim("append", (_first,), 3),
             SnapshotClaim(
-                "overwrite", (_first, ManifestClaim(2, ((ADDED, "data-2"),)), ManifestClaim(2, ((ADDED, "delete-1"),), "deletes")), 3
+                "overwrite",
+                (_first, ManifestClaim(2, ((ADDED, "data-2"),)), ManifestClaim(2, ((ADDED, "delete-1"),), "deletes")),
+                3,
             ),
         ),
         rows=_AFTER,
@@ -79,7 +83,9 @@ SCENARIOS = (
         snapshots=(
             SnapshotClaim("append", (_first,), 3),
             SnapshotClaim(
-                "overwrite", (_first, ManifestClaim(2, ((ADDED, "data-2"),)), ManifestClaim(2, ((ADDED, "delete-1"),), "deletes")), 3
+                "overwrite",
+                (_first, ManifestClaim(2, ((ADDED, "data-2"),)), ManifestClaim(2, ((ADDED, "delete-1"),), "deletes")),
+                3,
             ),
             SnapshotClaim(
                 "append",
@@ -104,7 +110,9 @@ SCENARIOS = (
         snapshots=(
             SnapshotClaim("append", (_first,), 3),
             SnapshotClaim(
-                "overwrite", (_first, ManifestClaim(2, ((ADDED, "data-2"),)), ManifestClaim(2, ((ADDED, "delete-1"),), "deletes")), 3
+                "overwrite",
+                (_first, ManifestClaim(2, ((ADDED, "data-2"),)), ManifestClaim(2, ((ADDED, "delete-1"),), "deletes")),
+                3,
             ),
             SnapshotClaim(
                 "delete",

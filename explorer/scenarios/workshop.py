@@ -36,7 +36,9 @@ class Workshop:
         options = {"format-version": str(version)} | {known[k]: v for k, v in properties.items()}
         listed = ", ".join(f"'{k}'='{v}'" for k, v in options.items())
         by = f"PARTITIONED BY ({partitioned})" if partitioned else ""
-        self.sql(f"CREATE TABLE {{t}} ({columns}) USING iceberg {by} LOCATION '{self.location}' TBLPROPERTIES ({listed})")
+        self.sql(
+            f"CREATE TABLE {{t}} ({columns}) USING iceberg {by} LOCATION '{self.location}' TBLPROPERTIES ({listed})"
+        )
 
     def insert(self, *rows: str, files: int = 1, target: str = "{t}") -> None:
         """INSERT rows, each the text inside a VALUES tuple, as that many files per partition at most."""
@@ -45,7 +47,10 @@ class Workshop:
 
     def snapshot_ids(self) -> list[int]:
         """Ids of all snapshots, in the order they were committed."""
-        return [int(s.snapshotId()) for s in sorted(self.java().snapshots(), key=lambda s: (s.sequenceNumber(), s.timestampMillis()))]
+        return [
+            int(s.snapshotId())
+            for s in sorted(self.java().snapshots(), key=lambda s: (s.sequenceNumber(), s.timestampMillis()))
+        ]
 
     # -- Java API -----------------------------------------------------------------------------------------------------
     def java(self) -> Any:
@@ -77,7 +82,9 @@ class Workshop:
             return None
         return self.jvm.org.apache.iceberg.DataFiles.data(table.spec(), path)
 
-    def data_file(self, table: Any, name: str, rows: Sequence[Mapping[str, Any]], partition: str = "", factory: Any = None) -> Any:
+    def data_file(
+        self, table: Any, name: str, rows: Sequence[Mapping[str, Any]], partition: str = "", factory: Any = None
+    ) -> Any:
         """Write a Parquet data file called `name`; `partition` is a path such as `region=eu`."""
         path = f"{partition}/{name}" if partition else name
         where = self._partition(table, partition)
@@ -94,7 +101,9 @@ class Workshop:
             writer.write(record)
         writer.close()
 
-    def equality_delete_file(self, table: Any, name: str, rows: Sequence[Mapping[str, Any]], partition: str = "") -> Any:
+    def equality_delete_file(
+        self, table: Any, name: str, rows: Sequence[Mapping[str, Any]], partition: str = ""
+    ) -> Any:
         """Write an equality delete file on the columns that `rows` name, into the table's current spec."""
         schema = table.schema()
         ids = [int(schema.findField(column).fieldId()) for column in rows[0]]
@@ -106,9 +115,11 @@ class Workshop:
         self._write(writer, self.jvm.org.apache.iceberg.types.TypeUtil.select(schema, fields), rows)
         return writer.toDeleteFile()
 
-    def position_delete_file(self, table: Any, name: str, places: Sequence[tuple[str, int]], partition: str = "", of: Any = None) -> Any:
-        """Write a position delete file; `places` are (data file path, position), sorted. Spec and partition are those of the data file
-        `of`, or the current spec's and `partition`."""
+    def position_delete_file(
+        self, table: Any, name: str, places: Sequence[tuple[str, int]], partition: str = "", of: Any = None
+    ) -> Any:
+        """Write a position delete file; `places` are (data file path, position), sorted. Spec and partition are those
+        of the data file `of`, or the current spec's and `partition`."""
         spec = table.spec() if of is None else table.specs().get(of.specId())
         where = self._partition(table, partition) if of is None else of.partition()
         writer = self.file_factory(table).newPositionDeleteWriter(self._output(table, name), spec, where)
@@ -119,7 +130,8 @@ class Workshop:
         return writer.toDeleteFile()
 
     def vectors(self, table: Any, name: str, of: Any, positions: Sequence[int]) -> list[Any]:
-        """Write a Puffin file `name` with one deletion vector of these positions of the data file `of`; returns its DeleteFile."""
+        """Write a Puffin file `name` with one deletion vector of these positions of the data file `of`; returns its
+        DeleteFile."""
         jvm = self.jvm
         factory = jvm.org.apache.iceberg.io.OutputFileFactory.builderFor(table, 1, 1).operationId(name)
         factory = factory.format(jvm.org.apache.iceberg.FileFormat.PUFFIN).build()

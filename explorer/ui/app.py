@@ -31,7 +31,9 @@ from explorer.ui.state import ViewState
 from explorer.ui.tables import table_view
 
 pn.extension("tabulator", notifications=True)
-panel.reactive.CDN_DIST = LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for its style sheets
+panel.reactive.CDN_DIST = (
+    LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for its style sheets
+)
 LISTS = ("snapshots", "manifests", "files", "entries", "partitions")
 TABS = ("graph", "diff", "lifecycle", "history", "rows", "deletes", "maintain", "lab", *LISTS, "problems", "export")
 FIRST = "demo.manifest_lifecycle"
@@ -75,7 +77,9 @@ class Dashboard:
         )
         self.path.param.watch(self._on_path, "value")
         self.spark = pmui.Typography("", variant="caption", margin=(8, 12), sx={"color": "#fff"})
-        self.restart = pmui.Button(label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6))
+        self.restart = pmui.Button(
+            label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6)
+        )
         self.restart.on_click(lambda _: self._restart_spark())
         self.where = pmui.Typography("", variant="caption", sizing_mode="stretch_width", margin=(4, 12))
         self.lists = {name: pn.Column(sizing_mode="stretch_both") for name in TABS[1:]}
@@ -187,7 +191,9 @@ class Dashboard:
         self._show()
         errors = [p for p in table.problems if p.severity != "info"]
         if errors and pn.state.notifications:
-            pn.state.notifications.warning(f"{len(errors)} problems in {name}; see the Problems tab. First: {errors[0]}", duration=10_000)
+            pn.state.notifications.warning(
+                f"{len(errors)} problems in {name}; see the Problems tab. First: {errors[0]}", duration=10_000
+            )
 
     def _show(self) -> None:
         if self.view is None:
@@ -244,7 +250,11 @@ class Dashboard:
             box[:] = [panels[name]()]
             return
         rows = table.snapshots if name == "snapshots" else getattr(table, name)(snapshot)
-        box[:] = [table_view(rows, name, table.metadata) if len(rows) else pmui.Typography(f"This snapshot has no {name}.", margin=20)]
+        box[:] = [
+            table_view(rows, name, table.metadata)
+            if len(rows)
+            else pmui.Typography(f"This snapshot has no {name}.", margin=20)
+        ]
 
     def _go(self, snapshot_id: int, manifest_path: str) -> None:
         """To a manifest in the graph, as a snapshot sees it."""
@@ -297,7 +307,9 @@ class Dashboard:
             state["snapshot"] = str(self.view.snapshot_id)
         if self.view.selected:
             state["node"] = self.view.selected[-1]
-        old = {k: v for k, v in pn.state.location.query_params.items() if k not in ("table", "view", "snapshot", "node")}
+        old = {
+            k: v for k, v in pn.state.location.query_params.items() if k not in ("table", "view", "snapshot", "node")
+        }
         from urllib.parse import urlencode
 
         pn.state.location.search = "?" + urlencode({**old, **state})
@@ -313,7 +325,13 @@ def _problems(table: Table) -> pn.viewable.Viewable:
     data = pd.DataFrame([problem_row(p) for p in table.problems])
     widths = {"severity": 90, "file": 420, "location": 160, "cause": 460, "unaffected": 300}
     return pn.widgets.Tabulator(
-        data, show_index=False, disabled=True, widths=widths, layout="fit_data", theme="simple", sizing_mode="stretch_both"
+        data,
+        show_index=False,
+        disabled=True,
+        widths=widths,
+        layout="fit_data",
+        theme="simple",
+        sizing_mode="stretch_both",
     )
 
 

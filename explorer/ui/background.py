@@ -23,8 +23,8 @@ def in_background(
     waiting: Callable[[], None] = lambda: None,
     period: int = 200,
 ) -> None:
-    """Carry out `work` on a thread of the pool; `waiting()` is called each `period` ms until it is over, then `ended()`, and `done(result)`
-    or `failed(words)`, all on the page's own thread."""
+    """Carry out `work` on a thread of the pool; `waiting()` is called each `period` ms until it is over, then
+    `ended()`, and `done(result)` or `failed(words)`, all on the page's own thread."""
     future = pool.submit(work)
 
     def look() -> None:

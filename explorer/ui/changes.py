@@ -36,7 +36,11 @@ def grid(
     **options: Any,
 ) -> Any:
     """A read-only table, paged when it is longer than a page."""
-    size = {"height": height, "sizing_mode": "stretch_width"} if height else {"sizing_mode": "stretch_both", "min_height": 200}
+    size = (
+        {"height": height, "sizing_mode": "stretch_width"}
+        if height
+        else {"sizing_mode": "stretch_both", "min_height": 200}
+    )
     if len(data) > page_size:
         options |= {"pagination": "remote", "page_size": page_size}
     return pn.widgets.Tabulator(
@@ -66,9 +70,17 @@ def lifecycle_view(table: Table, go: Go) -> Any:
 
     widget.on_click(clicked)
     told = [c for c in cells if c.state not in ("created", "carried") and c.snapshot in shown]
-    notes = pd.DataFrame([{"snapshot": c.snapshot, "manifest": c.manifest, "became": c.state, "why": c.reason} for c in told])
+    notes = pd.DataFrame(
+        [{"snapshot": c.snapshot, "manifest": c.manifest, "became": c.state, "why": c.reason} for c in told]
+    )
     first = f", of the last {len(shown)} of {len(snapshots)} snapshots" if len(shown) < len(snapshots) else ""
-    parts = [heading(f"Manifests by snapshots{first}: added / existing / deleted entries. Click a cell to see the manifest there."), widget]
+    parts = [
+        heading(
+            f"Manifests by snapshots{first}: added / existing / deleted entries. Click a cell to see the manifest "
+            "there."
+        ),
+        widget,
+    ]
     if told:
         parts += [heading("What became of them, and why"), grid(notes, {"why": 620}, height=240)]
     return pn.Column(*parts, sizing_mode="stretch_both")
@@ -89,7 +101,8 @@ SOLID = ("current", "ancestor", "branch")
 
 
 def lane_cell(row: LaneRow, kind: str) -> str:
-    """One row of the lineage as SVG: lines from above and to below, the snapshot as a disc, hollow when no ref leads to it."""
+    """One row of the lineage as SVG: lines from above and to below, the snapshot as a disc, hollow when no ref leads to
+    it."""
 
     def x(lane: int) -> int:
         return 10 + LANE * lane
@@ -99,7 +112,9 @@ def lane_cell(row: LaneRow, kind: str) -> str:
 
     middle, own = ROW // 2, x(row.lane)
     parts = [f'<path d="M{x(i)},0 V{ROW}" stroke="{color(i)}"/>' for i in row.through]
-    parts += [f'<path d="M{x(i)},0 C{x(i)},{middle} {x(i)},{middle} {own},{middle}" stroke="{color(i)}"/>' for i in row.above]
+    parts += [
+        f'<path d="M{x(i)},0 C{x(i)},{middle} {x(i)},{middle} {own},{middle}" stroke="{color(i)}"/>' for i in row.above
+    ]
     if row.continues:
         parts.append(f'<path d="M{own},{middle} V{ROW}" stroke="{color(row.lane)}"/>')
     fill = color(row.lane) if kind in SOLID else "#fff"
@@ -107,7 +122,9 @@ def lane_cell(row: LaneRow, kind: str) -> str:
     radius = 7 if kind == "current" else 5
     parts.append(f'<circle cx="{own}" cy="{middle}" r="{radius}" fill="{fill}" stroke="{color(row.lane)}"{dash}/>')
     width = x(max((row.lane, *row.above, *row.through))) + 12
-    return f'<svg width="{width}" height="{ROW}" fill="none" stroke-width="2" style="display:block">{"".join(parts)}</svg>'
+    return (
+        f'<svg width="{width}" height="{ROW}" fill="none" stroke-width="2" style="display:block">{"".join(parts)}</svg>'
+    )
 
 
 PLAIN_ROWS = f"""
@@ -117,7 +134,8 @@ PLAIN_ROWS = f"""
 
 
 def history_view(table: Table) -> Any:
-    """The lineage drawn like a version history beside the snapshot log; what the commits cost; the metadata files compared."""
+    """The lineage drawn like a version history beside the snapshot log; what the commits cost; the metadata files
+    compared."""
     makers = {"Lineage and log": lineage_view, "Commits": commits_view, "Metadata files": metadata_view}
     return lazy_tabs({name: partial(make, table) for name, make in makers.items()})
 
@@ -143,7 +161,9 @@ class LiveTabs:
     def __init__(self, parts: Mapping[str, tuple[Any, Callable[[], None]]]) -> None:
         self._updates = [update for _, update in parts.values()]
         self._stale: set[int] = set()
-        self.tabs = pn.Tabs(*((name, content) for name, (content, _) in parts.items()), dynamic=True, sizing_mode="stretch_both")
+        self.tabs = pn.Tabs(
+            *((name, content) for name, (content, _) in parts.items()), dynamic=True, sizing_mode="stretch_both"
+        )
         self.tabs.param.watch(lambda _: self._update(), "active")
 
     def changed(self) -> None:
@@ -163,16 +183,29 @@ def lineage_view(table: Table) -> Any:
     drawn = lanes(entries)
     rows = [
         {
-            "lineage": lane_cell(row, e.kind), "snapshot": e.snapshot, "refs": ", ".join(e.refs), "operation": e.operation or "",
-            "kind": e.kind, "notes": "; ".join(e.notes), "committed": instant(e.timestamp_ms)[:23], "snapshot id": str(e.snapshot_id),
+            "lineage": lane_cell(row, e.kind), "snapshot": e.snapshot, "refs": ", ".join(e.refs),
+            "operation": e.operation or "",
+            "kind": e.kind, "notes": "; ".join(e.notes), "committed": instant(e.timestamp_ms)[:23],
+            "snapshot id": str(e.snapshot_id),
         }
         for e, row in zip(reversed(entries), drawn, strict=True)
     ]  # fmt: skip
     width = 26 + LANE * max((i for r in drawn for i in (r.lane, *r.through)), default=0)
-    times = [{"current from": instant(e.timestamp_ms)[:23], "snapshot": e.snapshot, "how": e.how, "why": e.reason} for e in reversed(log)]
+    times = [
+        {"current from": instant(e.timestamp_ms)[:23], "snapshot": e.snapshot, "how": e.how, "why": e.reason}
+        for e in reversed(log)
+    ]
     odd = [e for e in log if e.how != "commit"]
     words = f"it parts from the lineage {count(len(odd), 'time')}" if odd else "it follows the lineage"
-    widths = {"lineage": max(50, width), "snapshot": 90, "refs": 105, "operation": 85, "kind": 95, "notes": 300, "committed": 170}
+    widths = {
+        "lineage": max(50, width),
+        "snapshot": 90,
+        "refs": 105,
+        "operation": 85,
+        "kind": 95,
+        "notes": 300,
+        "committed": 170,
+    }
     left = grid(
         pd.DataFrame(rows), widths, page_size=200, formatters={"lineage": {"type": "html"}},
         stylesheets=[PLAIN_ROWS], titles={"lineage": ""}, configuration={"headerSort": False},
@@ -180,7 +213,9 @@ def lineage_view(table: Table) -> Any:
     right = grid(pd.DataFrame(times), {"current from": 185, "snapshot": 95, "how": 80, "why": 420}, page_size=200)
     return pn.Row(
         pn.Column(heading("Lineage: every snapshot and its parent, newest first"), left, sizing_mode="stretch_both"),
-        pn.Column(heading(f"Snapshot log: what was current when; {words}"), right, sizing_mode="stretch_both", max_width=520),
+        pn.Column(
+            heading(f"Snapshot log: what was current when; {words}"), right, sizing_mode="stretch_both", max_width=520
+        ),
         sizing_mode="stretch_both",
     )
 
@@ -213,7 +248,9 @@ def metadata_view(table: Table) -> Any:
             box[:] = [heading(str(error))]
             return
         rows = pd.DataFrame([{"what": w, "which": k, "change": v} for w, k, v in change_rows(changes)])
-        box[:] = [grid(rows, {"what": 190, "which": 240, "change": 640})] if len(rows) else [heading("Nothing differs.")]
+        box[:] = (
+            [grid(rows, {"what": 190, "which": 240, "change": 640})] if len(rows) else [heading("Nothing differs.")]
+        )
 
     for picker in (first, second):
         picker.param.watch(show, "value")
@@ -302,6 +339,8 @@ def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
     return {
         f"Files ({len(files):,})": part(files, f"{len(files):,} files differ, net", {"file": 460}),
         f"Manifests ({len(fates):,})": part(fates, kept, {"manifest": 360, "why": 560}),
-        f"Partitions ({len(partitions):,})": part(partitions, f"{len(partitions):,} partitions touched", {"partition": 260}),
+        f"Partitions ({len(partitions):,})": part(
+            partitions, f"{len(partitions):,} partitions touched", {"partition": 260}
+        ),
         f"Table ({len(changed):,})": part(changed, "Schema, partition spec, sort order, properties", {"change": 640}),
     }

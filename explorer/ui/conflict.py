@@ -1,4 +1,5 @@
-"""Would a commit that began at an older snapshot succeed now, and if not, which snapshot's which files stand against it? Read-only."""
+"""Would a commit that began at an older snapshot succeed now, and if not, which snapshot's which files stand against
+it? Read-only."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _WORKERS = ThreadPoolExecutor(2, thread_name_prefix="conflict")
 
 
 def validation_switches(operation: Operation, width: int) -> Any | None:
-    """A switch for each validation that an operation offers, with what it protects from, set as its engine sets it; None without any."""
+    """A switch for each validation that an operation offers, with what it protects from, set as its engine sets it;
+    None without any."""
     offered = KINDS[operation.kind].offered if operation.engine == "java" else ()
     options = {f"{name}: {PROTECTS[name]}": name for name in offered}
     on = [v for v in offered if v in operation.validations]
@@ -40,12 +42,15 @@ def switched_on(switches: Any) -> tuple[str, ...]:
 
 
 def conflict_view(table: Table) -> Any:
-    """Choose a base, an operation, its rows and validations; see what Iceberg would say, with the conflicts lit in the graph."""
+    """Choose a base, an operation, its rows and validations; see what Iceberg would say, with the conflicts lit in the
+    graph."""
     ordinals = snapshot_ordinals(table.metadata)
     here = table.metadata.current_snapshot
     if here is None:
         return pmui.Typography("This table has no snapshot: every commit succeeds.", margin=20)
-    parent = snapshot_name(here.parent_snapshot_id if here.parent_snapshot_id in ordinals else here.snapshot_id, ordinals)
+    parent = snapshot_name(
+        here.parent_snapshot_id if here.parent_snapshot_id in ordinals else here.snapshot_id, ordinals
+    )
     base = version_input(table, "it began at", parent, 170)
     kind = pmui.Select(label="operation", options={k: k for k in KINDS}, value="cow-update", width=190, **SMALL)
     isolation = pmui.Select(label="isolation", options=list(ISOLATION), value="serializable", width=140, **SMALL)
@@ -66,19 +71,30 @@ def conflict_view(table: Table) -> Any:
     def show(found: Decision) -> None:
         status.object = found.words
         rows = [
-            {"check": c.check, "snapshot": c.snapshot, "file": base_name(f), "in": ", ".join(c.partitions), "it": PROTECTS.get(c.check, "")}
+            {
+                "check": c.check,
+                "snapshot": c.snapshot,
+                "file": base_name(f),
+                "in": ", ".join(c.partitions),
+                "it": PROTECTS.get(c.check, ""),
+            }
             for c in found.conflicts
             for f in c.files or ("",)
         ]
         parts: list[Any] = []
         if rows:
             widths = {"check": 230, "snapshot": 110, "file": 300, "in": 160, "it": 560}
-            parts += [heading("What stands against it"), grid(pd.DataFrame(rows), widths, height=min(250, 60 + 28 * len(rows)))]
+            parts += [
+                heading("What stands against it"),
+                grid(pd.DataFrame(rows), widths, height=min(250, 60 + 28 * len(rows))),
+            ]
         snapshots = [c.snapshot_id for c in found.conflicts if c.snapshot_id]
         if snapshots:
             files = {f for c in found.conflicts for f in c.files}
             state = MarkedState(table)
-            opened = [list_node(i) for i in snapshots] + [manifest_node(m) for c in found.conflicts for m in c.manifests]
+            opened = [list_node(i) for i in snapshots] + [
+                manifest_node(m) for c in found.conflicts for m in c.manifests
+            ]
             state.show(table, Uncommitted({}, {}, conflicts={*snapshots, *files}), snapshots[0], opened)
             parts.append(GraphPane.of(state, sizing_mode="stretch_both", min_height=420))
         box[:] = parts

@@ -22,7 +22,9 @@ def export(graph: Graph, picture: str) -> bytes:
         return render_image(graph, "png")
     if picture == "html":
         return render_html(graph, asset("view.js"), asset("view.css")).encode()
-    text = {"svg": render_svg, "dot": render_dot, "json": lambda g: json.dumps(graph_object(g), indent=2, ensure_ascii=False)}[picture](
-        graph
-    )
+    text = {
+        "svg": render_svg,
+        "dot": render_dot,
+        "json": lambda g: json.dumps(graph_object(g), indent=2, ensure_ascii=False),
+    }[picture](graph)
     return text.encode()

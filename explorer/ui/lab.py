@@ -1,4 +1,5 @@
-"""The commit lab on the dashboard: writers stepped one by one, their sequence diagram, what they staged in the graph, and all orders."""
+"""The commit lab on the dashboard: writers stepped one by one, their sequence diagram, what they staged in the graph,
+and all orders."""
 
 from __future__ import annotations
 
@@ -53,8 +54,9 @@ def bench() -> Bench:
 
 
 def lab_view(table: Any, changed: Callable[[Any], None], opened: Callable[[str], None]) -> Any:
-    """Writers on a bench of their own; one statement, observed, on the table that is open; would a commit to it succeed; and races.
-    `changed(table)` and `opened(name)` tell of a commit to the open table, and of a table that was made."""
+    """Writers on a bench of their own; one statement, observed, on the table that is open; would a commit to it
+    succeed; and races. `changed(table)` and `opened(name)` tell of a commit to the open table, and of a table that was
+    made."""
     return lazy_tabs(
         {
             "Writers, step by step": lambda: LabPanel().view(),
@@ -67,7 +69,11 @@ def lab_view(table: Any, changed: Callable[[Any], None], opened: Callable[[str],
 
 def _choices() -> dict[str, str]:
     """What a writer may do, in words, to `kind@engine`."""
-    return {kind.words + (f", by {e}" if e != "java" else ""): f"{name}@{e}" for name, kind in KINDS.items() for e in kind.engines}
+    return {
+        kind.words + (f", by {e}" if e != "java" else ""): f"{name}@{e}"
+        for name, kind in KINDS.items()
+        for e in kind.engines
+    }
 
 
 @dataclass
@@ -105,20 +111,32 @@ class LabPanel:
         self._stop = threading.Event()
         self._progress = ""
         self._playing = False
-        self.writers = [pmui.Select(label=f"writer {n}", options=_choices(), value="append@java", width=224, **SMALL) for n in NAMES[:2]]
+        self.writers = [
+            pmui.Select(label=f"writer {n}", options=_choices(), value="append@java", width=224, **SMALL)
+            for n in NAMES[:2]
+        ]
         third = {"nobody": NOBODY, **_choices()}
         self.writers.append(pmui.Select(label="writer C", options=third, value=NOBODY, width=224, **SMALL))
-        self.isolation = pmui.Select(label="isolation", options=list(ISOLATION), value="serializable", width=132, **SMALL)
+        self.isolation = pmui.Select(
+            label="isolation", options=list(ISOLATION), value="serializable", width=132, **SMALL
+        )
         versions = {"2: delete files": 2, "3: deletion vectors": 3}
         self.version = pmui.Select(label="format version", options=versions, value=2, width=150, **SMALL)
-        self.fault = pmui.Select(label="fault at the next step", options=FAULTS, value="", width=190, size="small", margin=(8, 6))
+        self.fault = pmui.Select(
+            label="fault at the next step", options=FAULTS, value="", width=190, size="small", margin=(8, 6)
+        )
         look: dict[str, Any] = {"variant": "outlined", "margin": (8, 4)}
         self.reset = pmui.Button(label="New run", variant="contained", width=105, margin=(8, 4, 8, 10))
-        self.steps = [pmui.Button(label=f"Step {n}", width=88, disabled=True, visible=n != "C", **look) for n in NAMES[:3]]
+        self.steps = [
+            pmui.Button(label=f"Step {n}", width=88, disabled=True, visible=n != "C", **look) for n in NAMES[:3]
+        ]
         self.play = pmui.Button(label="Play", width=88, disabled=True, **look)
         self.orders = pmui.Button(label="All orders", width=115, **look)
         self.cancel = pmui.Button(label="Cancel", width=90, visible=False, **look)
-        words = "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap. New run begins anew."
+        words = (
+            "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap. "
+            "New run begins anew."
+        )
         self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
         self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.saved = pmui.FileInput(label="Replay a run", accept=".json", variant="outlined", width=145, margin=(8, 4))
@@ -153,7 +171,10 @@ class LabPanel:
         saved = pmui.FileDownload(callback=lambda: io.BytesIO(self._saved()), filename="run.json", **look)
         self.tabs = LiveTabs(
             {
-                "Sequence": (pn.Row(self.picture, pn.Column(self.side, saved, width=380), sizing_mode="stretch_both"), self._show_sequence),
+                "Sequence": (
+                    pn.Row(self.picture, pn.Column(self.side, saved, width=380), sizing_mode="stretch_both"),
+                    self._show_sequence,
+                ),
                 "Graph, with what is not committed": (self.graph, self._show_graph),
                 "Steps and files": (self.table, self._show_steps),
             }
@@ -165,7 +186,9 @@ class LabPanel:
             pn.state.on_session_destroyed(self._end)
         return pn.Column(
             pn.FlexBox(*self.writers, self.isolation, self.version, gap="0px"),
-            pn.FlexBox(self.reset, *self.steps, self.play, self.fault, self.orders, self.cancel, self.switches, self.saved),
+            pn.FlexBox(
+                self.reset, *self.steps, self.play, self.fault, self.orders, self.cancel, self.switches, self.saved
+            ),
             self.validations,
             self.status,
             self.box,
@@ -199,7 +222,9 @@ class LabPanel:
             usual = Operation(kind, self.isolation.value, engine)
             groups = [g for g in box.objects if isinstance(g, pn.widgets.CheckBoxGroup)]
             checks = switched_on(groups[0]) if groups else usual.validations
-            found.append(usual if checks == usual.validations else Operation(kind, self.isolation.value, engine, checks))
+            found.append(
+                usual if checks == usual.validations else Operation(kind, self.isolation.value, engine, checks)
+            )
         return found
 
     # -- what is done -------------------------------------------------------------------------------------------------
@@ -300,7 +325,11 @@ class LabPanel:
     def _show(self, seen: Look) -> None:
         run = self.run = seen.run
         last = run.events[-1] if run.events else None
-        said = f"{last.writer} {last.words}" if last else "Three rows in two files, each of a snapshot of its own. Step a writer."
+        said = (
+            f"{last.writer} {last.words}"
+            if last
+            else "Three rows in two files, each of a snapshot of its own. Step a writer."
+        )
         waiting = [f"{w.name}: {w.state if w.over else 'next ' + w.state}" for w in run.writers]
         self.status.object = f"{said}  ({'; '.join(waiting)})"
         self._seen = seen
@@ -322,8 +351,14 @@ class LabPanel:
         for title, decisions in (("If {} went on now", seen.would), ("Why {} was refused", seen.why)):
             for name, decision in decisions.items():
                 side += [heading(title.format(name)), pmui.Typography(decision.words, variant="body2", margin=(0, 10))]
-        orphans = [{"writer": m.writer, "left behind by it": base_name(m.path)} for m in seen.marks.loose if m.mark == "orphan"]
-        orphans += [{"writer": w, "left behind by it": base_name(p)} for p, w in seen.marks.paths.items() if w in seen.marks.gone]
+        orphans = [
+            {"writer": m.writer, "left behind by it": base_name(m.path)} for m in seen.marks.loose if m.mark == "orphan"
+        ]
+        orphans += [
+            {"writer": w, "left behind by it": base_name(p)}
+            for p, w in seen.marks.paths.items()
+            if w in seen.marks.gone
+        ]
         if orphans:
             side += [heading("Orphans"), grid(pd.DataFrame(orphans), {"left behind by it": 290}, height=170)]
         self.side[:] = side
@@ -362,9 +397,15 @@ class LabPanel:
         self._background(work, lambda found: self._show_orders(*found), "Running every order on Iceberg…")
 
     def _show_orders(self, found: Interleavings, drawn: str) -> None:
-        summary = "; ".join(f"{n} × {words}" for words, n in found.summary().items()) or "cancelled before the first order was done"
+        summary = (
+            "; ".join(f"{n} × {words}" for words, n in found.summary().items())
+            or "cancelled before the first order was done"
+        )
         self.status.object = f"{len(found.outcomes)} orders: {summary}"
-        table = grid(pd.DataFrame(interleaving_rows(found)), {"order": 90, "outcomes": 190, "rows": 420, "equals": 90, "anomaly": 140})
+        table = grid(
+            pd.DataFrame(interleaving_rows(found)),
+            {"order": 90, "outcomes": 190, "rows": 420, "equals": 90, "anomaly": 140},
+        )
 
         def clicked(event: Any) -> None:
             self._replay(found.outcomes[event.row].saved.encode())

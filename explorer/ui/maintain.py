@@ -1,4 +1,5 @@
-"""The maintenance panel: preview for any table, run for tables of the sandbox, on fresh copies of the teaching tables."""
+"""The maintenance panel: preview for any table, run for tables of the sandbox, on fresh copies of the teaching
+tables."""
 
 from __future__ import annotations
 
@@ -38,20 +39,28 @@ ABOUT = {
 
 def maintain_view(table: Table, changed: Callable[[str], None]) -> Any:
     """Maintenance; and branches, tags and undo."""
-    return lazy_tabs({"Maintenance": lambda: procedures_view(table, changed), "Branches and undo": lambda: undo_view(table, changed)})
+    return lazy_tabs(
+        {"Maintenance": lambda: procedures_view(table, changed), "Branches and undo": lambda: undo_view(table, changed)}
+    )
 
 
 def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
     """Choose an operation on refs or the current snapshot, see what it would do, run it on a sandbox table."""
-    operation = pmui.Select(label="operation", options={w: n for n, w in REF_OPERATIONS.items()}, value="rollback", width=400, **SMALL)
+    operation = pmui.Select(
+        label="operation", options={w: n for n, w in REF_OPERATIONS.items()}, value="rollback", width=400, **SMALL
+    )
     name = pmui.TextInput(label="branch, tag or WAP id", width=170, **SMALL)
     ordinals = snapshot_ordinals(table.metadata)
     here = table.metadata.current_snapshot
     parent = snapshot_name(here.parent_snapshot_id if here else None, ordinals)
-    snapshot = version_input(table, "snapshot (or a time)", parent if here and here.parent_snapshot_id in ordinals else "main", 220)
+    snapshot = version_input(
+        table, "snapshot (or a time)", parent if here and here.parent_snapshot_id in ordinals else "main", 220
+    )
     writable = maintenance.is_writable(table)
     run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
-    status = pmui.Typography("" if writable else "Previews only: this table is not written to.", variant="body2", margin=(4, 10))
+    status = pmui.Typography(
+        "" if writable else "Previews only: this table is not written to.", variant="body2", margin=(4, 10)
+    )
     box = pn.Column(sizing_mode="stretch_both")
 
     def chosen() -> tuple[str, str, str | None]:
@@ -64,7 +73,10 @@ def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
             box[:] = [heading(f"⚠ {error}")]
             return
         names = list(dict.fromkeys([*seen.before, *seen.after]))
-        rows = [{"ref": n, "before": _of(seen.before.get(n), ordinals), "after": _of(seen.after.get(n), ordinals)} for n in names]
+        rows = [
+            {"ref": n, "before": _of(seen.before.get(n), ordinals), "after": _of(seen.after.get(n), ordinals)}
+            for n in names
+        ]
         if seen.current is None:
             rows = [r | ({"after": "a new snapshot"} if r["ref"] == "main" else {}) for r in rows]
         lines = [pmui.Typography(w, variant="body2", margin=(2, 10)) for w in seen.words]
@@ -72,7 +84,9 @@ def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
         box[:] = [heading("What it would do"), *lines, refs]
         if seen.files:
             prefix = table.metadata.location.rstrip("/") + "/"
-            listed = pd.DataFrame([{"file that no branch or tag would lead to": f.replace(prefix, "")} for f in seen.files])
+            listed = pd.DataFrame(
+                [{"file that no branch or tag would lead to": f.replace(prefix, "")} for f in seen.files]
+            )
             box.append(grid(listed, {"file that no branch or tag would lead to": 700}))
 
     def start(_: Any) -> None:
@@ -104,7 +118,9 @@ def _of(snapshot_id: int | None, ordinals: dict[int, int]) -> str:
 
 def procedures_view(table: Table, changed: Callable[[str], None]) -> Any:
     """Choose an operation, see what it would do, run it. `changed(name)` opens a table that was made or changed."""
-    operation = pmui.Select(label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=270, **SMALL)
+    operation = pmui.Select(
+        label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=270, **SMALL
+    )
     columns = pmui.TextInput(label="columns to sort by", width=200, visible=False, **SMALL)
     retain = pmui.IntInput(label="snapshots to keep", value=1, start=1, width=140, visible=False, **SMALL)
     teaching, writable = maintenance.is_teaching(table), maintenance.is_writable(table)
@@ -154,10 +170,16 @@ def procedures_view(table: Table, changed: Callable[[str], None]) -> Any:
         def said(name: str, value: int) -> str:
             return human_bytes(value) if name.endswith("bytes") else f"{value:,}"
 
-        rows = [{"of": k.replace("_", " "), "before": said(k, v), "after": said(k, after[k])} for k, v in asdict(outcome.before).items()]
+        rows = [
+            {"of": k.replace("_", " "), "before": said(k, v), "after": said(k, after[k])}
+            for k, v in asdict(outcome.before).items()
+        ]
         answer = [{"the procedure says": k, "": cell(v)} for r in outcome.answer for k, v in r.items()]
         status.object = outcome.sql
-        tables = [grid(pd.DataFrame(rows), {"of": 200}, height=330), grid(pd.DataFrame(answer), {"the procedure says": 260}, height=330)]
+        tables = [
+            grid(pd.DataFrame(rows), {"of": 200}, height=330),
+            grid(pd.DataFrame(answer), {"the procedure says": 260}, height=330),
+        ]
         again = pmui.Button(label="Open the table as it is now", variant="outlined", width=240, margin=10)
         again.on_click(lambda _: changed(table.name))
         box[:] = [heading("Before and after"), pn.Row(*tables, sizing_mode="stretch_width"), again]

@@ -75,4 +75,8 @@ class DeletesWidget(GraphWidget):
 def mimebundle(table: Table) -> Mapping[str, Any]:
     """A table's widget, picture and text, with which metadata file was opened and why."""
     bundle, _ = TableWidget(table)._repr_mimebundle_()
-    return {**bundle, "text/html": f"<div><p>{escape(table.why)}</p>{bundle['text/html']}</div>", "text/plain": repr(table)}
+    return {
+        **bundle,
+        "text/html": f"<div><p>{escape(table.why)}</p>{bundle['text/html']}</div>",
+        "text/plain": repr(table),
+    }

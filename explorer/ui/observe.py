@@ -1,4 +1,5 @@
-"""One statement, or one operation of the table API, on a sandbox table: what it wrote, the swap, the report, the diff, and the graph."""
+"""One statement, or one operation of the table API, on a sandbox table: what it wrote, the swap, the report, the diff,
+and the graph."""
 
 from __future__ import annotations
 
@@ -40,28 +41,43 @@ class ObservePanel:
             label=label, value=first, rows=2, max_length=20_000, sizing_mode="stretch_width", margin=(14, 10, 4, 10)
         )
         teaching, allowed = is_teaching(table), is_writable(table)
-        self.run = pmui.Button(label="Run it", variant="contained", width=100, margin=(8, 4, 8, 10), disabled=not allowed)
-        self.api = pmui.Select(label="or the table API", options={w: n for n, (w, _) in API.items()}, width=400, **SMALL)
+        self.run = pmui.Button(
+            label="Run it", variant="contained", width=100, margin=(8, 4, 8, 10), disabled=not allowed
+        )
+        self.api = pmui.Select(
+            label="or the table API", options={w: n for n, (w, _) in API.items()}, width=400, **SMALL
+        )
         self.call = pmui.Button(label="Call it", variant="outlined", width=90, margin=(8, 4), disabled=not allowed)
-        self.copy = pmui.Button(label="Make a copy of my own", variant="contained", width=210, margin=(8, 4), visible=teaching)
-        self.reset = pmui.Button(label="Reset", variant="outlined", width=90, margin=(8, 4), visible=bool(origin(table.name)))
+        self.copy = pmui.Button(
+            label="Make a copy of my own", variant="contained", width=210, margin=(8, 4), visible=teaching
+        )
+        self.reset = pmui.Button(
+            label="Reset", variant="outlined", width=90, margin=(8, 4), visible=bool(origin(table.name))
+        )
         words = "Runs through Spark on this sandbox table; nothing else can be written to."
         if teaching:
             words = "A teaching table stays as it is: make a copy of your own to change."
         elif not allowed:
             words = "Nothing is written to this table: it is not in the sandbox."
         self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
-        self.graph = GraphPane(state=self.state.state(), timeline=self.state.timeline(), sizing_mode="stretch_both", min_height=400)
+        self.graph = GraphPane(
+            state=self.state.state(), timeline=self.state.timeline(), sizing_mode="stretch_both", min_height=400
+        )
         self.graph.param.watch(self._on_request, "request")
         names = ("Files in order", "What changed", "Commit report")
         self.boxes = [pn.Column(sizing_mode="stretch_both", scroll=True) for _ in names]
         fill = (self._show_files, self._show_changes, self._show_report)
-        parts = {"Graph": (self.graph, self._show_graph), **dict(zip(names, zip(self.boxes, fill, strict=True), strict=True))}
+        parts = {
+            "Graph": (self.graph, self._show_graph),
+            **dict(zip(names, zip(self.boxes, fill, strict=True), strict=True)),
+        }
         self.tabs = LiveTabs(parts)
         self._seen: Observation | None = None
         self.run.on_click(lambda _: self.start(lambda: observe(self.table, self.sql.value), self.show))
         self.call.on_click(lambda _: self.start(lambda: observe_api(self.table, self.api.value), self.show))
-        self.copy.on_click(lambda _: self.start(lambda: fresh_copy(shared_engine(), table.name.rsplit(".", 1)[-1]), self.opened))
+        self.copy.on_click(
+            lambda _: self.start(lambda: fresh_copy(shared_engine(), table.name.rsplit(".", 1)[-1]), self.opened)
+        )
         self.reset.on_click(lambda _: self.start(lambda: reset_copy(shared_engine(), table.name), self.opened))
 
     def view(self) -> Any:
@@ -122,7 +138,10 @@ class ObservePanel:
         if files:
             order = [grid(pd.DataFrame(files), widths, height=min(420, 50 + 34 * len(files)))]
         if seen.swapped:
-            pointer = [{"the catalog": w, "metadata file": f} for w, f in zip(("pointed to", "points to"), seen.swapped, strict=True)]
+            pointer = [
+                {"the catalog": w, "metadata file": f}
+                for w, f in zip(("pointed to", "points to"), seen.swapped, strict=True)
+            ]
             order += [heading("Compare-and-swap"), grid(pd.DataFrame(pointer), {"metadata file": 800}, height=110)]
         self.boxes[0][:] = order
 
@@ -140,5 +159,9 @@ class ObservePanel:
         if seen is not None and seen.cost is not None:
             ours = [{"counted from metadata": k.replace("_", " "), "": str(v)} for k, v in asdict(seen.cost).items()]
             told.append(grid(pd.DataFrame(ours), {"counted from metadata": 220, "": 230}))
-        words = "Iceberg's own CommitReport, and what the metadata says." if told else "Iceberg reports commits that make a snapshot."
+        words = (
+            "Iceberg's own CommitReport, and what the metadata says."
+            if told
+            else "Iceberg reports commits that make a snapshot."
+        )
         self.boxes[2][:] = [heading(words), pn.Row(*told, sizing_mode="stretch_both")]

@@ -30,7 +30,10 @@ class RacePanel:
         self.run = pmui.Button(label="Race", variant="contained", width=100, margin=(14, 6))
         self.meet = pmui.Button(label="Run the faults", variant="outlined", width=150, margin=(14, 6))
         self.cancel = pmui.Button(label="Cancel", variant="outlined", width=90, margin=(14, 6), visible=False)
-        words = "Half of the writers are Java, half pyiceberg; each is a process of its own, on one table in a temporary catalog."
+        words = (
+            "Half of the writers are Java, half pyiceberg; each is a process of its own, on one table in a "
+            "temporary catalog."
+        )
         self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
         self.picture = pn.pane.HTML("", margin=(4, 10))
         self.box = pn.Column(sizing_mode="stretch_both")
@@ -81,14 +84,21 @@ class RacePanel:
             )
             self.picture.object = race_svg(laps, total)
 
-        self._start(lambda: race(writers, commits, self._laps.append, self._stop.is_set), self._show_race, waiting, True)
+        self._start(
+            lambda: race(writers, commits, self._laps.append, self._stop.is_set), self._show_race, waiting, True
+        )
 
     def _show_race(self, found: Tally) -> None:
         kept = found.acknowledged == found.snapshots == found.rows
-        verdict = "nothing acknowledged is missing, and nothing else is there" if kept else "what was acknowledged and what is there differ"
+        verdict = (
+            "nothing acknowledged is missing, and nothing else is there"
+            if kept
+            else "what was acknowledged and what is there differ"
+        )
         self.status.object = (
             f"{found.acknowledged} acknowledged = {found.snapshots} snapshots = {found.rows} rows: {verdict}. "
-            f"{found.commits_per_second:.1f} commits a second, {count(found.retries, 'swap')} lost, {count(found.failures, 'failure')}, "
+            f"{found.commits_per_second:.1f} commits a second, {count(found.retries, 'swap')} lost, "
+            f"{count(found.failures, 'failure')}, "
             f"{count(found.orphans, 'file')} left behind."
         )
         if self._laps:
@@ -108,18 +118,27 @@ class RacePanel:
     def _show_faults(self, found: list[Fault]) -> None:
         lost = sum(f.acknowledged > f.committed for f in found)
         self.status.object = (
-            f"Acknowledged commits that are lost: {lost}. Tables that do not open clean: {sum(not f.opens_clean for f in found)}. "
+            f"Acknowledged commits that are lost: {lost}. Tables that do not open clean: "
+            f"{sum(not f.opens_clean for f in found)}. "
             "What was not acknowledged may be there all the same: who was told nothing must look."
         )
         rows = [
             {
-                "writer": f.writer, "what befell it": FAULTS[f.fault], "it was told": f.told, "acknowledged": f.acknowledged,
+                "writer": f.writer, "what befell it": FAULTS[f.fault], "it was told": f.told,
+                "acknowledged": f.acknowledged,
                 "committed": f.committed, "left behind": "\n".join(f.left_behind) or "nothing",
                 "opens clean": "yes" if f.opens_clean else "no",
             }
             for f in found
         ]  # fmt: skip
-        widths = {"writer": 75, "what befell it": 190, "it was told": 220, "acknowledged": 118, "committed": 98, "left behind": 300}
+        widths = {
+            "writer": 75,
+            "what befell it": 190,
+            "it was told": 220,
+            "acknowledged": 118,
+            "committed": 98,
+            "left behind": 300,
+        }
         self.box[:] = [
             heading("One commit each"),
             grid(

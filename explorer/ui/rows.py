@@ -39,7 +39,11 @@ def rows_frame(rows: pa.Table) -> pd.DataFrame:
     data = {}
     for i, field in enumerate(rows.schema):
         column, kind = rows.column(i), field.type
-        exact = pa.types.is_floating(kind) or pa.types.is_boolean(kind) or (pa.types.is_integer(kind) and kind.bit_width < 64)
+        exact = (
+            pa.types.is_floating(kind)
+            or pa.types.is_boolean(kind)
+            or (pa.types.is_integer(kind) and kind.bit_width < 64)
+        )
         if exact or pa.types.is_string(kind):
             data[field.name] = column.to_pandas()
         else:
@@ -54,7 +58,9 @@ def downloads(get: Callable[[], pa.Table], name: str) -> pn.Row:
 
 def version_input(table: Table, label: str, value: str, width: int) -> Any:
     """A field for a version, which suggests refs and snapshots."""
-    return pmui.AutocompleteInput(label=label, value=value, options=versions(table), restrict=False, min_characters=0, width=width, **SMALL)
+    return pmui.AutocompleteInput(
+        label=label, value=value, options=versions(table), restrict=False, min_characters=0, width=width, **SMALL
+    )
 
 
 def versions(table: Table) -> list[str]:
@@ -94,7 +100,9 @@ class ReadPanel:
         self.words = ""
         here = snapshot_name(snapshot_id, snapshot_ordinals(table.metadata))
         self.version = version_input(table, "version: snapshot, branch, tag or time", here, 250)
-        self.where = pmui.TextInput(label="where (Spark SQL)", placeholder="id > 3 AND name = 'jack'", width=230, **SMALL)
+        self.where = pmui.TextInput(
+            label="where (Spark SQL)", placeholder="id > 3 AND name = 'jack'", width=230, **SMALL
+        )
         self.columns = pmui.MultiChoice(label="columns", options=column_names(table), width=200, margin=(14, 6, 4, 6))
         self.limit = pmui.IntInput(label="limit", value=1000, start=1, end=1_000_000, width=110, **SMALL)
         self.provenance = pmui.Checkbox(label="provenance", value=True, margin=(18, 6, 4, 6))
@@ -117,7 +125,9 @@ class ReadPanel:
         known = self.table.reading(self.version.value.strip() or None)
         self.words = known.words
         extra = tuple(metadata_columns(self.table.metadata.format_version)) if self.provenance.value else ()
-        return ReadRequest(known.version, tuple(self.columns.value or ()) or None, self.where.value.strip(), self.limit.value, extra)
+        return ReadRequest(
+            known.version, tuple(self.columns.value or ()) or None, self.where.value.strip(), self.limit.value, extra
+        )
 
     def view(self) -> Any:
         """The panel."""
@@ -145,7 +155,9 @@ class ReadPanel:
         spark = "" if self.reads.engine.state.phase == "ready" else f"; {self.reads.engine.state}"
         self.status.object = f"{progress}{spark}"
         self.bar.variant = "determinate" if progress.tasks or read.over else "indeterminate"
-        self.bar.value = 100 if read.over else round(100 * progress.tasks_done / progress.tasks) if progress.tasks else 0
+        self.bar.value = (
+            100 if read.over else round(100 * progress.tasks_done / progress.tasks) if progress.tasks else 0
+        )
         if not read.over:
             return
         if self._ticking is not None:
@@ -174,15 +186,24 @@ class ReadPanel:
         self.box[:] = [widget]
         parts: list[Any] = [heading("Scan report")]
         for report in read.reports:
-            lines = [{"of": words, "scanned": report.pair(what)[0], "skipped": report.pair(what)[1]} for what, words in SCANNED.items()]
+            lines = [
+                {"of": words, "scanned": report.pair(what)[0], "skipped": report.pair(what)[1]}
+                for what, words in SCANNED.items()
+            ]
             parts.append(grid(pd.DataFrame(lines), {"of": 130, "scanned": 85, "skipped": 85}, height=190))
-            size, took = human_bytes(report.metrics.get("totalDataFileSize")), report.metrics.get("totalPlanningDuration", 0)
+            size, took = (
+                human_bytes(report.metrics.get("totalDataFileSize")),
+                report.metrics.get("totalPlanningDuration", 0),
+            )
             parts.append(pmui.Typography(f"{size} of data files, planned in {took} ms", variant="body2"))
         if "_file" in rows.column_names:
             parts.append(pmui.Typography("Click a row to see its file and deletes in the graph.", variant="body2"))
         parts.append(downloads(lambda: rows, "rows"))
         if rows.num_rows == self.limit.value:
-            parts += [pmui.Typography("The limit cut it off. All rows:", variant="body2"), downloads(self._everything, "all-rows")]
+            parts += [
+                pmui.Typography("The limit cut it off. All rows:", variant="body2"),
+                downloads(self._everything, "all-rows"),
+            ]
         self.report[:] = parts
 
     def _everything(self) -> pa.Table:
@@ -230,7 +251,9 @@ def row_diff_view(table: Table, snapshot_id: int) -> Any:
     before_name = snapshot_name(parent, ordinals) if parent in ordinals else versions(table)[-1]
     first = version_input(table, "from", before_name, 190)
     second = version_input(table, "to", snapshot_name(snapshot_id, ordinals), 190)
-    keys = pmui.MultiChoice(label="columns that tell an update", options=column_names(table), width=300, margin=(14, 6, 4, 6))
+    keys = pmui.MultiChoice(
+        label="columns that tell an update", options=column_names(table), width=300, margin=(14, 6, 4, 6)
+    )
     run = pmui.Button(label="Compare", variant="contained", width=100, margin=(14, 6))
     words = pmui.Typography("", variant="body2", margin=(4, 10))
     box = pn.Column(sizing_mode="stretch_both")
@@ -248,9 +271,15 @@ def row_diff_view(table: Table, snapshot_id: int) -> Any:
         parts = [{"partition": n or "(unpartitioned)"} | dict(c) for n, c in sorted(found.partitions.items())]
         side = [heading("By partition"), grid(pd.DataFrame(parts), {"partition": 150}, height=220)] if parts else []
         if everything.num_rows > shown.num_rows:
-            side.append(pmui.Typography(f"{shown.num_rows:,} of {everything.num_rows:,} rows shown; all of them:", variant="body2"))
+            side.append(
+                pmui.Typography(
+                    f"{shown.num_rows:,} of {everything.num_rows:,} rows shown; all of them:", variant="body2"
+                )
+            )
         side.append(downloads(lambda: everything, "row-diff"))
-        box[:] = [pn.Row(grid(rows_frame(shown), {"_file": 240}), pn.Column(*side, width=430), sizing_mode="stretch_both")]
+        box[:] = [
+            pn.Row(grid(rows_frame(shown), {"_file": 240}), pn.Column(*side, width=430), sizing_mode="stretch_both")
+        ]
 
     run.on_click(show)
     show()
@@ -262,7 +291,9 @@ def fate_view(table: Table, snapshot_id: int) -> Any:
     name = snapshot_name(snapshot_id, snapshot_ordinals(table.metadata))
     where = pmui.TextInput(label="which rows", placeholder="name = 'jack' and id > 3", width=380, **SMALL)
     version = version_input(table, "as of", name, 190)
-    keys = pmui.MultiChoice(label="columns that tell a changed row", options=column_names(table), width=260, margin=(14, 6, 4, 6))
+    keys = pmui.MultiChoice(
+        label="columns that tell a changed row", options=column_names(table), width=260, margin=(14, 6, 4, 6)
+    )
     run = pmui.Button(label="Tell", variant="contained", width=80, margin=(14, 6))
     box = pn.Column(sizing_mode="stretch_both", scroll=True)
     hint = "Why is a row missing, or still there? Give a filter; every snapshot that is left is looked through."
@@ -277,7 +308,9 @@ def fate_view(table: Table, snapshot_id: int) -> Any:
         events = pd.DataFrame(event_rows(fate.events, [f.name for f in fate.schema.fields]))
         widths = {"when": 165, "snapshot": 100, "what": 85, "row": 300, "at": 190, "how": 560}
         parts: list[Any] = [grid(events, widths, height=min(420, 70 + 34 * max(1, len(events))))] if len(events) else []
-        lines = [pmui.Typography(t, variant="body2", margin=(1, 10, 1, 10 + 22 * t.startswith("  "))) for t in told[:200]]
+        lines = [
+            pmui.Typography(t, variant="body2", margin=(1, 10, 1, 10 + 22 * t.startswith("  "))) for t in told[:200]
+        ]
         box[:] = [*parts, heading("The answer"), *lines]
 
     run.on_click(show)
@@ -295,19 +328,29 @@ def deletes_view(table: Table, snapshot_id: int | None) -> Any:
     if not known.files.deletes:
         return heading("No deletes are live in this snapshot: every row of every data file is read.")
     applying = sum(v.applies for v in known.verdicts)
-    words = f"{applying:,} of {len(known.verdicts):,} pairs of data and delete files apply; {len(known.dangling):,} deletes dangle."
+    words = (
+        f"{applying:,} of {len(known.verdicts):,} pairs of data and delete files apply; "
+        f"{len(known.dangling):,} deletes dangle."
+    )
     pairs = [
         {
-            "data file": base_name(r["data_file"] or "(none)"), "delete file": base_name(r["delete_file"]), "kind": r["kind"],
-            "applies": "yes" if r["applies"] else "no", "why": "; ".join(("✓ " if x["holds"] else "✗ ") + x["words"] for x in r["reasons"]),
+            "data file": base_name(r["data_file"] or "(none)"), "delete file": base_name(r["delete_file"]),
+            "kind": r["kind"],
+            "applies": "yes" if r["applies"] else "no",
+            "why": "; ".join(("✓ " if x["holds"] else "✗ ") + x["words"] for x in r["reasons"]),
         }
         for r in delete_rows(known.verdicts, known.dangling)
     ]  # fmt: skip
-    costs = [r | {"data_file": base_name(r["data_file"]), "delete_bytes": human_bytes(r["delete_bytes"])} for r in cost_rows(known.costs)]
+    costs = [
+        r | {"data_file": base_name(r["data_file"]), "delete_bytes": human_bytes(r["delete_bytes"])}
+        for r in cost_rows(known.costs)
+    ]
     tabs = lazy_tabs(
         {
             "Graph": lambda: GraphPane.of(state, sizing_mode="stretch_both", min_height=380),
-            f"Pairs ({len(pairs):,})": lambda: grid(pd.DataFrame(pairs), {"data file": 250, "delete file": 250, "applies": 80, "why": 760}),
+            f"Pairs ({len(pairs):,})": lambda: grid(
+                pd.DataFrame(pairs), {"data file": 250, "delete file": 250, "applies": 80, "why": 760}
+            ),
             "Cost by data file": lambda: grid(pd.DataFrame(costs), {"data_file": 380}),
         }
     )

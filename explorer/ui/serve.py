@@ -16,7 +16,8 @@ PASSWORD_VARIABLE = "ICEBERG_EXPLORER_PASSWORD"
 
 
 def serve(table: str | None, port: int, address: str, show: bool) -> None:
-    """Run the server until it is interrupted. Raises AccessRefused for another address than loopback without a password."""
+    """Run the server until it is interrupted. Raises AccessRefused for another address than loopback without a
+    password."""
     password = os.environ.get(PASSWORD_VARIABLE)
     loopback = address == "localhost" or (_is_ip(address) and ipaddress.ip_address(address).is_loopback)
     if not loopback and not password:
@@ -31,8 +32,18 @@ def serve(table: str | None, port: int, address: str, show: bool) -> None:
     if table:
         os.environ[app.TABLE_VARIABLE] = table
     shared_engine().start()
-    guard: dict[str, Any] = {"basic_auth": {"explorer": password}, "cookie_secret": secrets.token_hex(32)} if password else {}
-    server = pn.serve({"/": app.create}, port=port, address=address, show=False, start=False, title="Iceberg metadata explorer", **guard)
+    guard: dict[str, Any] = (
+        {"basic_auth": {"explorer": password}, "cookie_secret": secrets.token_hex(32)} if password else {}
+    )
+    server = pn.serve(
+        {"/": app.create},
+        port=port,
+        address=address,
+        show=False,
+        start=False,
+        title="Iceberg metadata explorer",
+        **guard,
+    )
     hosts = {address, "localhost", "127.0.0.1", "[::1]", "::1"}
     _refuse_other_hosts(server._tornado, hosts if loopback else None)
     url = f"http://{'localhost' if loopback else address}:{server.port}/"

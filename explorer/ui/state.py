@@ -27,8 +27,8 @@ FILES = ("data_file", "position_deletes", "equality_deletes", "deletion_vector")
 
 
 class GraphState:
-    """The state behind one widget: a graph of a table, and what is selected. `handle` takes a request of the widget and returns
-    whether the graph must be drawn again (else only the details)."""
+    """The state behind one widget: a graph of a table, and what is selected. `handle` takes a request of the widget and
+    returns whether the graph must be drawn again (else only the details)."""
 
     compares = False
     """Whether this is the difference of two snapshots: the widget then offers no search, timeline or reload."""
@@ -62,7 +62,10 @@ class GraphState:
         if node.kind not in FILES:
             return found.to_json()
         is_data = node.kind == "data_file"
-        offers = {"life": "Tell the life of this file", "rows": "Show its rows and deletes" if is_data else "Show what it holds"}
+        offers = {
+            "life": "Tell the life of this file",
+            "rows": "Show its rows and deletes" if is_data else "Show what it holds",
+        }
         sections = list(found.sections)
         if ("rows", node.id) in self._told:  # what the entry means comes first
             sections[1:1] = row_sections(self.table, node.facts, is_data)
@@ -77,7 +80,9 @@ class GraphState:
         kind = str(request.get("type"))
         if kind == "select":
             wanted = request.get("ids")
-            self.selected = [i for i in wanted if isinstance(i, str) and self.graph.node(i)] if isinstance(wanted, list) else []
+            self.selected = (
+                [i for i in wanted if isinstance(i, str) and self.graph.node(i)] if isinstance(wanted, list) else []
+            )
             node = self.graph.node(self.selected[-1]) if self.selected else None
             if node and node.kind in FILES and self._quick(node):
                 self._told.add(("rows", node.id))
@@ -113,7 +118,9 @@ class CompareState(GraphState):
     def __init__(self, table: Table, before: str | int | None, after: str | int | None) -> None:
         super().__init__(table)
         self.diff = table.diff(before, after)
-        self._before, self._after = (table.manifest_files(table.metadata.snapshot(i)) for i in (self.diff.before, self.diff.after))
+        self._before, self._after = (
+            table.manifest_files(table.metadata.snapshot(i)) for i in (self.diff.before, self.diff.after)
+        )
         self._pages: dict[str, int] = {}
         self._draw()
 
@@ -141,7 +148,9 @@ class DeletesState(GraphState):
 
     def _draw(self) -> None:
         known = self.deletes
-        self.graph = delete_graph(self.table.name, self._snapshot_id, known.verdicts, known.costs, known.dangling, self._start)
+        self.graph = delete_graph(
+            self.table.name, self._snapshot_id, known.verdicts, known.costs, known.dangling, self._start
+        )
 
     def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
         group = next((e for e in self.graph.elided if e.id == request.get("id")), None)
@@ -165,7 +174,9 @@ class ViewState(GraphState):
         self.view = self.table.default_view(snapshot)
         if old is not None:
             keep = frozenset(n for n in old.open_nodes if not n.startswith(("closed:", "l")))
-            self.view = replace(self.view, open_nodes=self.view.open_nodes | keep, show_filtered=old.show_filtered, search=old.search)
+            self.view = replace(
+                self.view, open_nodes=self.view.open_nodes | keep, show_filtered=old.show_filtered, search=old.search
+            )
         self._draw()
 
     def _draw(self) -> None:
@@ -222,14 +233,18 @@ class ViewState(GraphState):
             self.message = f"{path} is no live data file of this snapshot"
             return
         files = [data, *(v.delete for v in found.of(data) if v.applies)]
-        listed = [m.manifest_path for m in self.table.manifest_files(self.table.metadata.snapshot(self.view.snapshot_id))]
+        listed = [
+            m.manifest_path for m in self.table.manifest_files(self.table.metadata.snapshot(self.view.snapshot_id))
+        ]
         box = list_node(self.view.snapshot_id or 0)
         pages, opened, chosen = dict(self.view.pages), set(self.view.open_nodes) - {f"closed:{box}"}, []
         for file in files:
             node = manifest_node(file.manifest_path)
             opened.add(node)
             pages[box] = max(0, listed.index(file.manifest_path) - 5)
-            table = self.table.reader.entries(self.table.find_manifest(file.manifest_path, self.view.snapshot_id)[0]).value
+            table = self.table.reader.entries(
+                self.table.find_manifest(file.manifest_path, self.view.snapshot_id)[0]
+            ).value
             pages[node] = max(0, table["file_path"].to_pylist().index(file.path) - 5)
             chosen += [node, file_node(file.path, file.content_offset)]
         self.view = replace(self.view, open_nodes=frozenset(opened), pages=pages, search="", show_filtered=True)
@@ -275,7 +290,8 @@ class MarkedState(ViewState):
         return {}
 
     def show(self, table: Table, marks: Uncommitted, snapshot: int | None = None, opened: Iterable[str] = ()) -> None:
-        """Look at a table anew, at a snapshot, with all that is marked and some nodes more open. What was selected stays."""
+        """Look at a table anew, at a snapshot, with all that is marked and some nodes more open. What was selected
+        stays."""
         self.table, self.marks = table, marks
         chosen = self.selected
         self.view = table.default_view(snapshot)

@@ -25,15 +25,19 @@ from explorer.views.rows import plain
 from explorer.views.text import cell
 
 COLUMNS = {
-    "snapshots": """snapshot-id parent-snapshot-id operation timestamp-ms sequence-number schema-id manifest-list summary""",
-    "manifests": """manifest_path content partition_spec_id sequence_number min_sequence_number added_snapshot_id added_files_count
-        existing_files_count deleted_files_count added_rows_count existing_rows_count deleted_rows_count manifest_length partitions""",
-    "files": """file_path content file_format partition record_count file_size_in_bytes sequence_number snapshot_id spec_id
-        sort_order_id""",
-    "partitions": """partition spec_id record_count file_count total_data_file_size_in_bytes position_delete_record_count
-        position_delete_file_count equality_delete_record_count equality_delete_file_count last_updated_ms last_updated_snapshot_id""",
-    "entries": """logical_status file_path content partition record_count file_size_in_bytes sequence_number file_sequence_number
-        snapshot_id reason manifest_path""",
+    "snapshots": """snapshot-id parent-snapshot-id operation timestamp-ms sequence-number schema-id manifest-list
+        summary""",
+    "manifests": """manifest_path content partition_spec_id sequence_number min_sequence_number added_snapshot_id
+        added_files_count existing_files_count deleted_files_count added_rows_count existing_rows_count
+        deleted_rows_count manifest_length partitions""",
+    "files": """file_path content file_format partition record_count file_size_in_bytes sequence_number snapshot_id
+        spec_id sort_order_id""",
+    "partitions": """partition spec_id record_count file_count total_data_file_size_in_bytes
+        position_delete_record_count position_delete_file_count equality_delete_record_count
+        equality_delete_file_count last_updated_ms
+        last_updated_snapshot_id""",
+    "entries": """logical_status file_path content partition record_count file_size_in_bytes sequence_number
+        file_sequence_number snapshot_id reason manifest_path""",
 }
 WIDTHS = {
     "file_path": 380,
@@ -46,7 +50,10 @@ WIDTHS = {
     "timestamp-ms": 230,
     "last_updated_ms": 230,
 }
-SMALL = ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; height: auto; }"
+SMALL = (
+    ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; "
+    "height: auto; }"
+)
 """Tables as dense as the graph is."""
 PATHS = ("file_path", "manifest_path", "manifest-list")
 
@@ -126,7 +133,10 @@ def download_buttons(get: Callable[[], Collection], what: str, kinds: Sequence[s
         return io.BytesIO(makers[kind](get()))
 
     look: dict[str, Any] = {"button_type": "default", "width": 110, "height": 34, "embed": False}
-    return [pn.widgets.FileDownload(callback=partial(made, k), filename=f"{what}.{k}", label=k.upper(), **look) for k in kinds]
+    return [
+        pn.widgets.FileDownload(callback=partial(made, k), filename=f"{what}.{k}", label=k.upper(), **look)
+        for k in kinds
+    ]
 
 
 def _flat(rows: Collection) -> pa.Table:

@@ -33,7 +33,10 @@ def diff_object(diff: SnapshotDiff) -> dict[str, Any]:
         "manifests": {
             "kept": list(diff.kept_manifests),
             "added": list(diff.added_manifests),
-            "rewritten": [{"from": list(r.sources), "into": list(r.into), "merged": r.merged, "reason": r.reason} for r in diff.rewritten],
+            "rewritten": [
+                {"from": list(r.sources), "into": list(r.into), "merged": r.merged, "reason": r.reason}
+                for r in diff.rewritten
+            ],
             "dropped": [{"manifest_path": d.manifest_path, "reason": d.reason} for d in diff.dropped],
         },
         "partitions": diff.partitions,
@@ -90,12 +93,16 @@ def render_diff(diff: SnapshotDiff) -> str:
     for mark, changes in (("+", diff.added), ("-", diff.removed)):
         for c in changes:
             where = f" [{c.partition}]" if c.partition else ""
-            lines.append(f"{mark} {KINDS[c.kind]} {base_name(c.file_path)}{where}: {count(c.record_count, 'row')}, {human_bytes(c.bytes)}")
+            lines.append(
+                f"{mark} {KINDS[c.kind]} {base_name(c.file_path)}{where}: {count(c.record_count, 'row')}, "
+                f"{human_bytes(c.bytes)}"
+            )
     if not diff.added and not diff.removed:
         lines.append("no files differ")
     rewritten = sum(len(r.sources) for r in diff.rewritten)
     lines.append(
-        f"manifests: {len(diff.kept_manifests)} kept, {len(diff.added_manifests)} added, {rewritten} rewritten, {len(diff.dropped)} dropped"
+        f"manifests: {len(diff.kept_manifests)} kept, {len(diff.added_manifests)} added, {rewritten} rewritten, "
+        f"{len(diff.dropped)} dropped"
     )
     for rewrite in diff.rewritten:
         names = [", ".join(map(base_name, side)) for side in (rewrite.sources, rewrite.into)]
@@ -114,7 +121,8 @@ SHORT = {"created": "created", "carried": "·", "rewritten": "→", "merged": "�
 
 
 def render_lifecycle(cells: Sequence[Cell]) -> str:
-    """The matrix manifests by snapshots (counts are added/existing/deleted), and under it what is more than carrying on."""
+    """The matrix manifests by snapshots (counts are added/existing/deleted), and under it what is more than carrying
+    on."""
     names, snapshots, at = matrix(cells)
 
     def text(cell: Cell | None) -> str:
@@ -125,8 +133,12 @@ def render_lifecycle(cells: Sequence[Cell]) -> str:
             return f"{SHORT[cell.state]} {counts}"
         return f"{SHORT[cell.state]} {','.join(cell.into)}".strip()
 
-    shown = [{"manifest": name} | {s.replace("snapshot-", "s"): text(at.get((name, s))) for s in snapshots} for name in names]
-    notes = [f"{c.snapshot}: {c.manifest} {c.state}: {c.reason}" for c in cells if c.state not in ("created", "carried")]
+    shown = [
+        {"manifest": name} | {s.replace("snapshot-", "s"): text(at.get((name, s))) for s in snapshots} for name in names
+    ]
+    notes = [
+        f"{c.snapshot}: {c.manifest} {c.state}: {c.reason}" for c in cells if c.state not in ("created", "carried")
+    ]
     return render_table(shown, width=max(100, 20 + 18 * len(snapshots))) + "\n".join(clean(n) for n in notes) + "\n"
 
 
@@ -136,14 +148,20 @@ def history_object(entries: Sequence[HistoryEntry], log: Sequence[LogEntry]) -> 
 
 
 def render_history(entries: Sequence[HistoryEntry], log: Sequence[LogEntry]) -> str:
-    """Newest first, like a log: one column a line of descent; then the snapshot log, where it says more than the lineage."""
+    """Newest first, like a log: one column a line of descent; then the snapshot log, where it says more than the
+    lineage."""
     lines = []
     for entry, row in zip(reversed(entries), lanes(entries), strict=True):
         width = max((row.lane, *row.through, *row.above)) + 1
-        joins = "".join("|/"[i > row.lane and i in row.above] if i in (*row.through, *row.above) else " " for i in range(width))
+        joins = "".join(
+            "|/"[i > row.lane and i in row.above] if i in (*row.through, *row.above) else " " for i in range(width)
+        )
         if len(row.above) > 1:
             lines.append(" ".join(joins).rstrip())
-        marks = "".join("* " if i == row.lane else "| " if i in row.through else "  " for i in range(max((row.lane, *row.through)) + 1))
+        marks = "".join(
+            "* " if i == row.lane else "| " if i in row.through else "  "
+            for i in range(max((row.lane, *row.through)) + 1)
+        )
         refs = f" ({', '.join(entry.refs)})" if entry.refs else ""
         notes = f"  {'; '.join(entry.notes)}" if entry.notes else ""
         when = instant(entry.timestamp_ms)
@@ -167,7 +185,9 @@ def render_biography(file: Biography) -> str:
         event = events[0]
         read = event.logical_status or "filtered out"
         by = f" ({event.operation})" if len(events) == 1 else ""
-        lines.append(f"  {runs(e.snapshot for e in events)}{by}: {event.manifest} stores {event.status}, read as {read}")
+        lines.append(
+            f"  {runs(e.snapshot for e in events)}{by}: {event.manifest} stores {event.status}, read as {read}"
+        )
     lines.append(f"added by {file.added_by or 'an expired snapshot'}; deleted by {file.deleted_by or 'none'}")
     lines.append(f"live in {runs(file.live_in) or 'no snapshot'}; refs: {', '.join(file.refs) or 'none'}")
     lines.append(f"to let it go: {file.goes_when}")
@@ -206,10 +226,15 @@ def commit_rows(run: RunCost) -> list[dict[str, Any]]:
 
 def run_words(run: RunCost) -> str:
     """The totals of a run in a sentence."""
-    factor = "nothing of it is read any more" if run.write_amplification is None else f"write amplification {run.write_amplification:.2f}"
+    factor = (
+        "nothing of it is read any more"
+        if run.write_amplification is None
+        else f"write amplification {run.write_amplification:.2f}"
+    )
     written, kept = human_bytes(run.bytes_written), human_bytes(run.bytes_kept)
-    return f"{count(len(run.commits), 'commit')} wrote {written} of files; {kept} are still read at the end: {factor}. " + (
-        f"Their metadata took {human_bytes(run.metadata_bytes)}."
+    return (
+        f"{count(len(run.commits), 'commit')} wrote {written} of files; {kept} are still read at the end: {factor}. "
+        + (f"Their metadata took {human_bytes(run.metadata_bytes)}.")
     )
 
 

@@ -35,14 +35,26 @@ def render_dot(graph: Graph) -> str:
             "nodesep": "0.15",
             "ranksep": "0.6",
         },
-        node_attr={"fontname": "sans-serif", "fontsize": "10", "style": "filled", "fillcolor": "white", "margin": "0.12,0.06"},
+        node_attr={
+            "fontname": "sans-serif",
+            "fontsize": "10",
+            "style": "filled",
+            "fillcolor": "white",
+            "margin": "0.12,0.06",
+        },
         edge_attr={"color": "#888888", "arrowsize": "0.6", "fontname": "sans-serif", "fontsize": "9"},
     )
     names = {n.id: f"n{i}" for i, n in enumerate(graph.nodes)} | {e.id: f"e{i}" for i, e in enumerate(graph.elided)}
     for node in graph.nodes:
         color, shape = KIND_STYLE[node.kind]
         mark = f"{STATUS_STYLE[node.status][1]} " if node.status else ""
-        style = "filled,dashed" if node.status in GONE or node.mark in ("staged", "orphan") else "filled,bold" if node.current else "filled"
+        style = (
+            "filled,dashed"
+            if node.status in GONE or node.mark in ("staged", "orphan")
+            else "filled,bold"
+            if node.current
+            else "filled"
+        )
         problem = (f"! {node.problem}",) if node.problem and node.kind != "problem" else ()
         dot.node(
             names[node.id],

@@ -45,7 +45,10 @@ def render_run(events: Iterable[Step], writers: Sequence[Any], rows: Sequence[Ro
 
 def run_object(saved: str, writers: Sequence[Any], rows: Sequence[Row]) -> dict[str, Any]:
     """A run as JSON; it can be saved and replayed."""
-    ends = [{"writer": w.name, "state": w.state, "attempts": w.attempts, "left_behind": list(w.left_behind)} for w in writers]
+    ends = [
+        {"writer": w.name, "state": w.state, "attempts": w.attempts, "left_behind": list(w.left_behind)}
+        for w in writers
+    ]
     return {**json.loads(saved), "writers": ends, "rows": plain(list(rows))}
 
 
@@ -57,7 +60,13 @@ def rows_words(rows: Sequence[Row]) -> str:
 def interleaving_rows(found: Any) -> list[dict[str, Any]]:
     """One row an order."""
     return [
-        {"order": o.order, "outcomes": ", ".join(o.writers), "rows": rows_words(o.rows), "equals": " ".join(o.serial), "anomaly": o.anomaly}
+        {
+            "order": o.order,
+            "outcomes": ", ".join(o.writers),
+            "rows": rows_words(o.rows),
+            "equals": " ".join(o.serial),
+            "anomaly": o.anomaly,
+        }
         for o in found.outcomes
     ]
 
@@ -71,13 +80,16 @@ def render_interleavings(found: Any) -> str:
 
 def interleavings_object(found: Any) -> dict[str, Any]:
     """All orders as JSON, each with its saved run."""
-    orders = [row | {"run": json.loads(o.saved)} for row, o in zip(interleaving_rows(found), found.outcomes, strict=True)]
+    orders = [
+        row | {"run": json.loads(o.saved)} for row, o in zip(interleaving_rows(found), found.outcomes, strict=True)
+    ]
     operations = [{"kind": o.kind, "isolation": o.isolation} for o in found.operations]
     return {"operations": operations, "serial": plain(found.serial), "summary": found.summary(), "orders": orders}
 
 
 COLORS: Mapping[str, str] = {
-    "ok": "#555555", "committed": "#00895a", "lost": "#d55e00", "refused": "#b00020", "killed": "#111111", "unknown": "#7b4fd0",
+    "ok": "#555555", "committed": "#00895a", "lost": "#d55e00", "refused": "#b00020", "killed": "#111111",
+    "unknown": "#7b4fd0",
 }  # fmt: skip
 LANE, TOP, LINE = 190, 46, 38
 
@@ -94,7 +106,9 @@ def sequence_svg(events: Sequence[Step], writers: Sequence[Any]) -> str:
     ]
     for i, name in enumerate(lanes):
         at = 70 + LANE * i
-        out.append(f'<text x="{at}" y="20" text-anchor="middle" font-weight="600" fill="#222">{escape(clean(name))}</text>')
+        out.append(
+            f'<text x="{at}" y="20" text-anchor="middle" font-weight="600" fill="#222">{escape(clean(name))}</text>'
+        )
         out.append(f'<line x1="{at}" y1="28" x2="{at}" y2="{height - 8}" stroke="#bbb" stroke-dasharray="3 3"/>')
     for i, event in enumerate(events):
         y, own, color = TOP + LINE * i + 16, x[event.writer], COLORS.get(event.outcome, "#555555")
@@ -110,7 +124,11 @@ def sequence_svg(events: Sequence[Step], writers: Sequence[Any]) -> str:
         label = event.step if event.outcome == "ok" else f"{event.step}: {event.outcome}"
         out.append(f'<text x="{own + 14}" y="{y - 5}" fill="{color}" font-weight="600">{escape(label)}</text>')
         more = (
-            f"{len(event.files)} files" if len(event.files) > 1 else shorten(event.files[0].rsplit("/", 1)[-1], 25) if event.files else ""
+            f"{len(event.files)} files"
+            if len(event.files) > 1
+            else shorten(event.files[0].rsplit("/", 1)[-1], 25)
+            if event.files
+            else ""
         )
         if more:
             out.append(f'<text x="{storage + 8}" y="{y - 5}" fill="#444" font-size="11">{escape(clean(more))}</text>')
@@ -126,7 +144,12 @@ def report_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
         if "total-duration" in metric:
             rows.append({"of the commit": name, "": f"{metric['total-duration'] / 1e6:.1f} ms"})
         else:
-            rows.append({"of the commit": name, "": f"{metric['value']:,}" + (" bytes" if metric.get("unit") == "bytes" else "")})
+            rows.append(
+                {
+                    "of the commit": name,
+                    "": f"{metric['value']:,}" + (" bytes" if metric.get("unit") == "bytes" else ""),
+                }
+            )
     return rows
 
 
@@ -138,9 +161,12 @@ def race_svg(laps: Sequence[Any], total: int) -> str:
 
     def line(values: Sequence[float], color: str, thick: float) -> str:
         points = " ".join(
-            f"{left + lap.seconds / until * width:.1f},{top + height - v / most * height:.1f}" for lap, v in zip(laps, values, strict=True)
+            f"{left + lap.seconds / until * width:.1f},{top + height - v / most * height:.1f}"
+            for lap, v in zip(laps, values, strict=True)
         )
-        return f'<polyline points="{left},{top + height} {points}" fill="none" stroke="{color}" stroke-width="{thick}"/>'
+        return (
+            f'<polyline points="{left},{top + height} {points}" fill="none" stroke="{color}" stroke-width="{thick}"/>'
+        )
 
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 190}" height="{top + height + 34}" '
@@ -151,7 +177,8 @@ def race_svg(laps: Sequence[Any], total: int) -> str:
         y = top + height * (1 - part)
         out.append(f'<text x="{left - 6}" y="{y + 4:.0f}" text-anchor="end" fill="#444">{most * part:,.0f}</text>')
         out.append(
-            f'<text x="{left + width * part:.0f}" y="{top + height + 18}" text-anchor="middle" fill="#444">{until * part:.0f} s</text>'
+            f'<text x="{left + width * part:.0f}" y="{top + height + 18}" text-anchor="middle" '
+            f'fill="#444">{until * part:.0f} s</text>'
         )
     for name in laps[-1].by_writer:
         out.append(line([lap.by_writer[name] for lap in laps], "#d18e00" if name.startswith("java") else "#7b4fd0", 1))
@@ -173,14 +200,19 @@ def observation_object(seen: Any) -> dict[str, Any]:
     """What one statement did (lab.observe.Observation) as JSON."""
     files = [{"path": f.path, "what": f.what, "size": f.size, "after_ms": round(f.after_ms, 1)} for f in seen.files]
     return {
-        "statement": seen.sql, "seconds": round(seen.seconds, 3), "commits": seen.commits, "files": files, "removed": list(seen.removed),
-        "swapped": list(seen.swapped) if seen.swapped else None, "report": plain(seen.report), "answer": plain(list(seen.answer)),
+        "statement": seen.sql, "seconds": round(seen.seconds, 3), "commits": seen.commits, "files": files,
+        "removed": list(seen.removed),
+        "swapped": list(seen.swapped) if seen.swapped else None, "report": plain(seen.report),
+        "answer": plain(list(seen.answer)),
     }  # fmt: skip
 
 
 def render_observation(seen: Any) -> str:
     """What one statement did, as text: its files in the order they were written, the swap, and Iceberg's report."""
-    rows = [{"n": i, "after ms": round(f.after_ms), "what": f.what, "file": f.path, "bytes": f.size} for i, f in enumerate(seen.files, 1)]
+    rows = [
+        {"n": i, "after ms": round(f.after_ms), "what": f.what, "file": f.path, "bytes": f.size}
+        for i, f in enumerate(seen.files, 1)
+    ]
     lines = [seen.sql, render_table(rows, width=200) if rows else "no file was written"]
     lines += [f"removed {path}" for path in seen.removed]
     if seen.swapped:

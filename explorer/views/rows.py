@@ -73,8 +73,14 @@ def ref_row(ref: SnapshotRef) -> dict[str, Any]:
 
 def metadata_log_rows(metadata: TableMetadata) -> list[dict[str, Any]]:
     """Previous metadata files, oldest first, and the current one last."""
-    rows = [{"timestamp-ms": e.timestamp_ms, "metadata-file": e.metadata_file, "current": False} for e in metadata.metadata_log]
-    return [*rows, {"timestamp-ms": metadata.last_updated_ms, "metadata-file": metadata.metadata_location, "current": True}]
+    rows = [
+        {"timestamp-ms": e.timestamp_ms, "metadata-file": e.metadata_file, "current": False}
+        for e in metadata.metadata_log
+    ]
+    return [
+        *rows,
+        {"timestamp-ms": metadata.last_updated_ms, "metadata-file": metadata.metadata_location, "current": True},
+    ]
 
 
 def manifest_row(manifest: ManifestFile, metadata: TableMetadata) -> dict[str, Any]:
@@ -128,7 +134,8 @@ def graph_object(graph: Graph) -> dict[str, Any]:
         "snapshot-id": graph.snapshot_id,
         "nodes": [
             {
-                "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status, "fold": n.fold,
+                "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status,
+                "fold": n.fold,
                 "current": n.current, "problem": n.problem, "facts": plain(n.facts),
                 **({"mark": n.mark} if n.mark else {}),
             }
@@ -136,7 +143,10 @@ def graph_object(graph: Graph) -> dict[str, Any]:
         ],
         "edges": [{"source": e.source, "target": e.target, "kind": e.kind, "status": e.status} for e in graph.edges],
         "elided": [
-            {"id": e.id, "parent": e.parent, "what": e.what, "hidden": e.hidden, "total": e.total, "start": e.start, "label": e.label}
+            {
+                "id": e.id, "parent": e.parent, "what": e.what, "hidden": e.hidden, "total": e.total, "start": e.start,
+                "label": e.label,
+            }
             for e in graph.elided
         ],
     }  # fmt: skip

@@ -47,7 +47,8 @@ def cost_rows(costs: Iterable[ReadCost]) -> list[dict[str, Any]]:
     """What a reader opens for each data file."""
     return [
         {
-            "data_file": c.data.path, "rows": c.data.record_count, "deletes": c.deletes, "position": c.position, "equality": c.equality,
+            "data_file": c.data.path, "rows": c.data.record_count, "deletes": c.deletes, "position": c.position,
+            "equality": c.equality,
             "vectors": c.vectors, "delete_rows": c.delete_rows, "delete_bytes": c.delete_bytes,
         }
         for c in costs
@@ -66,7 +67,9 @@ def render_deletes(verdicts: Sequence[Verdict], dangling: Sequence[LiveFile], co
         lines += [f"    {'+' if r.holds else '-'} {r.words}" for r in v.reasons]
     lines += [f"dangling, applies to no data file: {KIND_WORDS[d.kind]} {base_name(d.path)}" for d in dangling]
     loaded = [c for c in costs if c.deletes]
-    words = [f"{base_name(c.data.path)} {count(c.deletes, 'delete')} ({human_bytes(c.delete_bytes)})" for c in loaded[:10]]
+    words = [
+        f"{base_name(c.data.path)} {count(c.deletes, 'delete')} ({human_bytes(c.delete_bytes)})" for c in loaded[:10]
+    ]
     lines.append("a reader opens: " + ("; ".join(words) if words else "no deletes"))
     return "\n".join(clean(line) for line in lines or ["no deletes"]) + "\n"
 
@@ -74,7 +77,11 @@ def render_deletes(verdicts: Sequence[Verdict], dangling: Sequence[LiveFile], co
 def row_counts(diff: RowDiff) -> dict[str, int]:
     """Rows inserted, deleted and updated."""
     changes = diff.changes
-    return {"inserted": changes.inserted.num_rows, "deleted": changes.deleted.num_rows, "updated": changes.updated_after.num_rows}
+    return {
+        "inserted": changes.inserted.num_rows,
+        "deleted": changes.deleted.num_rows,
+        "updated": changes.updated_after.num_rows,
+    }
 
 
 def row_diff_object(diff: RowDiff) -> dict[str, Any]:
@@ -97,7 +104,8 @@ def row_diff_object(diff: RowDiff) -> dict[str, Any]:
 
 
 def change_table(diff: RowDiff, limit: int | None = None) -> pa.Table:
-    """All changed rows in one table: `change` is inserted, deleted, before or after (an update is two rows, one after the other)."""
+    """All changed rows in one table: `change` is inserted, deleted, before or after (an update is two rows, one after
+    the other)."""
     changes = diff.changes
     parts = []
     updates = min(changes.updated_after.num_rows, limit or changes.updated_after.num_rows)
@@ -117,14 +125,18 @@ def row_diff_words(diff: RowDiff) -> str:
     counts = row_counts(diff)
     told = f", told by {', '.join(diff.paired_by)}" if diff.paired_by else "; no key tells updates"
     words = f"{counts['inserted']:,} inserted, {counts['deleted']:,} deleted, {counts['updated']:,} updated{told}."
-    return f"{words} {diff.files_read:,} of {count(diff.files, 'data file')} read." + (f" {diff.note}." if diff.note else "")
+    return f"{words} {diff.files_read:,} of {count(diff.files, 'data file')} read." + (
+        f" {diff.note}." if diff.note else ""
+    )
 
 
 def render_row_diff(diff: RowDiff, limit: int = 50) -> str:
     """A row diff as text: the counts, and the first rows of each kind."""
     marks = {"inserted": "+", "deleted": "-", "before": "~-", "after": "~+"}
     shown = [
-        {"": marks[r["change"]]} | {c: plain(r[c]) for c in diff.columns} | {"in": f"{base_name(r['_file'])}:{r['_pos']}"}
+        {"": marks[r["change"]]}
+        | {c: plain(r[c]) for c in diff.columns}
+        | {"in": f"{base_name(r['_file'])}:{r['_pos']}"}
         for r in change_table(diff, limit).to_pylist()
     ]
     parts = [{"partition": name or "(unpartitioned)"} | dict(n) for name, n in sorted(diff.partitions.items())]
@@ -137,7 +149,8 @@ def event_rows(events: Iterable[Any], columns: Sequence[str]) -> list[dict[str, 
     return [
         {
             "when": instant(e.timestamp_ms)[:19], "snapshot": e.snapshot, "what": e.what,
-            "row": ", ".join(f"{c}={plain(e.row.get(c))}" for c in columns), "at": f"{base_name(e.file)}:{e.pos}", "how": e.words,
+            "row": ", ".join(f"{c}={plain(e.row.get(c))}" for c in columns), "at": f"{base_name(e.file)}:{e.pos}",
+            "how": e.words,
         }
         for e in events
     ]  # fmt: skip
@@ -146,10 +159,16 @@ def event_rows(events: Iterable[Any], columns: Sequence[str]) -> list[dict[str, 
 def fate_object(events: Iterable[Any], explained: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """A fate as JSON: events, and the sentences for each snapshot asked about."""
     names = ("snapshot_id", "snapshot", "timestamp_ms", "what", "file", "pos", "row", "by", "words")
-    return {"events": [{n: plain(getattr(e, n)) for n in names} for e in events], "explained": {k: list(v) for k, v in explained.items()}}
+    return {
+        "events": [{n: plain(getattr(e, n)) for n in names} for e in events],
+        "explained": {k: list(v) for k, v in explained.items()},
+    }
 
 
 def render_fate(events: Iterable[Any], columns: Sequence[str], sentences: Sequence[str]) -> str:
     """A fate as text: the timeline, then the answer."""
-    lines = [f"{e['when']} {e['snapshot']} {e['what']}: {e['row']} ({e['at']}): {e['how']}" for e in event_rows(events, columns)]
+    lines = [
+        f"{e['when']} {e['snapshot']} {e['what']}: {e['row']} ({e['at']}): {e['how']}"
+        for e in event_rows(events, columns)
+    ]
     return "\n".join(clean(line) for line in [*lines, "", *sentences]) + "\n"

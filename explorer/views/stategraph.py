@@ -18,8 +18,8 @@ ENDS = {"serial": ("#e6f5ee", "#00895a"), "refused": ("#eef3f8", "#0072b2"), "an
 
 
 def states(order: str, events: Any, phases: Any) -> Iterator[tuple[str, str, Hashable, list[str]]]:
-    """(writer, phase, state, words) after each phase of one order. Two prefixes lead to the same state when the writers have done the same,
-    on the same versions of the table."""
+    """(writer, phase, state, words) after each phase of one order. Two prefixes lead to the same state when the writers
+    have done the same, on the same versions of the table."""
     left = list(events)
     done: Counter[str] = Counter()
     seen: dict[str, tuple[str, ...]] = dict.fromkeys(sorted(set(order)), ())
@@ -85,14 +85,30 @@ def state_dot(found: Any) -> str:
         kind = "anomaly" if outcome.anomaly else "refused" if "refused" in outcome.writers else "serial"
         fill, line = ENDS[kind]
         fate = [f"{'ABC'[i]} {w}" for i, w in enumerate(outcome.writers)]
-        equals = f"anomaly: {outcome.anomaly}" if outcome.anomaly else f"as if {' or '.join(o or 'none' for o in outcome.serial)}"
+        equals = (
+            f"anomaly: {outcome.anomaly}"
+            if outcome.anomaly
+            else f"as if {' or '.join(o or 'none' for o in outcome.serial)}"
+        )
         rows = [f"{i} {v!r}" for i, v, _ in outcome.rows] or ["no rows"]
         dot.node(
-            ending, lines(*fate, *rows, equals, count(ends[ending], "order")), fillcolor=fill, color=line, style="filled", penwidth="2"
+            ending,
+            lines(*fate, *rows, equals, count(ends[ending], "order")),
+            fillcolor=fill,
+            color=line,
+            style="filled",
+            penwidth="2",
         )
     for (a, b), (writer, what) in edges.items():
         color = WRITER_COLORS["ABC".index(writer)] if writer else "#999999"
-        dot.edge(a, b, lines(f"{writer} {what}" if writer else ""), color=color, fontcolor=color, penwidth=f"{1 + ways[(a, b)] / 6:.1f}")
+        dot.edge(
+            a,
+            b,
+            lines(f"{writer} {what}" if writer else ""),
+            color=color,
+            fontcolor=color,
+            penwidth=f"{1 + ways[(a, b)] / 6:.1f}",
+        )
     return str(dot.source)
 
 

@@ -1,4 +1,5 @@
-"""The graph as a stand-alone SVG in the widget's own layout: the fallback where no kernel runs, and `graph --format svg`."""
+"""The graph as a stand-alone SVG in the widget's own layout: the fallback where no kernel runs, and `graph --format
+svg`."""
 
 from __future__ import annotations
 
@@ -29,20 +30,28 @@ def picture(graph: Graph) -> dict[str, Any]:
         "columns": [{"name": name, "x": column_x(graph, i)} for i, name in enumerate(graph.columns) if i in used],
         "nodes": [
             {
-                "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status, "fold": n.fold,
-                "current": n.current, "problem": n.problem, "title": str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label),
+                "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status,
+                "fold": n.fold,
+                "current": n.current, "problem": n.problem,
+                "title": str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label),
                 "focus": bool(n.facts.get("focus")), "mark": n.mark, **at(n.id),
             }
             for n in graph.nodes
         ],
         "edges": [{"s": e.source, "t": e.target, "kind": e.kind, "status": e.status} for e in graph.edges],
-        "more": [{"id": e.id, "parent": e.parent, "label": e.label, "start": e.start, "what": e.what, **at(e.id)} for e in graph.elided],
+        "more": [
+            {"id": e.id, "parent": e.parent, "label": e.label, "start": e.start, "what": e.what, **at(e.id)}
+            for e in graph.elided
+        ],
     }  # fmt: skip
 
 
 def extent(boxes: Mapping[str, Box]) -> tuple[float, float]:
     """Width and height that hold all boxes."""
-    return (max((b.x + b.width for b in boxes.values()), default=0) + 1, max((b.y + b.height for b in boxes.values()), default=0) + 1)
+    return (
+        max((b.x + b.width for b in boxes.values()), default=0) + 1,
+        max((b.y + b.height for b in boxes.values()), default=0) + 1,
+    )
 
 
 def edge_path(source: Box, target: Box) -> str:
@@ -73,7 +82,9 @@ def render_svg(graph: Graph) -> str:
     for edge in graph.edges:
         color = STATUS_STYLE[edge.status][0] if edge.status else "#b5b5b5"
         dash = ' stroke-dasharray="4 3"' if edge.kind in DASHED else ""
-        out.append(f'<path d="{edge_path(boxes[edge.source], boxes[edge.target])}" fill="none" stroke="{color}"{dash}/>')
+        out.append(
+            f'<path d="{edge_path(boxes[edge.source], boxes[edge.target])}" fill="none" stroke="{color}"{dash}/>'
+        )
     for node in graph.nodes:
         box, (color, _) = boxes[node.id], KIND_STYLE[node.kind]
         gone = node.status in GONE or node.mark in ("staged", "orphan")
@@ -92,19 +103,29 @@ def render_svg(graph: Graph) -> str:
             f"{escape(clean(mark + node.label))}</text>"
         )
         if node.mark:
-            out.append(f'<text x="{box.x + box.width:g}" y="{box.y - 2:g}" text-anchor="end" font-size="9">{node.mark.upper()}</text>')
+            out.append(
+                f'<text x="{box.x + box.width:g}" y="{box.y - 2:g}" text-anchor="end" '
+                f'font-size="9">{node.mark.upper()}</text>'
+            )
         for i, line in enumerate(node.lines):
-            out.append(f'<text x="{box.x + 12:g}" y="{box.y + 33 + 15 * i:g}" fill="#444">{escape(clean(shorten(line, 38)))}</text>')
+            out.append(
+                f'<text x="{box.x + 12:g}" y="{box.y + 33 + 15 * i:g}" '
+                f'fill="#444">{escape(clean(shorten(line, 38)))}</text>'
+            )
         out.append("</g>")
     for elided in graph.elided:
         box = boxes[elided.id]
-        out.append(f'<text x="{box.x + 12:g}" y="{box.y + 17:g}" fill="#666" font-style="italic">… {escape(elided.label)}</text>')
+        out.append(
+            f'<text x="{box.x + 12:g}" y="{box.y + 17:g}" fill="#666" font-style="italic">… '
+            f"{escape(elided.label)}</text>"
+        )
     out.append("</svg>")
     return "\n".join(out)
 
 
 def render_html(graph: Graph, script: str, style: str) -> str:
-    """A page that opens from disk, with the widget's own script for pan, zoom and search. `script` and `style` are ours."""
+    """A page that opens from disk, with the widget's own script for pan, zoom and search. `script` and `style` are
+    ours."""
     import json
 
     data = json.dumps(plain(picture(graph)), ensure_ascii=True).replace("<", "\\u003c")

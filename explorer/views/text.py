@@ -32,7 +32,9 @@ def cell(value: Any) -> str:
     return clean(str(value))
 
 
-def render_table(rows: Sequence[Mapping[str, Any]], width: int | None = None, columns: Sequence[str] | None = None) -> str:
+def render_table(
+    rows: Sequence[Mapping[str, Any]], width: int | None = None, columns: Sequence[str] | None = None
+) -> str:
     """Rows as a text table; cells are shortened in the middle so that both ends of paths stay readable."""
     if not rows:
         return "(none)\n"
@@ -98,7 +100,10 @@ def render_tree(graph: Graph) -> str:
         if node.id not in targets and node.kind not in ("ref", "metadata"):
             write(node, "", "", "")
     if refs:
-        lines.append("refs: " + clean(", ".join(f"{r.label} -> {by_id[e.target].label}" for r in refs for e in children.get(r.id, []))))
+        lines.append(
+            "refs: "
+            + clean(", ".join(f"{r.label} -> {by_id[e.target].label}" for r in refs for e in children.get(r.id, [])))
+        )
     return "\n".join(lines) + "\n"
 
 

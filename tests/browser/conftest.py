@@ -71,7 +71,9 @@ def free_port() -> int:
 @contextlib.contextmanager
 def server(command: list[str], url: str, log: Path, environment: dict[str, str] | None = None) -> Iterator[str]:
     with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})})
+        process = subprocess.Popen(
+            command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})}
+        )
         try:
             deadline = time.time() + 90
             while True:

@@ -40,7 +40,9 @@ def install() -> None:
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         subprocess.run(["apt-get", "update", "-qq"], check=False, env=environment)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=False, env=environment, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["apt-get", "install", "-y", "-qq", "chromium"], check=False, env=environment, stdout=subprocess.DEVNULL
+        )
     if not find():
         subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
 

@@ -174,7 +174,9 @@ def test_a_table_that_is_not_there_is_a_toast_and_the_rest_goes_on(dashboard: st
     watched.clean()
 
 
-def test_a_damaged_table_opens_and_shows_where(dashboard: str, watched: Watched, tmp_path: Path, artifacts: Path) -> None:
+def test_a_damaged_table_opens_and_shows_where(
+    dashboard: str, watched: Watched, tmp_path: Path, artifacts: Path
+) -> None:
     from tests.unit.small import make_table
 
     table = make_table(tmp_path)
@@ -228,7 +230,13 @@ def test_lifecycle_history_and_diff(dashboard: str, watched: Watched, artifacts:
     page = watched.page
     page.goto(f"{dashboard}?table=demo.manifest_lifecycle&view=lifecycle")
     table = page.locator(".tabulator").first
-    for words in ("created 2 / 0 / 0", "rewritten into manifest-2", "carried 0 / 1 / 1", "dropped", "carried 1 / 0 / 0"):
+    for words in (
+        "created 2 / 0 / 0",
+        "rewritten into manifest-2",
+        "carried 0 / 1 / 1",
+        "dropped",
+        "carried 1 / 0 / 0",
+    ):
         expect(table).to_contain_text(words)
     expect(page.get_by_text("it holds only DELETED entries")).to_be_visible()
     page.screenshot(path=artifacts / "lifecycle.png")
@@ -270,13 +278,18 @@ def test_the_life_of_a_file(dashboard: str, watched: Watched) -> None:
     node(page, "data-1.parquet").locator(".ix-head").click()
     page.get_by_label("Tell the life of this file").click()
     side = page.locator(".ix-side")
-    for words in ("Added by snapshot-1, deleted by snapshot-2", "Refs that read it: none", "snapshot-1 would have to expire"):
+    for words in (
+        "Added by snapshot-1, deleted by snapshot-2",
+        "Refs that read it: none",
+        "snapshot-1 would have to expire",
+    ):
         expect(side).to_contain_text(words)
     watched.clean()
 
 
 def test_why_the_updated_row_is_hidden(dashboard: str, watched: Watched, artifacts: Path) -> None:
-    """Figures 13 and 14: the row that was updated, the equality delete that hides the old one, and the sequence numbers that decide."""
+    """Figures 13 and 14: the row that was updated, the equality delete that hides the old one, and the sequence numbers
+    that decide."""
     page = watched.page
     show(page, f"{dashboard}?table=demo.equality_deletes")
     node(page, "data-1.parquet").locator(".ix-head").click()
@@ -312,7 +325,9 @@ def test_the_fate_of_a_row_and_row_diffs(dashboard: str, watched: Watched, artif
     page.keyboard.press("Enter")
     expect(page.get_by_text("does not fit")).to_be_visible()
     page.locator(".bk-tab").get_by_text("Row diff", exact=True).click()
-    expect(page.get_by_text("0 inserted, 1 deleted, 0 updated, told by _row_id. 1 of 2 data files read.")).to_be_visible()
+    expect(
+        page.get_by_text("0 inserted, 1 deleted, 0 updated, told by _row_id. 1 of 2 data files read.")
+    ).to_be_visible()
     with page.expect_download() as caught:
         page.get_by_role("button", name="CSV").click()
     assert "sarah" in caught.value.path().read_text()
@@ -401,11 +416,15 @@ def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Pat
         lab_step(page, f"Step {writer}")
     expect(page.get_by_text("swap: lost")).to_be_visible()
     tab(page, "Graph, with what is not committed")
-    staged = page.locator('.ix-node[data-mark="staged"]')  # the loser waits to apply again: its data file is in no snapshot
+    staged = page.locator(
+        '.ix-node[data-mark="staged"]'
+    )  # the loser waits to apply again: its data file is in no snapshot
     expect(staged).to_have_count(1)
     assert staged.locator(".ix-box").evaluate("e => getComputedStyle(e).strokeDasharray") != "none"
     expect(page.locator('.ix-node[data-mark="orphan"][data-kind="metadata"]')).to_have_count(1)
-    page.get_by_role("button", name="Step B").click()  # it applies again: a snapshot, its list, its manifest and file are staged
+    page.get_by_role(
+        "button", name="Step B"
+    ).click()  # it applies again: a snapshot, its list, its manifest and file are staged
     expect(staged).to_have_count(4)
     tab(page, "Sequence")
     page.get_by_role("button", name="Play", exact=True).click()  # one step after the other
@@ -427,7 +446,9 @@ def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched:
     for writer in "AABBBBB":
         lab_step(page, f"Step {writer}")
     expect(
-        page.get_by_text("It is refused: snapshot-3 added position deletes for a data file that this commit rewrites (in p=a)")
+        page.get_by_text(
+            "It is refused: snapshot-3 added position deletes for a data file that this commit rewrites (in p=a)"
+        )
     ).to_be_visible()
     lab_step(page, "Step A")
     expect(page.get_by_text("apply: refused")).to_be_visible()
@@ -442,7 +463,8 @@ def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched:
 
 
 def test_the_lab_meets_faults_and_draws_all_orders(dashboard: str, watched: Watched, artifacts: Path) -> None:
-    """A writer whose swap gets no answer begins again without looking: the row is there twice. Then every order of two appends."""
+    """A writer whose swap gets no answer begins again without looking: the row is there twice. Then every order of two
+    appends."""
     page = watched.page
     page.goto(f"{dashboard}?view=lab")
     lab_choose(page, 1, "INSERT a row with id 1, by pyiceberg")
@@ -501,7 +523,8 @@ def test_each_validation_is_a_switch(dashboard: str, watched: Watched) -> None:
 
 
 def test_a_commit_comes_into_the_graph(dashboard: str, watched: Watched, artifacts: Path) -> None:
-    """On a copy of one's own: a statement, its new parts in the graph, its files, swap and report; the table API; and reset."""
+    """On a copy of one's own: a statement, its new parts in the graph, its files, swap and report; the table API; and
+    reset."""
     page = watched.page
     page.goto(f"{dashboard}?table=demo.three_inserts&view=lab")
     tab(page, "One statement")
@@ -542,7 +565,9 @@ def test_a_conflict_is_explained_and_lit(dashboard: str, watched: Watched) -> No
     expect(page.get_by_text("It is refused: snapshot-2 added")).to_be_visible()
     lit = page.locator('.ix-node[data-mark="conflict"]')
     expect(lit).to_have_count(5)
-    assert {"snapshot-2", "snapshot-3", "delete-1.parquet"} <= set(lit.evaluate_all("found => found.map((e) => e.dataset.label)"))
+    assert {"snapshot-2", "snapshot-3", "delete-1.parquet"} <= set(
+        lit.evaluate_all("found => found.map((e) => e.dataset.label)")
+    )
     watched.clean()
 
 

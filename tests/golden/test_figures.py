@@ -11,7 +11,10 @@ from tests.helpers import open_demo
 SEED = {
     1: {"manifest-1": {"data-1.parquet": "ADDED", "data-2.parquet": "ADDED"}},
     2: {"manifest-2": {"data-1.parquet": "DELETED", "data-2.parquet": "EXISTING"}},
-    3: {"manifest-2": {"data-1.parquet": "filtered", "data-2.parquet": "EXISTING"}, "manifest-3": {"data-3.parquet": "ADDED"}},
+    3: {
+        "manifest-2": {"data-1.parquet": "filtered", "data-2.parquet": "EXISTING"},
+        "manifest-3": {"data-3.parquet": "ADDED"},
+    },
     4: {"manifest-3": {"data-3.parquet": "EXISTING"}, "manifest-4": {"data-2.parquet": "DELETED"}},
     5: {"manifest-3": {"data-3.parquet": "EXISTING"}, "manifest-5": {"data-4.parquet": "ADDED"}},
 }

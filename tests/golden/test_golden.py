@@ -22,7 +22,15 @@ def test_figure_8_as_text(n: int, sandbox: Path, snapshot: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["deletion_vectors", "equality_deletes", "hidden_partitioning", "branches_and_tags", "long_history", "sorted_files"]
+    "name",
+    [
+        "deletion_vectors",
+        "equality_deletes",
+        "hidden_partitioning",
+        "branches_and_tags",
+        "long_history",
+        "sorted_files",
+    ],
 )
 def test_tree(name: str, sandbox: Path, snapshot: Any) -> None:
     table = open_demo(name)
@@ -42,5 +50,9 @@ def test_cli_json(command: str, sandbox: Path, snapshot: Any) -> None:
     assert result.exit_code == 0, result.stderr
     data = json.loads(result.stdout)
     shape = data if isinstance(data, dict) else {"rows": len(data), "fields": sorted(data[0])}
-    kept = {k: v for k, v in shape.items() if k in ("rows", "fields", "title", "format-version", "current-schema-id", "refs")}
+    kept = {
+        k: v
+        for k, v in shape.items()
+        if k in ("rows", "fields", "title", "format-version", "current-schema-id", "refs")
+    }
     assert normalized(json.dumps(kept, indent=1, sort_keys=True), table) == snapshot

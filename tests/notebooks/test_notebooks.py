@@ -16,7 +16,9 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 def test_runs(path: Path, sandbox: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "commit notebooks without outputs"
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(FOLDER)}}).execute()
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(FOLDER)}}
+    ).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     shown = [output["data"] for output in outputs if "data" in output]
     widgets = [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]

@@ -36,12 +36,19 @@ def check_laws(table: Table, seed: int) -> None:
     assert not same.added
     assert not same.removed
     back = table.diff(b, a)
-    assert ({x.key for x in ab.added}, {x.key for x in ab.removed}) == ({x.key for x in back.removed}, {x.key for x in back.added})
+    assert ({x.key for x in ab.added}, {x.key for x in ab.removed}) == (
+        {x.key for x in back.removed},
+        {x.key for x in back.added},
+    )
     # each snapshot is its parent plus what its own entries say it added and removed
     for snapshot in table.metadata.snapshots:
         entries = list(table.entries(snapshot.snapshot_id))
         keys = {
-            s: {(r["file_path"], r["content_offset"], r["content_size_in_bytes"]) for r in entries if r["logical_status"] == s}
+            s: {
+                (r["file_path"], r["content_offset"], r["content_size_in_bytes"])
+                for r in entries
+                if r["logical_status"] == s
+            }
             for s in ("ADDED", "DELETED")
         }
         if snapshot.parent_snapshot_id is None or snapshot.parent_snapshot_id in files:  # else the parent has expired

@@ -24,9 +24,26 @@ from tests.unit.small import newest_metadata
 
 SCHEMA = pa.schema([("id", pa.int64()), ("region", pa.string())])
 OPERATIONS = st.sampled_from(
-    ["append", "append", "delete", "overwrite", "branch", "tag", "rollback", "add_column", "evolve_spec", "rewrite", "expire"]
+    [
+        "append",
+        "append",
+        "delete",
+        "overwrite",
+        "branch",
+        "tag",
+        "rollback",
+        "add_column",
+        "evolve_spec",
+        "rewrite",
+        "expire",
+    ]
 )
-SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], derandomize=True)
+SLOW = settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    derandomize=True,
+)
 
 
 def built(operations: list[str], folder: Path) -> Table:
@@ -49,7 +66,11 @@ def built(operations: list[str], folder: Path) -> Table:
             table.append(rows, branch=f"b{i}")
         elif operation == "tag" and snapshots:
             table.manage_snapshots().create_tag(snapshots[0], f"t{i}").commit()
-        elif operation == "rollback" and table.current_snapshot() and (parent := table.current_snapshot().parent_snapshot_id):
+        elif (
+            operation == "rollback"
+            and table.current_snapshot()
+            and (parent := table.current_snapshot().parent_snapshot_id)
+        ):
             table.manage_snapshots().rollback_to_snapshot(parent).commit()
         elif operation == "add_column" and "extra" not in table.schema().column_names:
             with table.update_schema() as update:
@@ -69,7 +90,9 @@ def built(operations: list[str], folder: Path) -> Table:
 
 @SLOW
 @given(st.lists(OPERATIONS, min_size=1, max_size=7), st.integers(0, 1000))
-@example(["append", "append", "delete", "rewrite", "branch", "rollback", "expire", "evolve_spec", "add_column", "append"], 5)
+@example(
+    ["append", "append", "delete", "rewrite", "branch", "rollback", "expire", "evolve_spec", "add_column", "append"], 5
+)
 def test_laws(operations: list[str], seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         check_laws(built(operations, Path(folder)), seed)
@@ -99,5 +122,12 @@ def test_the_order_of_keys_and_manifests_changes_nothing(operations: list[str], 
         original = again.reader.manifests
         again.reader.manifests = lambda s: original(s)._replace(value=list(reversed(original(s).value)))  # type: ignore[method-assign]
         after = diff_object(again.diff(ids[0], ids[-1]))
-        for side in ("added_data_files", "removed_data_files", "added_delete_files", "removed_delete_files", "partitions", "schema"):
+        for side in (
+            "added_data_files",
+            "removed_data_files",
+            "added_delete_files",
+            "removed_delete_files",
+            "partitions",
+            "schema",
+        ):
             assert after[side] == before[side]

@@ -38,4 +38,8 @@ def test_a_wrong_total_is_marked(sandbox: Path) -> None:
     table = open_demo("three_inserts")
     listed = table.manifest_files(table.metadata.current_snapshot)
     wrong = totals({"total-records": "99", "total-data-files": "3"}, listed)
-    assert {t.name: t.agrees for t in wrong} == {"total-records": False, "total-data-files": True, "total-delete-files": None}
+    assert {t.name: t.agrees for t in wrong} == {
+        "total-records": False,
+        "total-data-files": True,
+        "total-delete-files": None,
+    }

@@ -1,4 +1,5 @@
-"""The lab's commits are Iceberg's: figure 4, conflicts, replays, every pair of the catalogue stepped and un-stepped, and predictions."""
+"""The lab's commits are Iceberg's: figure 4, conflicts, replays, every pair of the catalogue stepped and un-stepped,
+and predictions."""
 
 from __future__ import annotations
 
@@ -52,7 +53,10 @@ def test_figure_4_two_writers_from_one_base(bench: Bench) -> None:
     assert sum(f.endswith(".metadata.json") for f in second.left_behind) == 1  # of the attempt whose swap was lost
     by_step = {(e.writer, e.step): e.files for e in run.events[:9]}
     assert by_step[("A", "write")][0].startswith("data/p=a/A-data")
-    assert [f.rsplit("-", 1)[-1].split(".", 1)[-1] for f in by_step[("A", "apply")]] == ["avro", "avro"]  # a manifest, then the list
+    assert [f.rsplit("-", 1)[-1].split(".", 1)[-1] for f in by_step[("A", "apply")]] == [
+        "avro",
+        "avro",
+    ]  # a manifest, then the list
     with pytest.raises(EngineError, match="it has no step left"):
         run.step("A")
 
@@ -79,8 +83,8 @@ def test_a_saved_run_plays_again(bench: Bench) -> None:
 
 @pytest.mark.parametrize("name", ["resurrected-row", "delete-that-misses"])
 def test_the_kept_anomalies_show_again(name: str, bench: Bench) -> None:
-    """Snapshot isolation lets a merge-on-read DELETE miss the new version that an UPDATE wrote meanwhile; a DELETE of files that are gone
-    deletes nothing."""
+    """Snapshot isolation lets a merge-on-read DELETE miss the new version that an UPDATE wrote meanwhile; a DELETE of
+    files that are gone deletes nothing."""
     saved = Path(__file__).parents[2] / "docs" / "replays" / f"{name}.json"
     run = replay(bench, saved.read_text())
     assert [w.state for w in run.writers] == ["committed", "committed"]
@@ -89,8 +93,8 @@ def test_the_kept_anomalies_show_again(name: str, bench: Bench) -> None:
 
 
 def meet(bench: Bench, late: Operation, early: Operation, version: int = 2) -> tuple[str, Decision]:
-    """B commits between A's base and A's commit. A's outcome is predicted from metadata, taken step by step, and compared with what
-    Iceberg's own commit() makes of the same. Returns what happened, and what was predicted."""
+    """B commits between A's base and A's commit. A's outcome is predicted from metadata, taken step by step, and
+    compared with what Iceberg's own commit() makes of the same. Returns what happened, and what was predicted."""
     run = Run(bench, [late, early], version)
     for _ in range(3):
         run.step("A")
@@ -131,7 +135,9 @@ OTHERS = ("append", "mor-delete", "compaction", "delete-files", "add-column", "e
 
 
 @pytest.mark.parametrize(("late", "early"), PAIRS, ids=lambda o: f"{o.kind}-{o.isolation[:4]}")
-def test_every_pair_is_predicted_and_equals_the_unstepped_commit(late: Operation, early: Operation, bench: Bench) -> None:
+def test_every_pair_is_predicted_and_equals_the_unstepped_commit(
+    late: Operation, early: Operation, bench: Bench
+) -> None:
     meet(bench, late, early)
 
 
@@ -161,12 +167,17 @@ def test_each_validation_on_its_own(late: str, bench: Bench) -> None:
     if EVERY:
         chosen += [tuple(v for v in offered if v != off) for off in offered] + [(v,) for v in offered]
     for checks in dict.fromkeys(chosen):
-        for early in (*CATALOGUED, "delete-files", "overwrite-filter") if EVERY else ("append", "mor-delete", "delete-files"):
+        for early in (
+            (*CATALOGUED, "delete-files", "overwrite-filter") if EVERY else ("append", "mor-delete", "delete-files")
+        ):
             meet(bench, Operation(late, chosen=checks), Operation(early))
 
 
 def test_pyiceberg_writes_beside_java(bench: Bench) -> None:
-    theirs = [Operation("append", engine="pyiceberg"), *(Operation("cow-delete", level, "pyiceberg") for level in ISOLATION)]
+    theirs = [
+        Operation("append", engine="pyiceberg"),
+        *(Operation("cow-delete", level, "pyiceberg") for level in ISOLATION),
+    ]
     for late in theirs:
         for early in KINDS if EVERY else ("append", "cow-delete", "mor-delete", "compaction", "add-column"):
             meet(bench, late, Operation(early))
@@ -188,7 +199,8 @@ def test_exercises_are_judged_by_running_them(number: int, bench: Bench) -> None
 
 def test_what_there_is_not(bench: Bench) -> None:
     for operation in (
-        Operation("vacuum"), Operation("append", "dirty"), Operation("compaction", engine="pyiceberg"), Operation("append", chosen=("validateFromSnapshot",)),
+        Operation("vacuum"), Operation("append", "dirty"), Operation("compaction", engine="pyiceberg"),
+        Operation("append", chosen=("validateFromSnapshot",)),
     ):  # fmt: skip
         with pytest.raises(NotFoundInTable):
             Run(bench, [operation])
@@ -199,7 +211,8 @@ def test_what_there_is_not(bench: Bench) -> None:
 
 
 def test_expiry_takes_the_base_from_under_a_writer(bench: Bench) -> None:
-    """A read snapshot-2; B appends; C expires all but the last: Iceberg cannot look through what was committed since."""
+    """A read snapshot-2; B appends; C expires all but the last: Iceberg cannot look through what was committed
+    since."""
     run = Run(bench, [Operation("mor-delete"), Operation("append"), Operation("expire")])
     run.play("AABBBBBCCCCC")
     assert run.writer("A").table is not None
@@ -270,7 +283,10 @@ def test_staged_snapshots_are_drawn_beside_the_committed_ones(bench: Bench) -> N
         + [("data_file", "staged")] * 2
         + [("metadata", "staged")]
     )
-    assert [s.operation for s in run.table().metadata.snapshots] == ["append", "append"]  # the table itself knows nothing of them
+    assert [s.operation for s in run.table().metadata.snapshots] == [
+        "append",
+        "append",
+    ]  # the table itself knows nothing of them
     run.play("BA")
     marks = {m.path.rsplit("/", 1)[-1][:4]: m.mark for m in run.drawn()[1].loose}
     assert set(marks.values()) <= {"orphan"}
@@ -280,7 +296,9 @@ def test_staged_snapshots_are_drawn_beside_the_committed_ones(bench: Bench) -> N
 def test_all_orders_of_two_operations(bench: Bench) -> None:
     assert len(list(orders(2))) == 20
     seen = []
-    found = interleave(bench, [Operation("mor-update"), Operation("compaction")], lambda done, total: seen.append((done, total)))
+    found = interleave(
+        bench, [Operation("mor-update"), Operation("compaction")], lambda done, total: seen.append((done, total))
+    )
     assert seen[-1] == (20, 20)
     assert found.summary() == {"committed, refused": 9, "refused, committed": 9, "committed, committed": 2}
     assert all(o.serial for o in found.outcomes)
@@ -299,7 +317,8 @@ def test_explain_conflict_of_a_real_table(sandbox: Path) -> None:
     found = explain_conflict(table, "snapshot-1", "mor-update", update, "name = 'jack'")
     assert found.outcome == "refused"
     assert {(c.snapshot, c.check) for c in found.conflicts} == {
-        ("snapshot-2", "validateNoConflictingDataFiles"), ("snapshot-2", "validateNoConflictingDeleteFiles"), ("snapshot-3", "validateNoConflictingDataFiles"),
+        ("snapshot-2", "validateNoConflictingDataFiles"), ("snapshot-2", "validateNoConflictingDeleteFiles"),
+        ("snapshot-3", "validateNoConflictingDataFiles"),
     }  # fmt: skip
     assert explain_conflict(table, "snapshot-1", "append", ()).outcome == "retry"
     assert explain_conflict(table, "snapshot-3", "mor-update", update, "name = 'jack'").outcome == "commit"
@@ -317,7 +336,14 @@ def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
     table = explorer.open_table(fresh_copy(engine, "position_deletes"))
     seen = observe(table, "UPDATE t SET favorite_color = 'pink' WHERE name = 'tom'", engine)
     kinds = [f.what for f in seen.files]
-    assert set(kinds) == {"data file", "data manifest", "delete file", "delete manifest", "manifest list", "metadata file"}
+    assert set(kinds) == {
+        "data file",
+        "data manifest",
+        "delete file",
+        "delete manifest",
+        "manifest list",
+        "metadata file",
+    }
     assert kinds[-2:] == ["manifest list", "metadata file"]  # what names others is written after them
     assert seen.swapped == (table.metadata.metadata_location, seen.table.metadata.metadata_location)
     assert seen.diff is not None
@@ -328,7 +354,9 @@ def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
     nothing = observe(altered.table, "DELETE FROM t WHERE name = 'nobody'", engine)
     assert nothing.commits <= 1
     called = observe(
-        nothing.table, "CALL sandbox.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true'))", engine
+        nothing.table,
+        "CALL sandbox.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true'))",
+        engine,
     )
     assert called.answer[0]["rewritten_data_files_count"] > 0
     for sql in REFUSED:
@@ -342,13 +370,19 @@ def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
 
 
 REFUSED = (
-    "SELECT 1", "DROP TABLE t", "SET a = b", "ADD JAR '/x'", "INSERT INTO sandbox.demo.three_inserts SELECT * FROM t", "ALTER TABLE t RENAME TO lab.y",
-    "INSERT OVERWRITE DIRECTORY '/tmp/out' USING parquet SELECT 1", "INSERT INTO t SELECT * FROM parquet.`/etc`", "ALTER TABLE t SET LOCATION '/x'",
-    "DELETE FROM t WHERE name IN (SELECT value FROM text.`/etc/hosts`)", "CALL sandbox.system.rewrite_manifests('demo.three_inserts')",
+    "SELECT 1", "DROP TABLE t", "SET a = b", "ADD JAR '/x'", ("INSERT INTO sandbox.demo.three_inserts SELECT * "
+     "FROM t"), "ALTER TABLE t RENAME TO lab.y",
+    "INSERT OVERWRITE DIRECTORY '/tmp/out' USING parquet SELECT 1", ("INSERT INTO t SELECT * FROM "
+     "parquet.`/etc`"), "ALTER TABLE t SET LOCATION '/x'",
+    ("DELETE FROM t WHERE name IN (SELECT value FROM "
+     "text.`/etc/hosts`)"), "CALL sandbox.system.rewrite_manifests('demo.three_inserts')",
     "MERGE INTO sandbox.demo.three_inserts x USING t ON x.name = t.name WHEN MATCHED THEN DELETE",
-    "CALL sandbox.system.remove_orphan_files(table => '{name}', location => '/')", "CALL sandbox.system.drop_everything('{name}')",
-    "ALTER TABLE t SET TBLPROPERTIES ('write.data.path' = '/x')", "UPDATE t SET name = reflect('java.lang.System', 'getProperty', 'user.home')",
-    "CALL sandbox.system.expire_snapshots(table => '{name}', retain_last => reflect('java.lang.Integer', 'parseInt', '1'))",
+    ("CALL sandbox.system.remove_orphan_files(table => '{name}', location => "
+     "'/')"), "CALL sandbox.system.drop_everything('{name}')",
+    "ALTER TABLE t SET TBLPROPERTIES ('write.data.path' = '/x')", ("UPDATE t SET name = reflect('java.lang.System', "
+     "'getProperty', 'user.home')"),
+    ("CALL sandbox.system.expire_snapshots(table => '{name}', retain_last => reflect('java.lang.Integer', "
+     "'parseInt', '1'))"),
     "WITH c AS (SELECT value FROM text.`/etc/hosts`) INSERT INTO t SELECT value, value FROM c",
 )  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""The same laws over generated sequences of real Spark commits: fewer, with row-level deletes, compaction and expiry."""
+"""The same laws over generated sequences of real Spark commits: fewer, with row-level deletes, compaction and
+expiry."""
 
 from __future__ import annotations
 
@@ -57,7 +58,10 @@ def commit(w: Workshop, operation: str, i: int) -> None:
     elif operation == "rollback" and (current := w.java().currentSnapshot()) and current.parentId() in ids:
         w.sql(f"{call}rollback_to_snapshot('{{name}}', {current.parentId()})")
     elif operation == "expire" and ids:
-        w.sql(call + "expire_snapshots(table => '{name}', older_than => TIMESTAMP '2999-01-01 00:00:00', retain_last => 2)")
+        w.sql(
+            call
+            + "expire_snapshots(table => '{name}', older_than => TIMESTAMP '2999-01-01 00:00:00', retain_last => 2)"
+        )
     elif operation == "add_column" and not extra:
         w.sql("ALTER TABLE {t} ADD COLUMN extra STRING")
     elif operation == "evolve_spec" and w.java().spec().isUnpartitioned():
@@ -72,13 +76,27 @@ def commit(w: Workshop, operation: str, i: int) -> None:
     st.integers(0, 99),
 )
 @example(
-    ["update", "rewrite", "manifests", "branch", "append", "rollback", "expire", "add_column", "evolve_spec", "append", "delete"],
+    [
+        "update",
+        "rewrite",
+        "manifests",
+        "branch",
+        "append",
+        "rollback",
+        "expire",
+        "add_column",
+        "evolve_spec",
+        "append",
+        "delete",
+    ],
     2,
     "merge-on-read",
     7,
 )
 @example(["append", "update", "delete", "rewrite", "overwrite", "expire"], 3, "merge-on-read", 3)
-def test_laws_hold_for_spark(sandbox: Path, engine: SparkEngine, operations: list[str], version: int, mode: str, seed: int) -> None:
+def test_laws_hold_for_spark(
+    sandbox: Path, engine: SparkEngine, operations: list[str], version: int, mode: str, seed: int
+) -> None:
     name = f"laws_{next(COUNTER)}"
     workshop = Workshop(engine, name, str(sandbox / "warehouse" / "laws" / name))
     workshop.sql("DROP TABLE IF EXISTS {t}")

@@ -39,7 +39,13 @@ def test_the_command_knows_every_operation() -> None:
 
 @pytest.mark.parametrize(
     ("name", "retain"),
-    [("manifest_lifecycle", 1), ("manifest_lifecycle", 2), ("branches_and_tags", 1), ("deletion_vectors", 1), ("compaction_sort", 1)],
+    [
+        ("manifest_lifecycle", 1),
+        ("manifest_lifecycle", 2),
+        ("branches_and_tags", 1),
+        ("deletion_vectors", 1),
+        ("compaction_sort", 1),
+    ],
 )
 def test_expiry_removes_what_the_preview_says(name: str, retain: int, sandbox: Path, engine: SparkEngine) -> None:
     table = copy(engine, name)
@@ -143,9 +149,12 @@ def test_another_catalog_is_written_to_only_when_allowed(
 
 
 UNDOS = [
-    ("tag", "kept", "snapshot-2"), ("tag", "opening", "snapshot-2"), ("branch", "dev", "snapshot-4"), ("drop", "audit", None), ("drop", "main", None),
-    ("drop", "nothing", None), ("fast-forward", "audit", "main"), ("fast-forward", "main", "audit"), ("rollback", "", "snapshot-4"),
-    ("rollback", "", "snapshot-2"), ("set-current", "", "snapshot-2"), ("set-current", "", "snapshot-6"), ("cherry-pick", "", "snapshot-2"),
+    ("tag", "kept", "snapshot-2"), ("tag", "opening", "snapshot-2"), ("branch", "dev", "snapshot-4"),
+    ("drop", "audit", None), ("drop", "main", None),
+    ("drop", "nothing", None), ("fast-forward", "audit", "main"), ("fast-forward", "main", "audit"),
+    ("rollback", "", "snapshot-4"),
+    ("rollback", "", "snapshot-2"), ("set-current", "", "snapshot-2"), ("set-current", "", "snapshot-6"),
+    ("cherry-pick", "", "snapshot-2"),
     ("cherry-pick", "", "snapshot-3"), ("cherry-pick", "", "snapshot-6"), ("cherry-pick", "", "snapshot-4"),
     ("publish", "night-load", None), ("publish", "no-load", None),
 ]  # fmt: skip
@@ -184,7 +193,9 @@ def test_refs_and_rollbacks_do_what_the_preview_says(
     lines = len(after.metadata.snapshot_log) - len(table.metadata.snapshot_log)
     assert lines == any("would get a line" in w for w in seen.words)
     led = {i for head in refs.values() for i in ancestry(after.metadata, head)}
-    still = reach([s for s in after.metadata.snapshots if s.snapshot_id in led], after.manifest_files, after.stored_entries)
+    still = reach(
+        [s for s in after.metadata.snapshots if s.snapshot_id in led], after.manifest_files, after.stored_entries
+    )
     assert not set(seen.files) & set(still.paths)
     assert bool(seen.files) == bool(seen.abandoned)
     kinds = {h.snapshot_id: h.kind for h in after.history()}
@@ -210,4 +221,6 @@ def test_rollback_to_a_time(branchy: str, engine: SparkEngine) -> None:
     with pytest.raises(NotFoundInTable, match="is no time"):
         maintenance.preview_undo(table, "rollback-to-time", snapshot="soon")
     with pytest.raises(AccessRefused):
-        maintenance.run_undo(explorer.open_table("demo.branches_and_tags"), "rollback", snapshot="snapshot-4", engine=engine)
+        maintenance.run_undo(
+            explorer.open_table("demo.branches_and_tags"), "rollback", snapshot="snapshot-4", engine=engine
+        )

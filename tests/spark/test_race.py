@@ -62,9 +62,12 @@ def test_a_read_only_session_changes_nothing(sandbox: Path) -> None:
     for name in ("equality_deletes", "deletion_vectors", "branches_and_tags", "schema_evolution"):
         full = f"demo.{name}"
         for command in (
-            ["show", full], ["entries", full, "--view", "all", "--metrics"], ["diff", full, "snapshot-1", "snapshot-2"], ["lifecycle", full],
-            ["history", full], ["commits", full], ["partitions", full], ["deletes", full], ["row-diff", full, "snapshot-1", "snapshot-2"],
-            ["graph", full, "--format", "json"], ["maintain", full, "expire"], ["maintain", full, "compact"], ["maintain", full, "remove-orphans"],
+            ["show", full], ["entries", full, "--view", "all", "--metrics"],
+            ["diff", full, "snapshot-1", "snapshot-2"], ["lifecycle", full],
+            ["history", full], ["commits", full], ["partitions", full], ["deletes", full],
+            ["row-diff", full, "snapshot-1", "snapshot-2"],
+            ["graph", full, "--format", "json"], ["maintain", full, "expire"], ["maintain", full, "compact"],
+            ["maintain", full, "remove-orphans"],
             ["explain-conflict", full, "--base", "snapshot-1", "--operation", "compaction"],
         ):  # fmt: skip
             result = CliRunner().invoke(main, command)

@@ -1,4 +1,5 @@
-"""Reads through Spark: every way to name a version, provenance, scan reports, refusal of writes, cancelling, and failures."""
+"""Reads through Spark: every way to name a version, provenance, scan reports, refusal of writes, cancelling, and
+failures."""
 
 from __future__ import annotations
 
@@ -53,7 +54,15 @@ def test_schemas_of_old_snapshots(sandbox: Path, reads: ReadSession) -> None:
 def test_columns_filter_limit_and_provenance(sandbox: Path, reads: ReadSession) -> None:
     table = open_demo("deletion_vectors")
     found = table.rows("snapshot-2", ["name"], "favorite_color = 'yellow'", provenance=True, session=reads)
-    assert found.columns == ["name", "_file", "_pos", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number"]
+    assert found.columns == [
+        "name",
+        "_file",
+        "_pos",
+        "_spec_id",
+        "_partition",
+        "_row_id",
+        "_last_updated_sequence_number",
+    ]
     assert [(r["name"], r["_row_id"], r["_last_updated_sequence_number"]) for r in found] == [("jack", 0, 2)]
     assert len(table.rows(None, limit=1, session=reads)) == 1
     skipping = open_demo("sorted_files").rows(None, where="name = 'jack'", session=reads)
@@ -64,8 +73,16 @@ def test_columns_filter_limit_and_provenance(sandbox: Path, reads: ReadSession) 
 
 def test_queries_over_versions(sandbox: Path, reads: ReadSession) -> None:
     table = open_demo("equality_deletes")
-    found = table.sql("SELECT a.name, b.favorite_color AS now FROM t@snapshot-1 a JOIN t@main b USING (name) ORDER BY now", session=reads)
-    assert [(r["name"], r["now"]) for r in found] == [("sarah", "blue"), ("tom", "green"), ("jack", "purple"), ("jack", "yellow")]
+    found = table.sql(
+        "SELECT a.name, b.favorite_color AS now FROM t@snapshot-1 a JOIN t@main b USING (name) ORDER BY now",
+        session=reads,
+    )
+    assert [(r["name"], r["now"]) for r in found] == [
+        ("sarah", "blue"),
+        ("tom", "green"),
+        ("jack", "purple"),
+        ("jack", "yellow"),
+    ]
     assert len(found.reports) == 2
     other = table.sql("SELECT count(*) AS n FROM demo.three_inserts@snapshot-2", session=reads)
     assert other[0]["n"] == 2
@@ -73,8 +90,10 @@ def test_queries_over_versions(sandbox: Path, reads: ReadSession) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["DROP TABLE t", "INSERT INTO t VALUES (1)", "SELECT reflect('java.lang.System', 'exit', 1)", "CALL sandbox.system.x()", "SET a = b",
-     "SELECT TRANSFORM (name) USING 'cat' FROM t", "SELECT (SELECT java_method('a', 'b'))", "CREATE TABLE x AS SELECT 1", "CACHE TABLE t",
+    ["DROP TABLE t", "INSERT INTO t VALUES (1)", ("SELECT reflect('java.lang.System', "
+     "'exit', 1)"), "CALL sandbox.system.x()", "SET a = b",
+     ("SELECT TRANSFORM (name) USING 'cat' "
+      "FROM t"), "SELECT (SELECT java_method('a', 'b'))", "CREATE TABLE x AS SELECT 1", "CACHE TABLE t",
      "WITH x AS (SELECT reflect('a', 'b')) SELECT * FROM x", "SELECT * FROM parquet.`/etc/passwd`"],
 )  # fmt: skip
 def test_nothing_but_queries(query: str, sandbox: Path, reads: ReadSession) -> None:
@@ -147,17 +166,24 @@ def test_failing_reads_name_the_file(sandbox: Path, reads: ReadSession, tmp_path
         table.rows(session=reads)
     with pytest.raises(explorer.NotFoundInTable, match="may have expired"):
         table.rows("123456789", session=reads)
-    assert values(open_demo("three_inserts"), reads, None, "fruit") == ["apple", "banana", "cherry"]  # the session goes on
+    assert values(open_demo("three_inserts"), reads, None, "fruit") == [
+        "apple",
+        "banana",
+        "cherry",
+    ]  # the session goes on
 
 
-def test_unreadable_deletes_name_the_file(sandbox: Path, reads: ReadSession, tmp_path: Path, engine: SparkEngine) -> None:
+def test_unreadable_deletes_name_the_file(
+    sandbox: Path, reads: ReadSession, tmp_path: Path, engine: SparkEngine
+) -> None:
     name = "sandbox.demo.broken_deletes"
     spark = engine.session()
     spark.sql(f"DROP TABLE IF EXISTS {name}")
     location = sandbox / "warehouse" / "laws" / "broken"
     shutil.rmtree(location, ignore_errors=True)
     spark.sql(
-        f"CREATE TABLE {name} (id INT) USING iceberg LOCATION '{location}' TBLPROPERTIES ('format-version'='2', 'write.delete.mode'='merge-on-read')"
+        f"CREATE TABLE {name} (id INT) USING iceberg LOCATION '{location}' TBLPROPERTIES ('format-version'='2', "
+        "'write.delete.mode'='merge-on-read')"
     )
     try:
         spark.sql(f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ id FROM range(10)")

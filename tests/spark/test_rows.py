@@ -1,4 +1,5 @@
-"""Rows computed from our verdicts, without Spark, against the rows that Spark reads; and row diffs against EXCEPT ALL."""
+"""Rows computed from our verdicts, without Spark, against the rows that Spark reads; and row diffs against EXCEPT
+ALL."""
 
 from __future__ import annotations
 
@@ -69,7 +70,11 @@ def projected(row: dict[str, Any], old: Schema, new: Schema) -> dict[str, Any]:
             was = old.by_id.get(f.id)
             name = f.name.rsplit(".", 1)[-1]
             found = (value or {}).get(was.name.rsplit(".", 1)[-1]) if was else None
-            inner = [g for g in new.by_id.values() if g.name.startswith(f.name + ".") and g.name.count(".") == f.name.count(".") + 1]
+            inner = [
+                g
+                for g in new.by_id.values()
+                if g.name.startswith(f.name + ".") and g.name.count(".") == f.name.count(".") + 1
+            ]
             is_struct = not isinstance(f.type, str) and f.type.get("type") == "struct"
             result[name] = struct(found, inner, f.name) if is_struct else found
         return result
@@ -88,8 +93,8 @@ def test_rows_by_our_verdicts_are_sparks(name: str, sandbox: Path, engine: Spark
 
 @pytest.mark.parametrize("name", NAMES)
 def test_row_diffs_are_except_all(name: str, sandbox: Path, engine: SparkEngine) -> None:
-    """Every pair of snapshots (of long histories some). With one schema by Spark's own EXCEPT ALL, with two by a projection of Spark's
-    rows by field id."""
+    """Every pair of snapshots (of long histories some). With one schema by Spark's own EXCEPT ALL, with two by a
+    projection of Spark's rows by field id."""
     table = open_demo(name)
     reader = RowReader(table)
     full = f"sandbox.{NAMESPACE}.{name}"
@@ -98,8 +103,12 @@ def test_row_diffs_are_except_all(name: str, sandbox: Path, engine: SparkEngine)
     for a, b in itertools.product(snapshots, snapshots):
         found = row_diff(table, reader, a, b)
         columns = list(found.columns)
-        gone = bag(found.changes.deleted.select(columns).to_pylist()) + bag(found.changes.updated_before.select(columns).to_pylist())
-        come = bag(found.changes.inserted.select(columns).to_pylist()) + bag(found.changes.updated_after.select(columns).to_pylist())
+        gone = bag(found.changes.deleted.select(columns).to_pylist()) + bag(
+            found.changes.updated_before.select(columns).to_pylist()
+        )
+        come = bag(found.changes.inserted.select(columns).to_pylist()) + bag(
+            found.changes.updated_after.select(columns).to_pylist()
+        )
         schemas = [table.metadata.schema(s.schema_id) or table.metadata.schemas[-1] for s in (a, b)]
         newer = schemas[0] if a.sequence_number > b.sequence_number else schemas[1]
         before = bag([projected(r, schemas[0], newer) for r in rows[a.snapshot_id]])
@@ -122,7 +131,10 @@ def test_row_ids_are_sparks(sandbox: Path, engine: SparkEngine) -> None:
         for data in found.data:
             for row in reader.live(data, found.of(data), schema, lineage=True).to_pylist():
                 mine.append((data.path, row["_pos"], row["_row_id"], row["_last_updated_sequence_number"]))
-        sql = "SELECT _file, _pos, _row_id, _last_updated_sequence_number FROM sandbox.demo.deletion_vectors VERSION AS OF "
+        sql = (
+            "SELECT _file, _pos, _row_id, _last_updated_sequence_number FROM sandbox.demo.deletion_vectors "
+            "VERSION AS OF "
+        )
         assert sorted(mine) == sorted(tuple(r) for r in engine.session().sql(f"{sql}{snapshot.snapshot_id}").collect())
 
 
@@ -156,19 +168,30 @@ def test_dangling_deletes_and_costs(sandbox: Path) -> None:
 
 COUNTER = itertools.count()
 VALUES = st.fixed_dictionaries(
-    {"k": st.sampled_from([None, 1, 2, 3]), "v": st.sampled_from([None, "x", "y"]), "d": st.sampled_from([None, 0.0, -0.0, 1.5, math.nan])}
+    {
+        "k": st.sampled_from([None, 1, 2, 3]),
+        "v": st.sampled_from([None, "x", "y"]),
+        "d": st.sampled_from([None, 0.0, -0.0, 1.5, math.nan]),
+    }
 )
 STEPS = st.one_of(
     st.tuples(st.just("append"), st.lists(VALUES, min_size=1, max_size=4), st.sampled_from("ab")),
     st.tuples(
-        st.just("equality"), st.tuples(VALUES, st.sampled_from([("k",), ("v",), ("d",), ("k", "v"), ("v", "d")])), st.sampled_from("ab")
+        st.just("equality"),
+        st.tuples(VALUES, st.sampled_from([("k",), ("v",), ("d",), ("k", "v"), ("v", "d")])),
+        st.sampled_from("ab"),
     ),
     st.tuples(st.just("tie"), st.tuples(VALUES, st.sampled_from([("k",), ("v", "k")])), st.sampled_from("ab")),
-    st.tuples(st.just("sql"), st.sampled_from(["k = 1", "v IS NULL", "d > 1", "k IN (2, 3) AND v = 'y'"]), st.just("a")),
+    st.tuples(
+        st.just("sql"), st.sampled_from(["k = 1", "v IS NULL", "d > 1", "k IN (2, 3) AND v = 'y'"]), st.just("a")
+    ),
     st.tuples(st.just("spec"), st.sampled_from(["ADD PARTITION FIELD p", "DROP PARTITION FIELD p"]), st.just("a")),
     st.tuples(st.just("rewrite"), st.none(), st.just("a")),
 )
-ROWS = [{"k": k, "v": v, "d": d} for k, v, d in ((1, "x", 0.0), (2, None, math.nan), (None, "y", -0.0), (3, "x", None), (1, "x", 0.0))]
+ROWS = [
+    {"k": k, "v": v, "d": d}
+    for k, v, d in ((1, "x", 0.0), (2, None, math.nan), (None, "y", -0.0), (3, "x", None), (1, "x", 0.0))
+]
 
 
 def carry_out(w: Workshop, n: int, step: tuple[str, Any, str]) -> None:
@@ -176,10 +199,14 @@ def carry_out(w: Workshop, n: int, step: tuple[str, Any, str]) -> None:
     table = w.java()
     where = "" if table.spec().isUnpartitioned() else f"p={p}"
     if kind == "append":
-        table.newFastAppend().appendFile(w.data_file(table, f"data-{n}.parquet", [r | {"p": p} for r in detail], where)).commit()
+        table.newFastAppend().appendFile(
+            w.data_file(table, f"data-{n}.parquet", [r | {"p": p} for r in detail], where)
+        ).commit()
     elif kind in ("equality", "tie"):
         row, columns = detail
-        delta = table.newRowDelta().addDeletes(w.equality_delete_file(table, f"delete-{n}.parquet", [{c: row[c] for c in columns}], where))
+        delta = table.newRowDelta().addDeletes(
+            w.equality_delete_file(table, f"delete-{n}.parquet", [{c: row[c] for c in columns}], where)
+        )
         if kind == "tie":  # the row is written by the commit that deletes its likes: it must survive
             delta = delta.addRows(w.data_file(table, f"data-{n}.parquet", [row | {"p": p}], where))
         delta.commit()
@@ -198,22 +225,28 @@ def key_row(k: Any = None, v: Any = None, d: Any = None) -> dict[str, Any]:
 @settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.lists(STEPS, min_size=3, max_size=7), st.sampled_from([2, 3]))
 @example(
-    [("append", ROWS, "b"), ("spec", "ADD PARTITION FIELD p", "a"), ("append", ROWS, "a"), ("equality", (key_row(v="x"), ("v",)), "a"),
-     ("sql", "k = 1", "a"), ("spec", "DROP PARTITION FIELD p", "a"), ("equality", (key_row(), ("k",)), "a"), ("tie", (key_row(2), ("k",)), "a")],
+    [("append", ROWS, "b"), ("spec", "ADD PARTITION FIELD p", "a"), ("append", ROWS, "a"), ("equality", (key_row
+     (v="x"), ("v",)), "a"),
+     ("sql", "k = 1", "a"), ("spec", "DROP PARTITION FIELD p", "a"), ("equality", (key_row(), ("k",)), "a"),
+     ("tie", (key_row(2), ("k",)), "a")],
     2,
 )  # fmt: skip
 @example(
-    [("append", ROWS, "a"), ("equality", (key_row(d=math.nan), ("d",)), "a"), ("equality", (key_row(d=-0.0), ("d",)), "a"),
-     ("append", ROWS, "b"), ("sql", "k = 1", "a"), ("sql", "v IS NULL", "a"), ("rewrite", None, "a"), ("sql", "d > 1", "a")],
+    [("append", ROWS, "a"), ("equality", (key_row(d=math.nan), ("d",)), "a"), ("equality", (key_row(d=-0.0),
+     ("d",)), "a"),
+     ("append", ROWS, "b"), ("sql", "k = 1", "a"), ("sql", "v IS NULL", "a"), ("rewrite", None, "a"),
+     ("sql", "d > 1", "a")],
     3,
 )  # fmt: skip
 def test_generated_deletes(sandbox: Path, engine: SparkEngine, steps: list[tuple[str, Any, str]], version: int) -> None:
-    """Position, equality (null, NaN and negative zero, several id sets) and vector deletes, partition evolution, global deletes,
-    sequence ties, compaction: our rows are Spark's in every snapshot."""
+    """Position, equality (null, NaN and negative zero, several id sets) and vector deletes, partition evolution, global
+    deletes, sequence ties, compaction: our rows are Spark's in every snapshot."""
     name = f"rows_{next(COUNTER)}"
     workshop = Workshop(engine, name, str(sandbox / "warehouse" / "laws" / name))
     workshop.sql("DROP TABLE IF EXISTS {t}")
-    workshop.create("k INT, v STRING, d DOUBLE, p STRING", version=version, update_mode="merge-on-read", delete_mode="merge-on-read")
+    workshop.create(
+        "k INT, v STRING, d DOUBLE, p STRING", version=version, update_mode="merge-on-read", delete_mode="merge-on-read"
+    )
     try:
         for n, step in enumerate([("append", ROWS, "a"), *steps]):
             carry_out(workshop, n, step)

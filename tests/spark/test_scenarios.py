@@ -55,19 +55,24 @@ def test_claims(name: str, sandbox: Path, engine: SparkEngine) -> None:
         listed = query(engine, name, ".manifests", snapshot.snapshot_id)
         truth = Counter(
             (number[m.added_snapshot_id], m.content, m.added_data_files_count + m.added_delete_files_count,
-             m.existing_data_files_count + m.existing_delete_files_count, m.deleted_data_files_count + m.deleted_delete_files_count)
+             m.existing_data_files_count + m.existing_delete_files_count,
+             m.deleted_data_files_count + m.deleted_delete_files_count)
             for m in listed
         )  # fmt: skip
         claimed = Counter()
         for m in claim.manifests:
             statuses = Counter(status for status, _ in m.entries)
-            claimed[(m.added_by, int(m.content == "deletes"), statuses["ADDED"], statuses["EXISTING"], statuses["DELETED"])] += 1
+            claimed[
+                (m.added_by, int(m.content == "deletes"), statuses["ADDED"], statuses["EXISTING"], statuses["DELETED"])
+            ] += 1
         assert truth == claimed
         ours = Counter()
         for manifest in table.manifest_files(snapshot):
             entries = table.logical_entries(manifest, snapshot.snapshot_id)
             assert entries is not None
-            content = tuple(sorted((STATUS[r["status"]], names[(r["file_path"], r["content_offset"])]) for r in entries.to_pylist()))
+            content = tuple(
+                sorted((STATUS[r["status"]], names[(r["file_path"], r["content_offset"])]) for r in entries.to_pylist())
+            )
             ours[(number[manifest.added_snapshot_id], "deletes" if manifest.content else "data", content)] += 1
         assert ours == Counter((m.added_by, m.content, tuple(sorted(m.entries))) for m in claim.manifests)
     if scenario.rows is not None:
@@ -150,7 +155,9 @@ def test_manifests_snapshots_refs_and_log_equal_icebergs(name: str, sandbox: Pat
             )
             for status in ("added", "existing", "deleted"):
                 assert row[f"{status}_files_count"] == other[f"{status}_{kind}_files_count"]
-            assert [p["contains_null"] for p in row["partitions"]] == [p.contains_null for p in other.partition_summaries]
+            assert [p["contains_null"] for p in row["partitions"]] == [
+                p.contains_null for p in other.partition_summaries
+            ]
     spark_snapshots = {s.snapshot_id: s for s in query(engine, name, ".snapshots")}
     for row in table.snapshots:
         other = spark_snapshots[row["snapshot-id"]]
@@ -171,10 +178,15 @@ def test_history_equals_icebergs(name: str, sandbox: Path, engine: SparkEngine) 
     """Iceberg's `history` table: the snapshot log, with whether each snapshot is an ancestor of the current one."""
     table = open_demo(name)
     kinds = {h.snapshot_id: h.kind for h in table.history()}
-    mine = [(e.timestamp_ms, e.snapshot_id, kinds[e.snapshot_id] in ("current", "ancestor")) for e in table.current_log()]
+    mine = [
+        (e.timestamp_ms, e.snapshot_id, kinds[e.snapshot_id] in ("current", "ancestor")) for e in table.current_log()
+    ]
     truth = (
         engine.session()
-        .sql(f"SELECT unix_millis(made_current_at), snapshot_id, is_current_ancestor FROM sandbox.{NAMESPACE}.{name}.history")
+        .sql(
+            "SELECT unix_millis(made_current_at), snapshot_id, is_current_ancestor FROM "
+            f"sandbox.{NAMESPACE}.{name}.history"
+        )
         .collect()
     )
     assert mine == [tuple(r) for r in truth]
@@ -185,7 +197,10 @@ def test_diffs_equal_the_difference_of_icebergs_files(name: str, sandbox: Path, 
     """Every pair of snapshots (of long histories, some): net files are the difference of Iceberg's `files` tables."""
     table = open_demo(name)
     snapshots = sampled(table)
-    files = {s.snapshot_id: {(f.file_path, f["content_offset"]) for f in query(engine, name, ".files", s.snapshot_id)} for s in snapshots}
+    files = {
+        s.snapshot_id: {(f.file_path, f["content_offset"]) for f in query(engine, name, ".files", s.snapshot_id)}
+        for s in snapshots
+    }
     for a in snapshots:
         for b in snapshots:
             change = table.diff(a.snapshot_id, b.snapshot_id)
@@ -194,15 +209,21 @@ def test_diffs_equal_the_difference_of_icebergs_files(name: str, sandbox: Path, 
 
 
 def keyed(rows: list[dict[str, Any]]) -> Counter[Any]:
-    return Counter((r["file_path"], r.get("content_offset"), r["record_count"], r["file_size_in_bytes"], r["spec_id"]) for r in rows)
+    return Counter(
+        (r["file_path"], r.get("content_offset"), r["record_count"], r["file_size_in_bytes"], r["spec_id"])
+        for r in rows
+    )
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_files_equal_icebergs(name: str, sandbox: Path, engine: SparkEngine) -> None:
-    """Iceberg's `files` table of every snapshot, field by field. Iceberg shows no sequence numbers or snapshot ids there."""
+    """Iceberg's `files` table of every snapshot, field by field. Iceberg shows no sequence numbers or snapshot ids
+    there."""
     table = open_demo(name)
     for snapshot in sampled(table):
-        truth = {(f["file_path"], f["content_offset"]): plain(f) for f in query(engine, name, ".files", snapshot.snapshot_id)}
+        truth = {
+            (f["file_path"], f["content_offset"]): plain(f) for f in query(engine, name, ".files", snapshot.snapshot_id)
+        }
         ours = list(table.files(snapshot.snapshot_id, metrics=True).to_arrow().to_pylist(maps_as_pydicts="strict"))
         assert len(ours) == len(truth)
         for row in ours:
@@ -217,13 +238,15 @@ def test_files_equal_icebergs(name: str, sandbox: Path, engine: SparkEngine) -> 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_all_manifests_entries_and_files_equal_icebergs(name: str, sandbox: Path, engine: SparkEngine) -> None:
-    """Iceberg's `all_manifests` has a row for each snapshot and manifest; `all_entries` each reachable manifest once; `all_files`
-    their stored live entries. Listed difference: `all_files` and `all_entries` are of stored statuses, as of no snapshot."""
+    """Iceberg's `all_manifests` has a row for each snapshot and manifest; `all_entries` each reachable manifest once;
+    `all_files` their stored live entries. Listed difference: `all_files` and `all_entries` are of stored statuses, as
+    of no snapshot."""
     table = open_demo(name)
     listed = [(s.snapshot_id, m) for s in table.metadata.snapshots for m in table.manifest_files(s)]
     truth = Counter(
         (m.reference_snapshot_id, m.path, m.content, m.length, m.partition_spec_id, m.added_snapshot_id,
-         m.added_data_files_count + m.added_delete_files_count, m.existing_data_files_count + m.existing_delete_files_count,
+         m.added_data_files_count + m.added_delete_files_count,
+         m.existing_data_files_count + m.existing_delete_files_count,
          m.deleted_data_files_count + m.deleted_delete_files_count)
         for m in query(engine, name, ".all_manifests")
     )  # fmt: skip
@@ -241,7 +264,13 @@ def test_all_manifests_entries_and_files_equal_icebergs(name: str, sandbox: Path
     entries_table = f"sandbox.{NAMESPACE}.{name}.all_entries"
     columns = "status, snapshot_id, sequence_number, file_sequence_number, data_file.file_path, data_file.record_count"
     theirs = engine.session().sql(f"SELECT {columns} FROM {entries_table}").collect()
-    names = ("inherited_snapshot_id", "inherited_sequence_number", "inherited_file_sequence_number", "file_path", "record_count")
+    names = (
+        "inherited_snapshot_id",
+        "inherited_sequence_number",
+        "inherited_file_sequence_number",
+        "file_path",
+        "record_count",
+    )
     assert Counter(tuple(r) for r in theirs) == Counter((r["status"], *(r[n] for n in names)) for r in ours)
     assert keyed([plain(f) for f in query(engine, name, ".all_files")]) == keyed([r for r in ours if r["status"] != 2])
 
@@ -250,8 +279,14 @@ def test_all_manifests_entries_and_files_equal_icebergs(name: str, sandbox: Path
 def test_partitions_equal_icebergs(name: str, sandbox: Path, engine: SparkEngine) -> None:
     table = open_demo(name)
     for snapshot in sampled(table):
-        sums = "record_count, file_count, total_data_file_size_in_bytes, position_delete_record_count, position_delete_file_count"
-        sums += ", equality_delete_record_count, equality_delete_file_count, last_updated_snapshot_id, unix_millis(last_updated_at) AS at"
+        sums = (
+            "record_count, file_count, total_data_file_size_in_bytes, position_delete_record_count, "
+            "position_delete_file_count"
+        )
+        sums += (
+            ", equality_delete_record_count, equality_delete_file_count, last_updated_snapshot_id, "
+            "unix_millis(last_updated_at) AS at"
+        )
         extra = ", partition, spec_id" if any(s.fields for s in table.metadata.partition_specs) else ""
         at = f"sandbox.{NAMESPACE}.{name}.partitions VERSION AS OF {snapshot.snapshot_id}"
         theirs = [plain(r) for r in engine.session().sql(f"SELECT {sums}{extra} FROM {at}").collect()]
@@ -311,7 +346,9 @@ def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> N
     with pytest.raises(RuntimeError, match="power"):
         build_all(engine, [scenario])
     assert "half_made" not in {
-        r.tableName for ns in (NAMESPACE, "building") for r in engine.session().sql(f"SHOW TABLES IN sandbox.{ns}").collect()
+        r.tableName
+        for ns in (NAMESPACE, "building")
+        for r in engine.session().sql(f"SHOW TABLES IN sandbox.{ns}").collect()
     }
     assert not (sandbox / "warehouse" / NAMESPACE / "half_made").exists()
     assert built() == set(BY_NAME)

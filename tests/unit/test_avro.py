@@ -12,7 +12,11 @@ import pytest
 from explorer.errors import UnreadableFile
 from explorer.io import avro
 
-SCHEMA = {"type": "record", "name": "r", "fields": [{"name": "a", "type": "long"}, {"name": "b", "type": ["null", "string"]}]}
+SCHEMA = {
+    "type": "record",
+    "name": "r",
+    "fields": [{"name": "a", "type": "long"}, {"name": "b", "type": ["null", "string"]}],
+}
 ROWS = [{"a": i, "b": None if i % 3 else f"text {i}"} for i in range(1000)]
 
 
@@ -25,7 +29,14 @@ def written(codec: str = "deflate", schema: object = SCHEMA, rows: object = ROWS
 def header(schema: object) -> bytes:
     text = json.dumps(schema).encode()
     return (
-        b"Obj\x01" + avro._write_long(1) + avro._write_long(11) + b"avro.schema" + avro._write_long(len(text)) + text + b"\x00" + b"s" * 16
+        b"Obj\x01"
+        + avro._write_long(1)
+        + avro._write_long(11)
+        + b"avro.schema"
+        + avro._write_long(len(text))
+        + text
+        + b"\x00"
+        + b"s" * 16
     )
 
 

@@ -67,7 +67,9 @@ def test_kept_manifests_unfold_and_what_both_read_stays_folded(table: Table) -> 
 
 
 def test_files_that_both_read_are_counted_in_a_rewritten_manifest(tmp_path: Path) -> None:
-    made = make_table(tmp_path, 3, **{"commit.manifest-merge.enabled": "true", "commit.manifest.min-count-to-merge": "2"})
+    made = make_table(
+        tmp_path, 3, **{"commit.manifest-merge.enabled": "true", "commit.manifest.min-count-to-merge": "2"}
+    )
     merged = explorer.open_table(str(made))
     change = merged.diff("snapshot-1", "snapshot-3")
     assert len(change.added) == 2

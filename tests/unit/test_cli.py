@@ -119,7 +119,9 @@ def test_secrets_are_not_printed(tmp_path: Path) -> None:
 
 def test_a_closed_pipe_is_no_error(table: Path) -> None:
     command = f"{sys.executable} -m explorer.cli metadata {table} -o json | head -1"
-    result = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, env=os.environ)
+    result = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, env=os.environ
+    )
     assert "Traceback" not in result.stderr
 
 

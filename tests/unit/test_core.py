@@ -18,7 +18,12 @@ MANIFEST = ManifestFile("m.avro", 10, 0, 0, 7, 3, 70, 1, 1, 1, 1, 1, 1, None, No
 
 
 def stored(*rows: dict[str, Any]) -> pa.Table:
-    base = {f.name: None for f in NARROW_FIELDS} | {"content": 0, "file_path": "f", "file_format": "PARQUET", "record_count": 10}
+    base = {f.name: None for f in NARROW_FIELDS} | {
+        "content": 0,
+        "file_path": "f",
+        "file_format": "PARQUET",
+        "record_count": 10,
+    }
     return pa.Table.from_pylist([base | row for row in rows], pa.schema(NARROW_FIELDS))
 
 
@@ -27,10 +32,14 @@ def stored(*rows: dict[str, Any]) -> pa.Table:
     [(1, None, 7), (1, 2, 2), (0, None, None), (2, None, None), (0, 4, 4), (2, 4, 4)],
 )
 def test_only_added_entries_inherit_sequence_numbers(status: int, sequence: int | None, expected: int | None) -> None:
-    row = core.inherit(stored({"status": status, "sequence_number": sequence, "file_sequence_number": sequence}), MANIFEST).to_pylist()[0]
+    row = core.inherit(
+        stored({"status": status, "sequence_number": sequence, "file_sequence_number": sequence}), MANIFEST
+    ).to_pylist()[0]
     assert row["inherited_sequence_number"] == row["inherited_file_sequence_number"] == expected
     assert row["sequence_number"] == sequence
-    assert row["sequence_number_origin"].startswith("stored" if sequence is not None else "inherited" if expected is not None else "null")
+    assert row["sequence_number_origin"].startswith(
+        "stored" if sequence is not None else "inherited" if expected is not None else "null"
+    )
 
 
 def test_a_compacted_file_keeps_its_older_data_sequence_number() -> None:
@@ -143,6 +152,12 @@ def test_a_header_that_contradicts_its_list_is_marked(tmp_path: Path) -> None:
 
 
 def test_units() -> None:
-    assert [human_bytes(n) for n in (0, 1023, 1536, 200 * 1024, 5 << 40)] == ["0 B", "1023 B", "1.5 KiB", "200 KiB", "5.0 TiB"]
+    assert [human_bytes(n) for n in (0, 1023, 1536, 200 * 1024, 5 << 40)] == [
+        "0 B",
+        "1023 B",
+        "1.5 KiB",
+        "200 KiB",
+        "5.0 TiB",
+    ]
     assert instant(0) == "1970-01-01 00:00:00.000 UTC"
     assert instant(10**18) == f"{10**18} ms"

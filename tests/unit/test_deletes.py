@@ -47,14 +47,16 @@ def test_sequence_numbers_decide(table: Table) -> None:
     assert verdict(table, DATA, delete("equality_deletes", 5, equality_ids=(1,))) == [False]  # strictly less
     assert verdict(table, DATA, delete("equality_deletes", 6, equality_ids=(1,))) == [True]
     assert verdict(table, DATA, delete("position_deletes", None)) == [False]
-    assert verdict(table, DATA, delete("deletion_vector", referenced_data_file="data.parquet", content_offset=4)) == [True]
+    assert verdict(table, DATA, delete("deletion_vector", referenced_data_file="data.parquet", content_offset=4)) == [
+        True
+    ]
 
 
 def test_a_vector_replaces_position_deletes(table: Table) -> None:
     vector = delete("deletion_vector", referenced_data_file="data.parquet", content_offset=4)
-    found = Applicability(table.metadata, [DATA, vector, delete("position_deletes"), delete("equality_deletes", 9, equality_ids=(1,))]).of(
-        DATA
-    )
+    found = Applicability(
+        table.metadata, [DATA, vector, delete("position_deletes"), delete("equality_deletes", 9, equality_ids=(1,))]
+    ).of(DATA)
     assert [(v.delete.kind, v.applies) for v in found] == [
         ("deletion_vector", True),
         ("position_deletes", False),
@@ -65,26 +67,41 @@ def test_a_vector_replaces_position_deletes(table: Table) -> None:
 
 def test_paths_and_bounds_rule_out(table: Table) -> None:
     other = delete("position_deletes", referenced_data_file="elsewhere.parquet")
-    assert Applicability(table.metadata, [DATA, other]).of(DATA) == []  # it names another file: no pair that could matter
+    assert (
+        Applicability(table.metadata, [DATA, other]).of(DATA) == []
+    )  # it names another file: no pair that could matter
     bounds = {PATH_ID: b"e"}
     assert verdict(table, DATA, delete("position_deletes", lower=bounds, upper=bounds)) == [False]
     around = delete("position_deletes", lower={PATH_ID: b"a"}, upper={PATH_ID: b"dat"})  # cut short
     assert verdict(table, DATA, around) == [True]
 
     def known(low: int, high: int, nulls: int) -> dict[str, Any]:
-        return {"lower": {1: struct.pack("<q", low)}, "upper": {1: struct.pack("<q", high)}, "nulls": {1: nulls}, "values": {1: 10}}
+        return {
+            "lower": {1: struct.pack("<q", low)},
+            "upper": {1: struct.pack("<q", high)},
+            "nulls": {1: nulls},
+            "values": {1: 10},
+        }
 
     data = replace(DATA, **known(1, 9, 0))
     assert verdict(table, data, delete("equality_deletes", 6, equality_ids=(1,), **known(10, 12, 0))) == [False]
     assert verdict(table, data, delete("equality_deletes", 6, equality_ids=(1,), **known(9, 12, 0))) == [True]
     holed = replace(DATA, **known(1, 9, 2))
-    assert verdict(table, holed, delete("equality_deletes", 6, equality_ids=(1,), **known(10, 12, 1))) == [True]  # null equals null
-    assert verdict(table, holed, delete("equality_deletes", 6, equality_ids=(1,), nulls={1: 1}, values={1: 1})) == [True]
-    assert verdict(table, data, delete("equality_deletes", 6, equality_ids=(1,), nulls={1: 1}, values={1: 1})) == [False]
+    assert verdict(table, holed, delete("equality_deletes", 6, equality_ids=(1,), **known(10, 12, 1))) == [
+        True
+    ]  # null equals null
+    assert verdict(table, holed, delete("equality_deletes", 6, equality_ids=(1,), nulls={1: 1}, values={1: 1})) == [
+        True
+    ]
+    assert verdict(table, data, delete("equality_deletes", 6, equality_ids=(1,), nulls={1: 1}, values={1: 1})) == [
+        False
+    ]
 
 
 def test_costs_count_what_applies(table: Table) -> None:
-    files = Applicability(table.metadata, [DATA, delete("position_deletes"), delete("equality_deletes", 5, equality_ids=(1,))])
+    files = Applicability(
+        table.metadata, [DATA, delete("position_deletes"), delete("equality_deletes", 5, equality_ids=(1,))]
+    )
     [cost] = read_costs(files, files.verdicts())
     assert (cost.position, cost.equality, cost.vectors, cost.delete_bytes) == (1, 0, 0, 10)
 
@@ -153,14 +170,18 @@ def test_a_missing_data_file_is_named_and_others_are_read(tmp_path: Path) -> Non
     victim.unlink()
     table = explorer.open_table(str(folder))
     with pytest.raises(UnreadableFile, match=victim.name):
-        table.row_diff("snapshot-1", "snapshot-3") if victim.name not in str(table.files("snapshot-1")[0]) else table.fate("")
+        table.row_diff("snapshot-1", "snapshot-3") if victim.name not in str(
+            table.files("snapshot-1")[0]
+        ) else table.fate("")
     other = next(f["file_path"] for f in table.files() if victim.name not in f["file_path"])
     assert len(table.file_rows(other)) == 2
     assert table.deletes().verdicts == ()
 
 
 def frame(*rows: tuple[Any, ...]) -> pa.Table:
-    return pa.table({"k": pa.array([r[0] for r in rows], pa.int64()), "v": pa.array([r[1] for r in rows], pa.float64())})
+    return pa.table(
+        {"k": pa.array([r[0] for r in rows], pa.int64()), "v": pa.array([r[1] for r in rows], pa.float64())}
+    )
 
 
 def test_row_changes_are_multisets_with_updates() -> None:
@@ -180,7 +201,11 @@ def test_row_changes_are_multisets_with_updates() -> None:
 
 def test_versions_in_sql(table: Table) -> None:
     request = sql_request(
-        "select 't@x', \"a@b\" from t@snapshot-1 join t@main using (id);", "db.t", table.metadata, lambda _: table.metadata, 5
+        "select 't@x', \"a@b\" from t@snapshot-1 join t@main using (id);",
+        "db.t",
+        table.metadata,
+        lambda _: table.metadata,
+        5,
     )
     assert request.sql == "select 't@x', \"a@b\" from `version_0` join `version_1` using (id)"
     assert [v.version for v in request.views.values()] == ["main", str(table.metadata.snapshots[0].snapshot_id), "main"]
@@ -190,7 +215,10 @@ def test_versions_in_sql(table: Table) -> None:
 
 def test_a_read_says_which_version_and_schema(table: Table) -> None:
     assert "a branch is read with the table's current schema" in reading(table.metadata, None).words
-    assert "number 1 of this table's snapshots; a snapshot is read with its own schema, 0" in reading(table.metadata, "snapshot-1").words
+    assert (
+        "number 1 of this table's snapshots; a snapshot is read with its own schema, 0"
+        in reading(table.metadata, "snapshot-1").words
+    )
     moment = str(table.metadata.snapshot_log[0].timestamp_ms)
     assert "the last change of the snapshot log" in reading(table.metadata, moment).words
 

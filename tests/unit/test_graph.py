@@ -91,7 +91,8 @@ def test_text_of_a_table_is_never_syntax(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "request_",
-    [{}, {"type": "select", "ids": 7}, {"type": "select", "ids": [None, "nope"]}, {"type": "toggle", "id": None}, {"type": "page", "id": "x"},
+    [{}, {"type": "select", "ids": 7}, {"type": "select", "ids": [None, "nope"]}, {"type": "toggle", "id": None},
+     {"type": "page", "id": "x"},
      {"type": "focus"}, {"type": "search", "text": ["a"]}, {"type": "unheard-of"}, {"type": "snapshot", "id": "77"}],
 )  # fmt: skip
 def test_no_request_of_the_browser_raises(table: Table, request_: dict[str, object]) -> None:

@@ -193,7 +193,12 @@ def test_wrong_types_become_problems_with_pointers(table: Path) -> None:
 
     edit_metadata(table, damage)
     opened = explorer.open_table(str(table))
-    assert {p.location for p in opened.problems} == {"/snapshots/0/timestamp-ms", "/snapshots/3", "/refs/broken", "/refs/dangling"}
+    assert {p.location for p in opened.problems} == {
+        "/snapshots/0/timestamp-ms",
+        "/snapshots/3",
+        "/refs/broken",
+        "/refs/dangling",
+    }
     assert len(opened.files()) == 3
 
 
@@ -312,7 +317,9 @@ def test_collections_convert(table: Path) -> None:
         files[3]
 
 
-def test_the_disk_cache_gives_the_same_and_survives_damage(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_disk_cache_gives_the_same_and_survives_damage(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from explorer.io import cache
 
     monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
