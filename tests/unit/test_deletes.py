@@ -203,24 +203,24 @@ def test_versions_in_sql(table: Table) -> None:
     request = sql_request(
         "select 't@x', \"a@b\" from t@snapshot-1 join t@main using (id);",
         "db.t",
-        table.metadata,
-        lambda _: table.metadata,
+        table.reader,
+        lambda _: table.reader,
         5,
     )
     assert request.sql == "select 't@x', \"a@b\" from `version_0` join `version_1` using (id)"
     assert [v.version for v in request.views.values()] == ["main", str(table.metadata.snapshots[0].snapshot_id), "main"]
     with pytest.raises(NotFoundInTable, match="t@nothing: 'nothing' is no snapshot"):
-        sql_request("select 1 from t@nothing", "db.t", table.metadata, lambda _: table.metadata, 5)
+        sql_request("select 1 from t@nothing", "db.t", table.reader, lambda _: table.reader, 5)
 
 
 def test_a_read_says_which_version_and_schema(table: Table) -> None:
-    assert "a branch is read with the table's current schema" in reading(table.metadata, None).words
+    assert "a branch is read with the table's current schema" in reading(table.reader, None).words
     assert (
         "number 1 of this table's snapshots; a snapshot is read with its own schema, 0"
-        in reading(table.metadata, "snapshot-1").words
+        in reading(table.reader, "snapshot-1").words
     )
     moment = str(table.metadata.snapshot_log[0].timestamp_ms)
-    assert "the last change of the snapshot log" in reading(table.metadata, moment).words
+    assert "the last change of the snapshot log" in reading(table.reader, moment).words
 
 
 def test_filters_that_do_not_fit_say_so(table: Table) -> None:
