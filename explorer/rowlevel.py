@@ -103,9 +103,7 @@ class RowReader:
 
     def position_deletes(self, file: LiveFile) -> pa.Table:
         """See io.rows.position_deletes."""
-        return self._once(
-            ("positions", file.path), lambda: contents.position_deletes(self.table.reader.storage, file.path)
-        )  # type: ignore[no-any-return]
+        return self._once(("positions", file.path), lambda: contents.position_deletes(self.table.reader.storage, file))  # type: ignore[no-any-return]
 
     def vector(self, file: LiveFile) -> pa.Array:
         """See io.rows.deletion_vector."""
