@@ -35,6 +35,8 @@ else:
 MAGIC = b"Obj\x01"
 PLAIN_BLOCK = 16 << 20
 """Unpacked bytes; writers end a block after 16 to 64 KB, pyiceberg's manifest lists are one block."""
+PLAIN_RECORDS = 2 << 20
+"""The same where records become Python objects, of up to 250 times their bytes."""
 SNAPPY_RATIO = 32
 """Snappy's densest element writes 64 bytes from 3."""
 XZ_MEMORY = 256 << 20
@@ -225,7 +227,7 @@ def to_polars(container: Container, columns: list[str] | None = None, schema: An
 
 def records(container: Container, start: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
     """The records as stored, with every field the writer wrote. Raises UnreadableFile naming the record."""
-    if container.plain:
+    if container.plain and all(len(block.data) <= PLAIN_RECORDS for block in container.blocks):
         return records_here(container, start, limit)
     return isolated.records(container.path, repacked(container), start, limit)
 

@@ -23,8 +23,12 @@ DECODED = 1 << 30
 """Bytes of Arrow that one file may become."""
 LISTED = 250_000
 """Records of a manifest list."""
-ROWS = 50_000_000
+ENTRIES = 5_000_000
+"""Entries of a manifest."""
+ROWS = 20_000_000
 """Rows of a data file, and positions in a delete file or vector."""
+TOLD = 1_000_000
+"""Rows of which each is told on its own: what matches a fate's filter, what a file's deletes hide."""
 JSON_VALUES, JSON_DEPTH = 8_000_000, 100
 """Values in one JSON text (a snapshot has about 25), and how deep they nest."""
 NAMES = 1_000_000
@@ -74,8 +78,6 @@ def reading(size: int, path: str) -> Iterator[None]:
 
 def require_memory(size: int, path: str) -> None:
     """Raise UnreadableFile when the process holds too much already to read that many bytes."""
-    if size < LARGE:
-        return
     state = psutil.Process().memory_info()
     own = state.rss - getattr(state, "shared", 0)  # mapped cache files are not ours to count
     if own + size > HELD:

@@ -88,14 +88,6 @@ def from_json(text: str) -> Any:
     return json.loads(text, object_hook=lambda d: bytes.fromhex(d["\0bytes"]) if "\0bytes" in d else d)
 
 
-def stop() -> None:
-    """End the children that wait for work."""
-    with _lock:
-        idle, _idle[:] = list(_idle), []
-    for worker in idle:
-        worker.kill()
-
-
 class _Worker:
     """One child. `healthy`: its last request was answered in full and left it small."""
 

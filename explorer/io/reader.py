@@ -178,9 +178,13 @@ class TableReader:
         opened: list[avro.Container] = []
         for path, data in packed.items():
             try:
-                opened.append(avro.open_container(data, path))
+                container = avro.open_container(data, path)
+                budget.within(container.count, budget.ENTRIES, path, "entries")
+                opened.append(container)
             except UnreadableFile as error:
                 found[path] = _unreadable(error)
+        if opened:
+            budget.require_memory(sum(len(b.data) for c in opened for b in c.blocks), opened[0].path)
         for container, table in zip(opened, manifests.entries_of_many(opened, metrics), strict=True):
             bad = isinstance(table, UnreadableFile)
             found[container.path] = _unreadable(table) if bad else Read(table, container.problems)

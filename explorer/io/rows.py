@@ -39,7 +39,15 @@ SPARK = "read it through Spark"
 
 def read_schema(metadata: TableMetadata, schema_id: int | None, extra_ids: Sequence[int] = ()) -> Schema:
     """A schema as pyiceberg has it (None: the current one), with top-level fields of other schemas that hold
-    `extra_ids`."""
+    `extra_ids`. Raises UnreadableFile."""
+    try:
+        return _read_schema(metadata, schema_id, extra_ids)
+    except Exception as error:  # pyiceberg refuses more than our lenient model does, with errors of its own
+        cause = f"its schema is not one that rows can be read with: {type(error).__name__}: {error}"
+        raise UnreadableFile(metadata.metadata_location, cause[:300]) from error
+
+
+def _read_schema(metadata: TableMetadata, schema_id: int | None, extra_ids: Sequence[int]) -> Schema:
     known = metadata.schema(schema_id if schema_id is not None else metadata.current_schema_id) or metadata.schemas[-1]
     schema = Schema.model_validate(known.raw)
     missing = [i for i in extra_ids if i not in known.by_id]
@@ -103,6 +111,10 @@ def data_rows(
             batch = pa.RecordBatch.from_arrays([pa.nulls(0 if pruned.fields else rows)], names=["_"])
             pruned = Schema()
         constants = _constants(file, metadata, wanted, stored)
+        absent = [i for i in wanted.field_ids if i not in stored.field_ids]
+        defaults = [constants.get(i, getattr(wanted.find_field(i), "initial_default", None)) for i in absent]
+        made = rows * sum(8 + len(str(value)) for value in defaults)
+        budget.within(made, budget.DECODED, file.path, "bytes in columns that it does not store", SPARK)
         found = _to_requested_schema(
             wanted, pruned, batch, projected_missing_fields=constants, allow_timestamp_tz_mismatch=True
         )

@@ -187,7 +187,8 @@ def _part(path: str, size: int, offset: int, length: int | None, limit: int) -> 
     """How many bytes to read. Raises UnreadableFile when that is too many."""
     wanted = max(0, size - offset if length is None else min(length, size - offset))
     budget.within(wanted, limit, path)
-    budget.require_memory(wanted, path)
+    if wanted >= budget.LARGE:
+        budget.require_memory(wanted, path)
     return wanted
 
 
