@@ -42,13 +42,15 @@ def location_is_own(stated: str, metadata_location: str, properties: Mapping[str
         warehouse = canonical(properties["warehouse"]) if "/" in properties.get("warehouse", "") else None
     except UnreadableFile:
         return False
-    if not _is_deep(where):
-        return False
+    if not _is_deep(where) or "/" not in (stated[:1], stated.partition(":")[2][:1]):
+        return False  # as good as a disk or bucket, or relative to the working folder
     if below(where, here):
         return True
-    if warehouse is not None and below(warehouse, where):
+    if warehouse in (None, "/"):
+        return here.rsplit("/", 1)[0] == where
+    if below(warehouse, where):
         return False
-    return (warehouse is not None and below(where, warehouse)) or here.rsplit("/", 1)[0] == where
+    return below(where, warehouse) or here.rsplit("/", 1)[0] == where
 
 
 def _is_deep(folder: str) -> bool:

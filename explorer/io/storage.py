@@ -20,6 +20,8 @@ from explorer.io import budget
 
 SAME_STORE = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss", "wasb": "abfs"}
 """Hadoop's other names for one store."""
+LONGEST = 8192
+"""Characters of a path; file systems and stores allow fewer."""
 
 
 def local_path(path: str) -> str | None:
@@ -38,8 +40,10 @@ def local_path(path: str) -> str | None:
 def canonical(path: str) -> str:
     """One spelling for a path: local ones absolute with links resolved, others with '.' and '..' folded away. Raises
     UnreadableFile for what is no path."""
+    if len(path) > LONGEST:
+        raise UnreadableFile(f"{path[:100]}…", f"is no path: it has {len(path):,} characters")
     local = local_path(path)
-    if not path or "\0" in (path if local is None else local):
+    if not path or local == "" or "\0" in (path if local is None else local):
         raise UnreadableFile(path, "is no path: it is empty, or has a NUL byte")
     try:
         if local is not None:
@@ -99,7 +103,13 @@ class Storage:
     def canonical(self, path: str) -> str:
         """`canonical`, with the folders of local files resolved once: what is opened later passes through no link."""
         folder, _, name = path.rpartition("/")
-        if not folder.startswith(("/", "file:")) or name in ("", ".", "..") or "%" in name or "\0" in path:
+        if (
+            len(path) > LONGEST
+            or not folder.startswith(("/", "file:"))
+            or name in ("", ".", "..")
+            or "%" in name
+            or "\0" in path
+        ):
             return canonical(path)
         if folder not in self._folders:
             if len(self._folders) >= FOLDERS:

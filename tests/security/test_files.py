@@ -59,6 +59,8 @@ class Peak:
 
 def all_reads(table: explorer.Table, snapshot: Snapshot) -> Iterator[Callable[[], Any]]:
     reader, at = table.row_reader, snapshot.snapshot_id
+    yield lambda: repr(table)
+    yield table.snapshots.to_json
     yield lambda: table.manifests(at)
     yield lambda: table.graph(at)
     yield lambda: table.entries(at, "all", metrics=True).to_json()
@@ -75,14 +77,12 @@ def complaints(folder: Path) -> Iterator[str]:
     except ExplorerError as error:
         yield str(error)
         return
-    for snapshot in table.metadata.snapshots[-2:]:
+    for snapshot in table.metadata.snapshots[-1:]:
         for read in all_reads(table, snapshot):
             try:
                 read()
             except ExplorerError as error:
                 yield str(error)
-    assert repr(table)
-    assert table.snapshots.to_json() is not None
     yield from (str(p) for p in table.problems if p.severity != "info")
 
 
@@ -99,11 +99,11 @@ def test_an_attack_is_inert(case: Case, victim: Victim, honest: Path) -> None:
             said = list(complaints(victim.folder))
     assert time.process_time() - began < SECONDS
     assert peak.bytes < MEMORY
-    assert all(len(line) < 4000 for line in said if "/a/a/a" not in line)
+    assert all(len(line) < 4000 for line in said)
     if case.harmless:
         assert not said
     else:
-        assert any(str(victim.folder) in line or "file:" in line or "manifest-list" in line for line in said), said
+        assert any(str(victim.folder) in line or "file:" in line or "is no path" in line for line in said), said
     opened = explorer.open_table(str(honest))
     assert len(opened.files()) == 3
     assert not opened.problems
