@@ -50,9 +50,28 @@ def parquet(data: bytes, path: str, limits: Mapping[str, int], ids: list[int], n
     size = sum(g.column(i).total_uncompressed_size for g in groups for i, top in enumerate(tops) if top in columns)
     _within(size, limits["decoded"], path, "bytes in these columns, uncompressed")
     table = opened.read(columns=columns, use_threads=False)
+    # The writer may ask for dictionaries, which hide how much they are: one text, a thousand times.
+    plain = pa.schema([f.with_type(_without_dictionaries(f.type)) for f in schema])
+    table = table.cast(pa.schema([plain.field(name) for name in table.column_names]))
     _within(table.nbytes, limits["decoded"], path, "bytes once decoded")
-    whole = {"file_schema": schema.serialize().to_pybytes(), "file_rows": str(meta.num_rows)}
+    whole = {"file_schema": plain.serialize().to_pybytes(), "file_rows": str(meta.num_rows)}
     return table.replace_schema_metadata(whole)
+
+
+def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _without_dictionaries(kind.value_type)
+    if pa.types.is_struct(kind):
+        inner = [kind.field(i) for i in range(kind.num_fields)]
+        return pa.struct([f.with_type(_without_dictionaries(f.type)) for f in inner])
+    if pa.types.is_map(kind):
+        return pa.map_(
+            kind.key_field.with_type(_without_dictionaries(kind.key_type)),
+            kind.item_field.with_type(_without_dictionaries(kind.item_type)),
+        )
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_without_dictionaries(kind.value_type)))
+    return kind
 
 
 def _ids(field: pa.Field) -> set[int]:

@@ -99,10 +99,11 @@ def delete_file(path: Path, size: int | None, count: int, offset: int = 4) -> Li
     return LiveFile(str(path), "deletion_vector", 0, {}, 1, 1, count, 1, "m.avro", "PUFFIN", **place)  # type: ignore[arg-type]
 
 
-def dictionary_bomb(value: int, rows: int) -> bytes:
-    """One string of `value` bytes, `rows` times, in about a kilobyte."""
+def dictionary_bomb(value: int, rows: int, as_dictionary: bool) -> bytes:
+    """One string of `value` bytes, `rows` times, in about a kilobyte; with or without the wish to be read as such."""
     strings = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * value]))
-    return parquet(with_ids(pa.table({"id": pa.array(range(rows), pa.int64()), "fruit": strings})), compression="zstd")
+    table = with_ids(pa.table({"id": pa.array(range(rows), pa.int64()), "fruit": strings}))
+    return parquet(table, compression="zstd", store_schema=as_dictionary)
 
 
 def roaring(containers: Iterable[bytes]) -> bytes:

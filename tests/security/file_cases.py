@@ -250,7 +250,7 @@ def sparse_metadata(victim: Victim) -> None:
 
 def million_snapshots(victim: Victim) -> None:
     one = '{"snapshot-id": 1, "timestamp-ms": 1, "summary": {"a": "b", "c": "d", "e": "f", "g": "h"}},'
-    victim.metadata.write_text('{"format-version": 2, "snapshots": [' + one * 1_000_000 + "{}]}")
+    victim.metadata.write_text('{"format-version": 2, "snapshots": [' + one * 1_500_000 + "{}]}")
 
 
 def set_field(**change: Any) -> Builder:
@@ -405,12 +405,13 @@ CASES = [
     Case("9,000,000 partition summaries", "sizes", wide_summaries),
     Case("a gzip bomb", "sizes", gzipped),
     Case("metadata of a terabyte", "sizes", sparse_metadata),
-    Case("10^6 snapshots", "sizes", million_snapshots),
+    Case("1.5 million snapshots", "sizes", million_snapshots),
     Case("a version hint of a terabyte", "sizes", huge_hint, harmless=True),
     Case("a manifest of a terabyte", "sizes", sparse),
     Case("a data file of a terabyte", "sizes", sparse_rows),
-    Case("50 GB of text in a kilobyte", "sizes", rows_case(lambda v: dictionary_bomb(50_000_000, 1000))),
-    Case("a thousand texts of a megabyte and a half", "sizes", rows_case(lambda v: dictionary_bomb(1_500_000, 1000))),
+    Case("50 GB of text in a kilobyte", "sizes", rows_case(lambda v: dictionary_bomb(50_000_000, 1000, False))),
+    Case("50 GB of text as a dictionary", "sizes", rows_case(lambda v: dictionary_bomb(50_000_000, 1000, True))),
+    Case("a gigabyte and a half of text", "sizes", rows_case(lambda v: dictionary_bomb(1_500_000, 1000, True))),
     Case("25 million rows", "sizes", rows_case(many_rows)),
     Case("a vector of 2^32 positions", "sizes", vector_case(lambda: vector_file(roaring([everything()])), 1 << 32)),
     Case("2^32 positions, says the vector", "sizes", vector_case(lambda: vector_file(roaring([everything()])), 3)),
