@@ -115,6 +115,10 @@ def serve() -> None:
     """Answer requests until there are no more."""
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is no answer
+    import pyarrow.parquet  # noqa: F401  # most requests need it
+
+    answers.write(b"ready\n")
+    answers.flush()
     while line := requests.readline():
         request = json.loads(line)
         _limit(request["limits"])

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -23,8 +24,9 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.io import budget
 
-SECONDS = 30
-MEMORY = 4 << 30
+SECONDS, WALL = 20, 120
+"""CPU seconds for one file, and seconds on the clock: the machine may be busy. Starting a child may take as long."""
+MEMORY = 3 << 30
 """Address space of a child."""
 WORKERS = 2
 REUSE_BELOW = 64 << 20
@@ -103,6 +105,9 @@ class _Worker:
             env={**environment, **threads, "ARROW_DEFAULT_MEMORY_POOL": "system"},
             start_new_session=True,  # Ctrl-C in a terminal is for us
         )
+        with self._at_most(WALL):
+            assert self._process.stdout is not None
+            self._process.stdout.readline(1 << 10)  # it has loaded what it needs
 
     @property
     def alive(self) -> bool:
@@ -116,43 +121,47 @@ class _Worker:
                 pipe.close()  # type: ignore[union-attr]
 
     def ask(self, task: str, path: str, data: bytes, arguments: dict[str, Any]) -> pa.Table:
-        self.healthy, late = False, threading.Event()
+        self.healthy = False
+        try:
+            with self._at_most(WALL):
+                return self._ask(task, path, data, arguments)
+        except (OSError, ValueError) as error:  # the pipe broke, or ended early
+            raise UnreadableFile(path, self._end()) from error
 
-        def out_of_time() -> None:
-            late.set()
-            self._process.kill()
+    def _ask(self, task: str, path: str, data: bytes, arguments: dict[str, Any]) -> pa.Table:
+        request = {"task": task, "path": path, "length": len(data), "arguments": arguments}
+        request["limits"] = {"memory": MEMORY, "seconds": SECONDS, "decoded": budget.DECODED, "rows": budget.ROWS}
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        stdin.write(json.dumps(request).encode() + b"\n")
+        stdin.write(data)
+        stdin.flush()
+        answer = json.loads(stdout.readline(1 << 16))
+        if "error" in answer:
+            self.healthy = answer["again"]
+            raise UnreadableFile(path, str(answer["error"])[:500])
+        batches, size = [], 0
+        with pa.ipc.open_stream(stdout) as stream:
+            for batch in stream:
+                size += batch.nbytes
+                budget.within(size, budget.DECODED, path, "bytes once decoded")
+                batches.append(batch)
+            self.healthy = size + len(data) <= REUSE_BELOW
+            return pa.Table.from_batches(batches, stream.schema)
 
-        timer = threading.Timer(SECONDS, out_of_time)
+    @contextlib.contextmanager
+    def _at_most(self, seconds: float) -> Iterator[None]:
+        timer = threading.Timer(seconds, self._process.kill)
         timer.start()
         try:
-            request = {"task": task, "path": path, "length": len(data), "arguments": arguments}
-            request["limits"] = {"memory": MEMORY, "seconds": SECONDS, "decoded": budget.DECODED, "rows": budget.ROWS}
-            stdin, stdout = self._process.stdin, self._process.stdout
-            assert stdin is not None
-            assert stdout is not None
-            stdin.write(json.dumps(request).encode() + b"\n")
-            stdin.write(data)
-            stdin.flush()
-            answer = json.loads(stdout.readline(1 << 16))
-            if "error" in answer:
-                self.healthy = answer["again"]
-                raise UnreadableFile(path, str(answer["error"])[:500])
-            batches, size = [], 0
-            with pa.ipc.open_stream(stdout) as stream:
-                for batch in stream:
-                    size += batch.nbytes
-                    budget.within(size, budget.DECODED, path, "bytes once decoded")
-                    batches.append(batch)
-                self.healthy = size + len(data) <= REUSE_BELOW
-                return pa.Table.from_batches(batches, stream.schema)
-        except (OSError, ValueError) as error:  # the pipe broke, or ended early
-            raise UnreadableFile(path, self._end(late.is_set())) from error
+            yield
         finally:
             timer.cancel()
 
-    def _end(self, late: bool) -> str:
-        if late:
-            return f"decoding it took more than {SECONDS} s, so it was stopped: damaged, or made to be slow"
+    def _end(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
+        if self._process.returncode in (-signal.SIGKILL, -getattr(signal, "SIGXCPU", 0)):
+            return f"decoding it took more than {SECONDS} s, so it was stopped: damaged, or made to be slow"
         return f"its decoder died of it (status {self._process.returncode}): damaged, or made to do so"

@@ -34,7 +34,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def victim(honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Victim:
-    monkeypatch.setattr(isolated, "SECONDS", 8)
+    monkeypatch.setattr(isolated, "SECONDS", 10)
     return Victim(Path(shutil.copytree(honest, tmp_path / "warehouse" / "victim")))
 
 
