@@ -21,6 +21,7 @@ from explorer.core.lineage import current_log
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import count
 from explorer.errors import NotFoundInTable
+from explorer.io import budget
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
 from explorer.rowlevel import Opened, RowReader
@@ -96,6 +97,8 @@ class Fate:
             if self._may_match(data):
                 rows = self.reader.rows(data, self.schema, self._lineage)
                 found = rows if self._filter is None else rows.filter(self._filter)
+                told = len(self.rows) + found.num_rows
+                budget.within(told, budget.TOLD, data.path, "matching rows with the files before it", "match fewer")
                 for row in found.to_pylist():
                     self._matches[data.path].append(row["_pos"])
                     self.rows[(data.path, row["_pos"])] = {k: v for k, v in row.items() if k != "_pos"}

@@ -34,7 +34,7 @@ def check_readable(reader: TableReader, snapshot: Snapshot) -> None:
     the table says it is. Raises OutsideRoots, and UnreadableFile when a manifest cannot be read, so that nobody knows
     what it names."""
     for problem in reader.manifests(snapshot).problems:
-        raise UnreadableFile(problem.path, f"{problem.cause}; so Spark is not asked to read it")
+        raise UnreadableFile(problem.file, f"{problem.cause}; so Spark is not asked to read it")
     for path in reader.referenced_paths(snapshot):
         if reader.storage.check(path) != path:
             raise OutsideRoots(

@@ -22,12 +22,13 @@ from explorer.core.names import base_name
 from explorer.core.row_diff import RowDiff, row_changes
 from explorer.core.values import partition_path
 from explorer.errors import NotFoundInTable
+from explorer.io import budget
 from explorer.io import rows as contents
 from explorer.io.reader import TableReader
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 
-MEMORY_BYTES, MANIFESTS = 256 << 20, 2000
+MEMORY_BYTES, MANIFESTS, FILES_AT_ONCE = 256 << 20, 2000, 50_000
 
 
 class Opened(Protocol):
@@ -73,7 +74,11 @@ class RowReader:
         wanted = [m for m in listed if m.manifest_path not in found]
         for manifest, stored in table.stored_entries(wanted, metrics=True):
             entries = as_of_snapshot(stored, manifest, added_here)
-            found[manifest.manifest_path] = live_files(entries, manifest.partition_spec_id, manifest.manifest_path)
+            path, spec_id = manifest.manifest_path, manifest.partition_spec_id
+            found[path] = []
+            for start in range(0, entries.num_rows, FILES_AT_ONCE):
+                budget.require_memory(0, path)
+                found[path] += live_files(entries.slice(start, FILES_AT_ONCE), spec_id, path)
             with self._lock:
                 self._files[keys[manifest.manifest_path]] = found[manifest.manifest_path]
         return Applicability(table.metadata, (f for m in listed for f in found.get(m.manifest_path, ())))
@@ -103,9 +108,7 @@ class RowReader:
 
     def position_deletes(self, file: LiveFile) -> pa.Table:
         """See io.rows.position_deletes."""
-        return self._once(
-            ("positions", file.path), lambda: contents.position_deletes(self.table.reader.storage, file.path)
-        )  # type: ignore[no-any-return]
+        return self._once(("positions", file.path), lambda: contents.position_deletes(self.table.reader.storage, file))  # type: ignore[no-any-return]
 
     def vector(self, file: LiveFile) -> pa.Array:
         """See io.rows.deletion_vector."""
@@ -155,7 +158,9 @@ class RowReader:
         """All rows of a data file with `_pos`, and `_deleted_by`: what hides the row, in words, or null."""
         rows = self.rows(data, schema, lineage)
         words: list[str | None] = [None] * rows.num_rows
-        for hit in self.hits(verdicts):
+        hits = self.hits(verdicts)
+        budget.within(sum(len(hit.positions) for hit in hits), budget.TOLD, data.path, "deleted rows", "use a row diff")
+        for hit in hits:
             delete = hit.verdict.delete
             said = f"{KIND_WORDS[delete.kind]} {base_name(delete.path)} (sequence number {delete.sequence_number})"
             for position in hit.positions.to_pylist():
@@ -232,12 +237,14 @@ def row_diff(
     paired_by = tuple(keys) or identifiers or (("_row_id",) if lineage else ())
     sides = [_Side(reader.applicability(s)) for s in (before, after)]
     same = sides[0].signatures & sides[1].signatures
-    frames = []
+    frames, size = [], 0
     for side in sides:
         parts = [_empty(schema, lineage)]
         for data, verdicts, signature in side.files:
             if signature not in same:
                 rows = reader.live(data, verdicts, schema, lineage)
+                size += rows.nbytes
+                budget.within(size, budget.AT_ONCE, data.path, "bytes with the files before it", "use Spark's SQL")
                 parts.append(rows.append_column("_file", pa.repeat(pa.scalar(data.path), rows.num_rows)))
         frames.append(pa.concat_tables([p.select(parts[0].column_names) for p in parts], promote_options="permissive"))
     changes = row_changes(frames[0], frames[1], columns, paired_by)

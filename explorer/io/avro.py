@@ -3,7 +3,8 @@
 We walk the container ourselves: header, then blocks, each unpacked with a size limit. That gives byte offsets for
 errors, keeps the good blocks of a truncated file, reads every codec, and lets bad schemas and counts be refused before
 any decoder sees them (fastavro crashes on self-referencing schemas and hangs on huge counts of empty records). The
-unpacked blocks then go to polars in bulk, or to fastavro record by record."""
+unpacked blocks then go to polars in bulk, or to fastavro record by record: here, when schema and blocks are of the kind
+that Iceberg's writers make, else in a child process that may die of them (io.isolated)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import json
 import lzma
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,8 @@ import polars
 from isal import isal_zlib
 
 from explorer.errors import UnreadableFile
+from explorer.io import budget, isolated
+from explorer.io.avro_schema import check_schema, load_schema
 from explorer.model.problem import Problem
 
 if sys.version_info >= (3, 14):
@@ -30,9 +33,13 @@ else:
     from backports import zstd
 
 MAGIC = b"Obj\x01"
-MAX_UNPACKED = 4 << 30
-MAX_SCHEMA_DEPTH = 40
-PRIMITIVES = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
+PLAIN_BLOCK = 16 << 20
+"""Unpacked bytes; writers end a block after 16 to 64 KB, pyiceberg's manifest lists are one block."""
+PLAIN_RECORDS = 2 << 20
+"""The same where records become Python objects, of up to 250 times their bytes."""
+SNAPPY_RATIO = 32
+"""Snappy's densest element writes 64 bytes from 3."""
+XZ_MEMORY = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Container:
-    """An opened Avro file. `problems` says what of it could not be read; `blocks` is all that could."""
+    """An opened Avro file. `problems` says what of it could not be read; `blocks` is all that could. A `plain` one is
+    decoded in this process, any other in a child (see io.avro_schema)."""
 
     path: str
     schema: Any = field(repr=False)
@@ -54,6 +62,7 @@ class Container:
     codec: str
     blocks: tuple[Block, ...] = field(repr=False)
     problems: tuple[Problem, ...] = ()
+    plain: bool = True
 
     @property
     def count(self) -> int:
@@ -97,7 +106,7 @@ def _unpack(codec: str, data: bytes, room: int) -> bytes:
         unpacker = isal_zlib.decompressobj(-15)  # 3 times as fast as zlib
         out = unpacker.decompress(data, room)
         if unpacker.unconsumed_tail:
-            raise ValueError(f"unpacks to more than {MAX_UNPACKED} bytes in all")
+            raise ValueError(f"unpacks to more than {budget.UNPACKED} bytes in all")
         return out
     if codec == "snappy":
         size, shift = 0, 0  # raw snappy starts with its unpacked size; Avro adds a 4-byte CRC at the end
@@ -107,63 +116,27 @@ def _unpack(codec: str, data: bytes, room: int) -> bytes:
             if byte < 0x80:
                 break
         if size > room:
-            raise ValueError(f"unpacks to more than {MAX_UNPACKED} bytes in all")
+            raise ValueError(f"unpacks to more than {budget.UNPACKED} bytes in all")
+        if size > SNAPPY_RATIO * len(data):
+            raise ValueError(f"claims to unpack {len(data)} bytes of snappy to {size}")
         import pyarrow
 
         out = pyarrow.decompress(data[:-4], decompressed_size=size, codec="snappy", asbytes=True)
         if zlib.crc32(out) != int.from_bytes(data[-4:], "big"):
             raise ValueError("snappy checksum does not match")
         return bytes(out)
-    makers = {"zstandard": zstd.ZstdDecompressor, "bzip2": bz2.BZ2Decompressor, "xz": lzma.LZMADecompressor}
+    makers: dict[str, Callable[[], Any]] = {
+        "zstandard": zstd.ZstdDecompressor,
+        "bzip2": bz2.BZ2Decompressor,
+        "xz": lambda: lzma.LZMADecompressor(memlimit=XZ_MEMORY),
+    }
     if codec not in makers:
-        raise ValueError(f"unknown codec {codec!r}")
+        raise ValueError(f"unknown codec {codec[:40]!r}")
     stream = makers[codec]()
     out = bytes(stream.decompress(data, max_length=room))
     if not stream.eof:
-        raise ValueError(f"is cut off, or unpacks to more than {MAX_UNPACKED} bytes in all")
+        raise ValueError(f"is cut off, or unpacks to more than {budget.UNPACKED} bytes in all")
     return out
-
-
-def _check_schema(schema: Any, path: str) -> None:
-    """Refuse schemas no Iceberg writer makes and no decoder survives: recursive, too deep, or arrays of nothing."""
-
-    def zero_width(node: Any) -> bool:
-        if node == "null":
-            return True
-        if isinstance(node, Mapping):
-            if node.get("type") == "record":
-                return all(zero_width(f["type"]) for f in node["fields"])
-            return node.get("type") == "null" or (node.get("type") == "fixed" and not node.get("size"))
-        return False
-
-    def walk(node: Any, depth: int, open_names: frozenset[str]) -> None:
-        if depth > MAX_SCHEMA_DEPTH:
-            raise UnreadableFile(path, f"the Avro schema nests deeper than {MAX_SCHEMA_DEPTH} levels")
-        if isinstance(node, str):
-            if node in open_names:
-                raise UnreadableFile(path, f"the Avro schema refers to itself: {node}")
-        elif isinstance(node, list):
-            for item in node:
-                walk(item, depth + 1, open_names)
-        elif isinstance(node, Mapping):
-            kind = node.get("type")
-            if kind == "record":
-                names = open_names | {str(node.get("name"))}
-                for item in node["fields"]:
-                    walk(item["type"], depth + 1, names)
-            elif kind in ("array", "map"):
-                inner = node["items" if kind == "array" else "values"]
-                if zero_width(inner):
-                    raise UnreadableFile(path, "the Avro schema has an array of empty items")
-                walk(inner, depth + 1, open_names)
-            elif not isinstance(kind, str) or kind not in PRIMITIVES | {"fixed", "enum"}:
-                walk(kind, depth + 1, open_names)
-        else:
-            raise UnreadableFile(path, f"the Avro schema has an element that is no type: {node!r}")
-
-    walk(schema, 0, frozenset())
-    if not isinstance(schema, Mapping) or schema.get("type") != "record" or zero_width(schema):
-        raise UnreadableFile(path, "the Avro schema is not a record with fields")
 
 
 def open_container(data: bytes, path: str, header_only: bool = False) -> Container:
@@ -186,25 +159,25 @@ def open_container(data: bytes, path: str, header_only: bool = False) -> Contain
         sync, at = data[at : at + 16], at + 16
         if at > len(data):
             raise IndexError
-        schema = json.loads(meta["avro.schema"])
-    except (IndexError, ValueError, KeyError, RecursionError) as error:
+        text = meta["avro.schema"]
+    except (IndexError, ValueError, KeyError) as error:
         why = "cut off inside the Avro header" if isinstance(error, IndexError) else f"damaged Avro header: {error!r}"
         raise UnreadableFile(path, f"{why} ({len(data)} bytes)") from error
-    try:
-        _check_schema(schema, path)
-    except (KeyError, TypeError, RecursionError) as error:
-        raise UnreadableFile(path, f"damaged Avro schema: {error!r}") from error
+    schema = load_schema(text, path)
+    shape = check_schema(schema, path)
     codec = meta.get("avro.codec", b"null").decode("latin-1")
-    text = {k: v.decode("utf-8", "replace") for k, v in meta.items() if k != "avro.schema"}
+    others = {k: v.decode("utf-8", "replace") for k, v in meta.items() if k != "avro.schema"}
     if header_only:
-        return Container(path, schema, text, codec, ())
-    blocks, problems = _blocks(data, at, sync, codec, path)
-    return Container(path, schema, text, codec, tuple(blocks), tuple(problems))
+        return Container(path, schema, others, codec, (), plain=shape.plain)
+    blocks, problems = _blocks(data, at, sync, codec, path, shape.least)
+    plain = shape.plain and all(len(block.data) <= PLAIN_BLOCK for block in blocks)
+    return Container(path, schema, others, codec, tuple(blocks), tuple(problems), plain)
 
 
-def _blocks(data: bytes, at: int, sync: bytes, codec: str, path: str) -> tuple[list[Block], list[Problem]]:
+def _blocks(data: bytes, at: int, sync: bytes, codec: str, path: str, least: int) -> tuple[list[Block], list[Problem]]:
+    """`least`: the fewest bytes that a record takes, which bounds the records that a block can hold."""
     blocks: list[Block] = []
-    room = MAX_UNPACKED
+    room = budget.UNPACKED
     while at < len(data):
         offset = at
         read = sum(block.count for block in blocks)
@@ -218,7 +191,7 @@ def _blocks(data: bytes, at: int, sync: bytes, codec: str, path: str) -> tuple[l
             at += 16
             unpacked = _unpack(codec, packed, room)
             room -= len(unpacked)
-            if not 0 <= count <= len(unpacked):
+            if not 0 <= count <= len(unpacked) // least:
                 raise ValueError(f"claims {count} records in {len(unpacked)} bytes")
         except IndexError:
             return blocks, [Problem(path, f"the file is cut off at byte {len(data)}", f"byte {offset}", kept)]
@@ -228,31 +201,43 @@ def _blocks(data: bytes, at: int, sync: bytes, codec: str, path: str) -> tuple[l
     return blocks, []
 
 
-def to_polars(container: Container, columns: list[str] | None = None, schema: Any = None) -> polars.DataFrame:
-    """Decode all readable blocks in bulk, under the writer's schema or another one that reads the same bytes.
+class Undecodable(Exception):
+    """A decoder refused the bytes, or broke on them."""
 
-    Columns that are not wanted are skipped, not decoded. Raises polars' own errors on what polars does not support."""
+
+def repacked(container: Container, schema: Any = None) -> bytes:
+    """The readable blocks as an Avro file without compression, under the writer's schema or another one that reads the
+    same bytes."""
     sync = b"iceberg-explorer"
-    schema = json.dumps(schema or container.schema).encode()
-    out = [
-        MAGIC,
-        _write_long(1),
-        _write_long(11),
-        b"avro.schema",
-        _write_long(len(schema)),
-        schema,
-        _write_long(0),
-        sync,
-    ]
+    text = json.dumps(schema or container.schema).encode()
+    out = [MAGIC, _write_long(1), _write_long(11), b"avro.schema", _write_long(len(text)), text, _write_long(0), sync]
     for block in container.blocks:
         out += [_write_long(block.count), _write_long(len(block.data)), block.data, sync]
-    return polars.read_avro(io.BytesIO(b"".join(out)), columns=columns)
+    return b"".join(out)
+
+
+def to_polars(container: Container, columns: list[str] | None = None, schema: Any = None) -> polars.DataFrame:
+    """Decode all readable blocks in bulk; columns that are not wanted are skipped, not decoded. Raises Undecodable on
+    what polars does not support or trips over."""
+    try:
+        return polars.read_avro(io.BytesIO(repacked(container, schema)), columns=columns)
+    except (Exception, polars.exceptions.PanicException) as error:  # a panic in Rust is no Exception
+        raise Undecodable(f"{type(error).__name__}: {error}") from error
 
 
 def records(container: Container, start: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
-    """The records as stored, by fastavro, with every field the writer wrote. Raises UnreadableFile naming the
-    record."""
-    schema = fastavro.parse_schema(container.schema)
+    """The records as stored, with every field the writer wrote. Raises UnreadableFile naming the record."""
+    if container.plain and all(len(block.data) <= PLAIN_RECORDS for block in container.blocks):
+        return records_here(container, start, limit)
+    return isolated.records(container.path, repacked(container), start, limit)
+
+
+def records_here(container: Container, start: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """`records` by fastavro, in this process."""
+    try:
+        schema = fastavro.parse_schema(container.schema)
+    except Exception as error:  # names and defaults that our own check lets pass
+        raise UnreadableFile(container.path, f"damaged Avro schema: {error!r}") from error
     position = 0
     end = container.count if limit is None else min(container.count, start + limit)
     for block in container.blocks:
@@ -267,7 +252,7 @@ def records(container: Container, start: int = 0, limit: int | None = None) -> I
                 record = fastavro.schemaless_reader(stream, schema, None)
             except Exception as error:  # fastavro raises whatever it trips over
                 cause = f"record {position} (block at byte {block.offset}) cannot be decoded: {error!r}"
-                raise UnreadableFile(container.path, cause) from error
+                raise UnreadableFile(container.path, cause[:500]) from error
             if position >= start:
                 yield record  # type: ignore[misc]
             position += 1

@@ -1,8 +1,9 @@
 """Decoded manifests on disk, as uncompressed Arrow IPC files: an immutable file is decoded once, and reopening it maps
 it into memory without reading what is not looked at. Narrow and metric columns apart.
 
-Keyed by path, length, modification time (local files) and the version of this code; a damaged or missing cache file is
-just decoded again. The oldest files go when the cache outgrows its limit."""
+Keyed by what identifies the bytes (see io.reader) and the version of this code; a damaged or missing cache file is just
+decoded again. The oldest files go when the cache outgrows its limit. The folder is the user's alone: others neither
+read what was decoded nor put something there."""
 
 from __future__ import annotations
 
@@ -11,25 +12,32 @@ import functools
 import hashlib
 import os
 import threading
+from pathlib import Path
 
 import pyarrow as pa
 
-from explorer.io.home import cache_home
+from explorer.io.home import cache_home, not_private
 
-CACHE_VERSION = 2
+CACHE_VERSION = 3
 SMALLEST = 64 << 10
 """Manifests below this many bytes decode faster than a second file opens."""
 LIMIT_BYTES = 4 << 30
 
 
-def _file(path: str, length: int, stamp: int, part: str) -> str:
-    key = hashlib.blake2b(f"{CACHE_VERSION}|{path}|{length}|{stamp}|{part}".encode(), digest_size=16).hexdigest()
-    return f"{cache_home()}/manifests/{key[:2]}/{key}.arrow"
+def _folder() -> Path:
+    return cache_home() / f"manifests-{CACHE_VERSION}"
 
 
-def get(path: str, length: int, stamp: int, part: str) -> pa.Table | None:
+def _file(key: str, part: str) -> str:
+    name = hashlib.blake2b(f"{key}|{part}".encode(), digest_size=16).hexdigest()
+    return f"{_folder()}/{name[:2]}/{name}.arrow"
+
+
+def get(key: str, part: str) -> pa.Table | None:
     """The cached table, memory-mapped, or None."""
-    file = _file(path, length, stamp, part)
+    file = _file(key, part)
+    if not_private(_folder()):
+        return None
     try:
         with pa.memory_map(file) as source:
             return pa.ipc.open_file(source).read_all()
@@ -37,15 +45,21 @@ def get(path: str, length: int, stamp: int, part: str) -> pa.Table | None:
         return None
 
 
-def put(path: str, length: int, stamp: int, part: str, table: pa.Table) -> None:
-    """Keep a table. A full or read-only disk is no reason to fail: the table is just not kept."""
+def put(key: str, part: str, table: pa.Table) -> None:
+    """Keep a table. A full or read-only disk, or a folder that others write to, is no reason to fail: the table is just
+    not kept."""
     _trim_once()
-    file = _file(path, length, stamp, part)
+    file = _file(key, part)
     scratch = f"{file}.{os.getpid()}.{threading.get_ident()}"
     with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(file), exist_ok=True)
+        os.makedirs(cache_home(), exist_ok=True)
+        _folder().mkdir(mode=0o700, exist_ok=True)
+        if not_private(_folder()):
+            return
+        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
         try:
-            with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            opener = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+            with os.fdopen(opener, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)
             os.replace(scratch, file)
         except BaseException:
@@ -62,7 +76,7 @@ def _trim_once() -> None:
 def trim(limit: int = LIMIT_BYTES) -> None:
     """Delete the longest unused files until the cache is below `limit` bytes."""
     files = []
-    for file in (cache_home() / "manifests").glob("*/*.arrow"):
+    for file in _folder().glob("*/*.arrow"):
         with contextlib.suppress(OSError):
             state = file.stat()
             files.append((max(state.st_atime, state.st_mtime), state.st_size, file))

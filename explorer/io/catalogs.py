@@ -1,4 +1,5 @@
-"""Catalogs: the embedded sandbox, and whatever `.pyiceberg.yaml` and `PYICEBERG_*` configure. Read-only."""
+"""Catalogs: the embedded sandbox, and whatever `.pyiceberg.yaml` and `PYICEBERG_*` configure (see io.configuration).
+Read-only."""
 
 from __future__ import annotations
 
@@ -6,11 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pyiceberg import catalog as pyiceberg
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
-from pyiceberg.utils.config import Config
+from pyiceberg.typedef import FrozenDict
 
 from explorer.errors import ExplorerError, TableNotFound
+from explorer.io.configuration import configuration, untrusted
 from explorer.io.home import sandbox_home
 
 SANDBOX = "sandbox"
@@ -26,8 +29,12 @@ class CatalogTable:
 
 def configured() -> list[str]:
     """Names of all catalogs at hand: the sandbox first, then those pyiceberg is configured with."""
-    names = Config().config.get("catalog")
-    return [SANDBOX, *sorted(n for n in (names if isinstance(names, dict) else {}) if n != SANDBOX)]
+    return [SANDBOX, *sorted(n for n in _catalogs() if n != SANDBOX)]
+
+
+def _catalogs() -> Mapping[str, Any]:
+    named = configuration().get("catalog")
+    return named if isinstance(named, dict) else {}
 
 
 def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -40,7 +47,8 @@ def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, s
             "warehouse": str(home / "warehouse"),
             **(extra or {}),
         }
-    found = Config().get_catalog_config(name) or {}
+    found = _catalogs().get(name.lower())
+    found = found if isinstance(found, dict) else {}
     return {**{str(k): str(v) for k, v in found.items()}, **(extra or {})}
 
 
@@ -50,9 +58,12 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
         known = ", ".join(configured())
         raise TableNotFound(
             f"no catalog {name!r} is configured (known: {known}); add it to .pyiceberg.yaml or pass properties"
+            + (f". {notice}" if (notice := untrusted()) else "")
         )
     if name == SANDBOX and not (sandbox_home() / "catalog.db").is_file() and not extra:
         raise TableNotFound("the sandbox catalog does not exist yet: run `iceberg-explorer demo` to make its tables")
+    # pyiceberg read its configuration when it was imported, the working folder's too: ours takes its place.
+    pyiceberg._ENV_CONFIG.config = FrozenDict(**configuration())
     try:
         catalog = load_catalog(name, **{**properties(name, extra), "init_catalog_tables": "false"})
     except Exception as error:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_data_path
+
+from explorer.errors import AccessRefused
 
 HOME_VARIABLE = "ICEBERG_EXPLORER_HOME"
 
 
 def data_home() -> Path:
-    """$ICEBERG_EXPLORER_HOME, or the platform's user data folder."""
-    return Path(os.environ[HOME_VARIABLE]) if os.environ.get(HOME_VARIABLE) else user_data_path("iceberg-explorer")
+    """$ICEBERG_EXPLORER_HOME, or the platform's user data folder. Raises AccessRefused when others could have put
+    something there: its spark.json and catalog are trusted."""
+    chosen = os.environ.get(HOME_VARIABLE)
+    folder = Path(chosen) if chosen else user_data_path("iceberg-explorer")
+    if (reason := not_private(folder)) is not None:
+        raise AccessRefused(f"{folder}: {reason}; mend that, or choose another folder with ${HOME_VARIABLE}")
+    return folder
 
 
 def cache_home() -> Path:
@@ -24,3 +32,19 @@ def cache_home() -> Path:
 def sandbox_home() -> Path:
     """The folder of the embedded catalog: `catalog.db` and `warehouse/`."""
     return data_home() / "sandbox"
+
+
+def not_private(path: Path) -> str | None:
+    """Why a file or folder may hold what others than this user wrote, in words with the fix; None when it cannot, or is
+    not there. Who owns what is not known on Windows."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    if not hasattr(os, "geteuid"):
+        return None
+    if state.st_uid not in (os.geteuid(), 0):
+        return "it belongs to another user"
+    if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"others may write to it (chmod go-w {path})"
+    return None

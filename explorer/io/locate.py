@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from explorer.errors import TableNotFound, UnreadableFile
-from explorer.io import catalogs
+from explorer.io import budget, catalogs
 from explorer.io.metadata import parse_metadata
 from explorer.io.storage import Storage, canonical, local_path
 
+SAME_VERSION = 50
+"""Metadata files of one version that are looked into to choose the newest."""
 METADATA_NAME = re.compile(r"^(?:v(\d+)|(\d+)-[0-9a-fA-F-]+|.*?)(\.gz)?\.metadata\.json(\.gz)?$")
 
 
@@ -72,14 +75,20 @@ def _by_path(table: str, properties: Mapping[str, str]) -> Location:
     if not os.path.isdir(path):
         raise TableNotFound(f"{table}: no such folder")
     folder = os.path.join(path, "metadata")
-    names = os.listdir(folder) if os.path.isdir(folder) else []
+    names = _names(folder) if os.path.isdir(folder) else []
     found = [name for name in names if METADATA_NAME.match(name)]
     if not found:
-        inside = ", ".join(sorted(os.listdir(path))[:5]) or "nothing"
+        inside = ", ".join(sorted(_names(path, 1000))[:5]) or "nothing"
         raise TableNotFound(
             f"{table}: not an Iceberg table folder: no metadata/*.metadata.json in it (it holds {inside})"
         )
     return _choose(path, found, "version-hint.text" in names, properties)
+
+
+def _names(folder: str, most: int = budget.NAMES) -> list[str]:
+    """Names in a folder, but no more than `most`."""
+    with os.scandir(folder) as listed:
+        return [entry.name for entry in itertools.islice(listed, most)]
 
 
 def _remote_folder(path: str, properties: Mapping[str, str]) -> Location:
@@ -93,6 +102,7 @@ def _remote_folder(path: str, properties: Mapping[str, str]) -> Location:
         infos = storage.fs_by_scheme(scheme, netloc).get_file_info(FileSelector(folder))
     except Exception as error:
         raise TableNotFound(f"{path}: cannot list its metadata folder: {error}") from error
+    budget.within(len(infos), budget.NAMES, path, "names in its metadata folder")
     names = [info.base_name for info in infos]
     found = [name for name in names if METADATA_NAME.match(name)]
     if not found:
@@ -106,7 +116,10 @@ def _choose(path: str, found: list[str], has_hint: bool, properties: Mapping[str
     storage = Storage([folder], properties)
     note = ""
     if has_hint:
-        hint = storage.read(f"{folder}/version-hint.text").decode("utf-8", "replace").strip()
+        try:
+            hint = storage.read(f"{folder}/version-hint.text", limit=budget.HINT).decode("utf-8", "replace").strip()
+        except UnreadableFile as error:
+            hint = f"({error.cause})"
         named = [n for n in found if n.split(".")[0] in (f"v{hint}", hint) or n == hint]
         if named:
             return Location(
@@ -121,12 +134,16 @@ def _choose(path: str, found: list[str], has_hint: bool, properties: Mapping[str
 
     def updated(name: str) -> int:
         try:
-            return parse_metadata(storage.read(f"{folder}/{name}"), name)[0].last_updated_ms or -1
+            data = storage.read(f"{folder}/{name}", limit=budget.METADATA)
+            return parse_metadata(data, name)[0].last_updated_ms or -1
         except UnreadableFile:
             return -2
 
-    chosen = max(newest, key=updated)
+    looked_at = newest[-SAME_VERSION:]
+    chosen = max(looked_at, key=updated)
     reason = f"{len(newest)} metadata files have version {best}; this one has the latest last-updated-ms{note}"
+    if len(looked_at) < len(newest):
+        reason += f" of the last {SAME_VERSION} by name"
     return Location(_folder_name(path), f"{folder}/{chosen}", reason, properties=properties)
 
 

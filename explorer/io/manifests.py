@@ -1,12 +1,13 @@
 """Decode manifest lists and manifests to the model, matching columns by field id, never by the writer's names.
 
-Two decoders give the same Arrow table: polars in bulk, and fastavro for what polars refuses. The stored view always
-comes from fastavro, which shows every field the writer wrote."""
+Two decoders give the same Arrow table: polars in bulk, and fastavro, in a child process, for what polars refuses. The
+stored view always comes from fastavro, which shows every field the writer wrote."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,8 @@ import polars
 import pyarrow as pa
 
 from explorer.errors import UnreadableFile
-from explorer.io.avro import Container, records, to_polars
+from explorer.io import budget, isolated
+from explorer.io.avro import Block, Container, Undecodable, records, records_here, repacked, to_polars
 from explorer.model.manifest import ENTRY_SCHEMA, FIELD_IDS, NARROW_FIELDS, FieldSummary, ManifestFile, ManifestHeader
 
 LIST_IDS = {
@@ -25,10 +27,15 @@ LIST_IDS = {
 }  # fmt: skip
 
 
+PORTION = 64 << 20
+"""Unpacked bytes that are decoded in one call."""
+
+
 def _fields_by_id(record: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
-    return {f["field-id"]: f for f in record["fields"] if "field-id" in f}
+    return {f["field-id"]: f for f in record["fields"] if "field-id" in f}  # io.avro_schema saw to their types
 
 
+_NUMBERS = tuple(n for n in LIST_IDS if n not in ("manifest_path", "partitions", "key_metadata"))
 _NULLABLE = tuple(
     n for n in LIST_IDS if n.endswith("_count") or n in ("added_snapshot_id", "key_metadata", "first_row_id")
 )
@@ -46,16 +53,28 @@ def manifest_files(container: Container) -> list[ManifestFile]:
     if LIST_IDS["manifest_path"] not in fields:
         raise UnreadableFile(container.path, "Avro, but not a manifest list: no field has the id 500 (manifest_path)")
     names = {name: fields[i]["name"] for name, i in LIST_IDS.items() if i in fields}
-    return [_manifest_file(record, names) for record in records(container)]
+    budget.within(container.count, budget.LISTED, container.path, "manifests")
+    listed, summaries = [], 0
+    for n, record in enumerate(records(container)):
+        try:
+            listed.append(_manifest_file(record, names))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise UnreadableFile(container.path, f"record {n} is no manifest: {error!r}"[:300]) from error
+        summaries += len(listed[-1].partitions or ())
+        budget.within(summaries, 8 * budget.LISTED, container.path, "partition summaries")
+    return listed
 
 
 def _manifest_file(record: Mapping[str, Any], names: Mapping[str, str]) -> ManifestFile:
     def get(name: str) -> Any:
         return record.get(names[name]) if name in names else None
 
-    summaries = get("partitions")
+    summaries, path = get("partitions"), get("manifest_path")
+    numbers = {name: get(name) for name in _NUMBERS}
+    if not isinstance(path, str) or not all(n is None or type(n) is int for n in numbers.values()):
+        raise TypeError("a path or a number has another type")
     return ManifestFile(
-        manifest_path=get("manifest_path"),
+        manifest_path=path,
         manifest_length=get("manifest_length"),
         partition_spec_id=get("partition_spec_id") or 0,
         content=get("content") or 0,  # v1 has data manifests only
@@ -79,7 +98,8 @@ def header(container: Container) -> ManifestHeader:
 
 def inline_manifest(path: str, length: int, container: Container, snapshot_id: int) -> ManifestFile:
     """The list record a v1 snapshot with inline `manifests` lacks; Iceberg takes the snapshot as the adding one."""
-    spec_id = int(container.metadata.get("partition-spec-id", "0"))
+    text = container.metadata.get("partition-spec-id", "0")
+    spec_id = int(text) if re.fullmatch(r"\d{1,9}", text) else 0
     unknown: dict[str, Any] = dict.fromkeys(name for name in LIST_IDS if name.endswith("_count"))
     return ManifestFile(
         manifest_path=path, manifest_length=length, partition_spec_id=spec_id, content=0, sequence_number=0,
@@ -120,6 +140,14 @@ class _Layout:
     """Where a manifest's writer schema keeps each of our columns, found by field id."""
 
     def __init__(self, container: Container) -> None:
+        """Raises UnreadableFile when it is Avro, but no manifest."""
+        self.path = container.path
+        try:
+            self._look_up(container)
+        except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+            raise UnreadableFile(self.path, f"Avro, but its schema is no manifest's: {error!r}"[:300]) from error
+
+    def _look_up(self, container: Container) -> None:
         top = _fields_by_id(container.schema)
         file = _record_of(top[2]["type"]) if 2 in top else None  # data_file has field id 2
         if file is None:
@@ -162,11 +190,22 @@ def entries(container: Container, metrics: bool = True) -> pa.Table:
     """All readable entries as stored: ENTRY_SCHEMA (without the metric columns if not `metrics`) and `partition`, a
     struct whose field names are partition field ids. Raises UnreadableFile when it is no manifest."""
     layout = _Layout(container)
+    if container.plain:
+        try:
+            return entries_polars(container, layout, metrics)
+        except UnreadableFile:
+            raise
+        except Exception:  # polars refuses some valid Avro, and Arrow some of what it gives: errors of many kinds
+            pass
+    return isolated.run("entries", container.path, repacked(container), metrics=metrics)
+
+
+def entries_here(container: Container, metrics: bool) -> pa.Table:
+    """`entries` in this process, by whichever decoder can: for the child. Raises what decoders raise."""
+    layout = _Layout(container)
     try:
         return entries_polars(container, layout, metrics)
-    except UnreadableFile:
-        raise
-    except Exception:  # polars refuses some valid Avro (v1 schemas, odd logical types) with errors of many kinds
+    except (Undecodable, pa.ArrowException, ValueError, TypeError, KeyError, AttributeError):
         return entries_fastavro(container, layout, metrics)
 
 
@@ -176,7 +215,7 @@ def entries_of_many(containers: Sequence[Container], metrics: bool = True) -> li
     results: dict[int, pa.Table | UnreadableFile] = {}
     alike: dict[str, list[int]] = {}
     for i, container in enumerate(containers):
-        alike.setdefault(json.dumps(container.schema), []).append(i)
+        alike.setdefault(json.dumps(container.schema) if container.plain else f"alone: {i}", []).append(i)
     for members in alike.values():
         if len(members) > 1:
             blocks = tuple(block for i in members for block in containers[i].blocks)
@@ -223,6 +262,27 @@ def entries_polars(container: Container, layout: _Layout | None = None, metrics:
     layout = layout or _Layout(container)
     if not container.blocks:
         return entries_fastavro(container, layout, metrics)
+    parts, size = [], 0
+    for blocks in _portions(container.blocks):
+        parts.append(_by_polars(replace(container, blocks=blocks), layout, metrics))
+        size += parts[-1].nbytes
+        budget.within(size, budget.DECODED, container.path, "bytes once decoded")
+    return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+
+
+def _portions(blocks: Sequence[Block]) -> Iterator[tuple[Block, ...]]:
+    """Blocks of together PORTION bytes: what they become is looked at before the next ones are decoded."""
+    portion: list[Block] = []
+    for block in blocks:
+        portion.append(block)
+        if sum(len(b.data) for b in portion) >= PORTION:
+            yield tuple(portion)
+            portion = []
+    if portion:
+        yield tuple(portion)
+
+
+def _by_polars(container: Container, layout: _Layout, metrics: bool) -> pa.Table:
     schema = _flat_schema(container)
     have = {field["name"] for field in schema["fields"]}
     fields = list(ENTRY_SCHEMA if metrics else NARROW_FIELDS)
@@ -265,7 +325,7 @@ def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
 def entries_fastavro(container: Container, layout: _Layout | None = None, metrics: bool = True) -> pa.Table:
     """`entries` by fastavro: slower, and reads everything Avro allows."""
     layout = layout or _Layout(container)
-    rows = list(records(container))
+    rows = list(records_here(container))
     files = [row[layout.data_file] for row in rows]
     fields = list(ENTRY_SCHEMA if metrics else NARROW_FIELDS)
     arrays = []
@@ -298,6 +358,10 @@ def _map_items(value: Any, entry: tuple[str, str] | None) -> list[tuple[Any, Any
 def _with_partition(
     fields: Sequence[pa.Field], arrays: list[pa.Array], layout: _Layout, parts: list[pa.Array], rows: int
 ) -> pa.Table:
+    for name in ("status", "file_path"):
+        if (column := arrays[[f.name for f in fields].index(name)]).null_count:
+            row = column.is_null().to_pylist().index(True)
+            raise UnreadableFile(layout.path, f"entry {row} has no {name}")
     struct_fields = [pa.field(field_id, kind) for _, field_id, kind in layout.partition]
     if struct_fields:
         partition = pa.StructArray.from_arrays(

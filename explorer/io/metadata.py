@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from explorer.errors import UnreadableFile
+from explorer.io import budget
+from explorer.io.json_text import load_json
 from explorer.model.metadata import (
     Field,
     MetadataLogEntry,
@@ -26,14 +28,15 @@ from explorer.model.problem import Problem
 
 T = TypeVar("T")
 KNOWN_VERSIONS = (1, 2, 3)
-MAX_METADATA_BYTES = 1 << 30
+LONG = 1 << 63
+"""Ids, times and sizes are signed 64-bit numbers."""
 
 
 def parse_metadata(data: bytes, path: str) -> tuple[TableMetadata, list[Problem]]:
     """Parse the bytes of a metadata file, gzipped or not. Raises UnreadableFile when it is no table metadata at all."""
     text = _gunzip(data, path) if data[:2] == b"\x1f\x8b" else data
     problems: list[Problem] = []
-    raw = _load_json(text, path, problems)
+    raw = load_json(text, path, problems)
     if not isinstance(raw, dict) or "format-version" not in raw:
         raise UnreadableFile(path, "this is JSON, but not Iceberg table metadata: it has no `format-version`")
     reader = _Reader(raw, path, problems)
@@ -43,28 +46,14 @@ def parse_metadata(data: bytes, path: str) -> tuple[TableMetadata, list[Problem]
 def _gunzip(data: bytes, path: str) -> bytes:
     unpacker = zlib.decompressobj(31)
     try:
-        text = unpacker.decompress(data, MAX_METADATA_BYTES)
+        text = unpacker.decompress(data, budget.METADATA)
     except zlib.error as error:
         raise UnreadableFile(path, f"gzip data is damaged: {error}") from error
     if unpacker.unconsumed_tail:
-        raise UnreadableFile(path, f"unpacks to more than {MAX_METADATA_BYTES} bytes")
+        raise UnreadableFile(path, f"unpacks to more than {budget.METADATA} bytes")
     if not unpacker.eof:
         raise UnreadableFile(path, f"gzip data is cut off after {len(data)} bytes")
     return text
-
-
-def _load_json(text: bytes, path: str, problems: list[Problem]) -> Any:
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in items]
-        for name in sorted({n for n in names if names.count(n) > 1}) if len(set(names)) < len(names) else ():
-            problems.append(Problem(path, f"the key {name!r} appears twice in one object; the last value is shown"))
-        return dict(items)
-
-    try:
-        return json.loads(text, object_pairs_hook=pairs)
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        start = text[:12].decode("utf-8", "replace")
-        raise UnreadableFile(path, f"not JSON ({error}); it starts with {start!r} and has {len(text)} bytes") from error
 
 
 class _Reader:
@@ -77,10 +66,16 @@ class _Reader:
     def get(self, source: Any, key: str, kind: type[T], pointer: str) -> T | None:
         """source[key] if it is of that kind; absent and null are None; anything else is a problem, and None."""
         value = source.get(key) if isinstance(source, Mapping) else None
-        if value is None or (isinstance(value, kind) and not (kind is int and isinstance(value, bool))):
+        if value is None or (isinstance(value, kind) and (kind is not int or _is_long(value))):
             return value
         self.problem(f"{pointer}/{key}", f"expected {kind.__name__}, found {json.dumps(value)[:60]}")
         return None
+
+    def one(self, key: str, build: Callable[[Any], T], item: Any) -> Iterable[T]:
+        try:
+            yield build(item)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self.problem(f"/{key}", f"unreadable {key}: {error!r}"[:200])
 
     def each(self, key: str, build: Callable[[Any, str], T]) -> Iterable[T]:
         for i, item in enumerate(self.get(self.raw, key, list, "") or []):
@@ -89,7 +84,7 @@ class _Reader:
                 yield build(item, pointer)
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
-                self.problem(pointer, f"unreadable {key} element: {what}")
+                self.problem(pointer, f"unreadable {key} element: {what}"[:200])
 
     def table(self) -> TableMetadata:
         raw = self.raw
@@ -98,10 +93,10 @@ class _Reader:
             self.problem("/format-version", f"format version {version} is not known here; what is known of it is shown")
         schemas = tuple(self.each("schemas", lambda x, _: self.schema(x)))
         if not schemas and "schema" in raw:  # v1 wrote only `schema`
-            schemas = (self.schema(raw["schema"]),)
+            schemas = tuple(self.one("schema", self.schema, raw["schema"]))
         specs = tuple(self.each("partition-specs", lambda x, _: self.spec(x)))
         if not specs and isinstance(raw.get("partition-spec"), list):  # v1, as a bare list of fields
-            specs = (self.spec({"spec-id": 0, "fields": raw["partition-spec"]}),)
+            specs = tuple(self.one("partition-spec", self.spec, {"spec-id": 0, "fields": raw["partition-spec"]}))
         current = self.get(raw, "current-snapshot-id", int, "")
         current = None if current == -1 else current
         snapshots = tuple(self.each("snapshots", self.snapshot))
@@ -133,11 +128,13 @@ class _Reader:
             snapshots=snapshots,
             refs=refs,
             snapshot_log=tuple(
-                self.each("snapshot-log", lambda x, _: SnapshotLogEntry(int(x["timestamp-ms"]), int(x["snapshot-id"])))
+                self.each(
+                    "snapshot-log", lambda x, _: SnapshotLogEntry(_long(x["timestamp-ms"]), _long(x["snapshot-id"]))
+                )
             ),
             metadata_log=tuple(
                 self.each(
-                    "metadata-log", lambda x, _: MetadataLogEntry(int(x["timestamp-ms"]), str(x["metadata-file"]))
+                    "metadata-log", lambda x, _: MetadataLogEntry(_long(x["timestamp-ms"]), _str(x["metadata-file"]))
                 )
             ),
             statistics=(
@@ -163,13 +160,14 @@ class _Reader:
         parents = {s.snapshot_id: s.parent_snapshot_id for s in table.snapshots}
         settled: set[int] = set()
         for start in parents:
-            walk: list[int] = []
+            walk: dict[int, None] = {}  # in order, and quick to look into
             at: int | None = start
             while at in parents and at not in settled and at not in walk:
-                walk.append(at)
+                walk[at] = None
                 at = parents[at]
             if at in walk:
-                chain = " -> ".join(map(str, [*walk[walk.index(at) :], at]))
+                path = list(walk)
+                chain = " -> ".join(map(str, [*path[path.index(at) :][:20], at]))
                 self.problem("/snapshots", f"the parents of snapshot {start} run in a circle: {chain}")
             settled.update(walk)
 
@@ -179,8 +177,9 @@ class _Reader:
         def walk(fields: list[Any], prefix: str) -> list[Field]:
             found = []
             for item in fields:
-                name = prefix + str(item["name"])
-                found.append(Field(int(item["id"]), name, item["type"], bool(item.get("required")), item.get("doc")))
+                name, doc = prefix + _str(item["name"]), item.get("doc")
+                kind, required = _type(item["type"]), bool(item.get("required"))
+                found.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
                 by_id[found[-1].id] = found[-1]
                 nested(item["type"], name + ".")
             return found
@@ -192,43 +191,47 @@ class _Reader:
                 walk(kind["fields"], prefix)
             for part in ("element", "key", "value"):
                 if f"{part}-id" in kind:
-                    member = int(kind[f"{part}-id"])
-                    by_id[member] = Field(
-                        member, prefix + part, kind[part], bool(kind.get(f"{part}-required", part == "key"))
-                    )
+                    member, required = _long(kind[f"{part}-id"]), bool(kind.get(f"{part}-required", part == "key"))
+                    by_id[member] = Field(member, prefix + part, _type(kind[part]), required)
                     nested(kind[part], f"{prefix}{part}.")
 
         fields = tuple(walk(raw["fields"], ""))
-        return Schema(int(raw.get("schema-id", 0)), fields, by_id, tuple(raw.get("identifier-field-ids") or ()), raw)
+        identifiers = tuple(_long(i) for i in raw.get("identifier-field-ids") or ())
+        return Schema(_long(raw.get("schema-id", 0)), fields, by_id, identifiers, raw)
 
     def spec(self, raw: Any) -> PartitionSpec:
         fields = []
         for i, item in enumerate(raw["fields"]):
             sources = item["source-ids"] if "source-ids" in item else [item["source-id"]]
             # v1 did not require field ids: they count up from 1000 by position
-            fields.append(
-                PartitionField(int(item.get("field-id", 1000 + i)), item["name"], item["transform"], tuple(sources))
-            )
-        return PartitionSpec(int(raw["spec-id"]), tuple(fields), raw)
+            ids = tuple(_long(source) for source in sources)
+            field_id = _long(item.get("field-id", 1000 + i))
+            fields.append(PartitionField(field_id, _str(item["name"]), _str(item["transform"]), ids))
+        return PartitionSpec(_long(raw["spec-id"]), tuple(fields), raw)
 
     def sort_order(self, raw: Any) -> SortOrder:
         fields = tuple(
-            SortField(f["transform"], tuple(f.get("source-ids") or [f["source-id"]]), f["direction"], f["null-order"])
+            SortField(
+                _str(f["transform"]),
+                tuple(_long(source) for source in f.get("source-ids") or [f["source-id"]]),
+                _str(f["direction"]),
+                _str(f["null-order"]),
+            )
             for f in raw["fields"]
         )
-        return SortOrder(int(raw["order-id"]), fields, raw)
+        return SortOrder(_long(raw["order-id"]), fields, raw)
 
     def snapshot(self, raw: Any, pointer: str) -> Snapshot:
         def number(key: str) -> int | None:
             return self.get(raw, key, int, pointer)
 
         return Snapshot(
-            snapshot_id=int(raw["snapshot-id"]),
+            snapshot_id=_long(raw["snapshot-id"]),
             parent_snapshot_id=number("parent-snapshot-id"),
             sequence_number=number("sequence-number") or 0,
             timestamp_ms=number("timestamp-ms"),
             manifest_list=self.get(raw, "manifest-list", str, pointer),
-            manifests=tuple(self.get(raw, "manifests", list, pointer) or ()),
+            manifests=tuple(_str(m) for m in self.get(raw, "manifests", list, pointer) or ()),
             summary={str(k): str(v) for k, v in (self.get(raw, "summary", dict, pointer) or {}).items()},
             schema_id=number("schema-id"),
             first_row_id=number("first-row-id"),
@@ -237,15 +240,42 @@ class _Reader:
         )
 
     def is_ref(self, name: str, raw: Any) -> bool:
-        if isinstance(raw, Mapping) and isinstance(raw.get("snapshot-id"), int):
+        if isinstance(raw, Mapping) and _is_long(raw.get("snapshot-id")):
             return True
         self.problem(f"/refs/{name}", "unreadable ref: it has no whole-number `snapshot-id`")
         return False
 
     def ref(self, name: str, raw: Mapping[str, Any]) -> SnapshotRef:
-        ages = (raw.get("min-snapshots-to-keep"), raw.get("max-snapshot-age-ms"), raw.get("max-ref-age-ms"))
-        return SnapshotRef(name, raw["snapshot-id"], str(raw.get("type", "branch")), *ages, raw)
+        keep, age, ref_age = (
+            self.get(raw, key, int, f"/refs/{name}")
+            for key in ("min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
+        )
+        return SnapshotRef(name, raw["snapshot-id"], str(raw.get("type", "branch")), keep, age, ref_age, raw)
 
     def statistics(self, raw: Any, pointer: str, kind: str) -> StatisticsFile:
-        path, size = str(raw["statistics-path"]), self.get(raw, "file-size-in-bytes", int, pointer)
-        return StatisticsFile(int(raw["snapshot-id"]), path, size, tuple(raw.get("blob-metadata") or ()), kind, raw)
+        path, size = _str(raw["statistics-path"]), self.get(raw, "file-size-in-bytes", int, pointer)
+        blobs = tuple(blob for blob in self.get(raw, "blob-metadata", list, pointer) or () if isinstance(blob, Mapping))
+        return StatisticsFile(_long(raw["snapshot-id"]), path, size, blobs, kind, raw)
+
+
+def _is_long(value: Any) -> bool:
+    return type(value) is int and -LONG <= value < LONG
+
+
+def _long(value: Any) -> int:
+    if not _is_long(value):
+        raise TypeError(f"expected a 64-bit number, found {json.dumps(value)[:60]}")
+    return int(value)
+
+
+def _str(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected text, found {json.dumps(value)[:60]}")
+    return value
+
+
+def _type(value: Any) -> Any:
+    """A type's JSON: a name, or an object."""
+    if not isinstance(value, (str, Mapping)):
+        raise TypeError(f"expected a type, found {json.dumps(value)[:60]}")
+    return value

@@ -1,4 +1,6 @@
-"""Footers of Parquet data and delete files: schema with field ids, row groups and column chunk statistics."""
+"""Footers of Parquet data and delete files: schema with field ids, row groups and column chunk statistics.
+
+They are decoded in a child process: pyarrow ends its process when a column chunk's type is not the schema's."""
 
 from __future__ import annotations
 
@@ -8,9 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from explorer.errors import UnreadableFile
+from explorer.io import budget
+from explorer.io.isolated import from_json, run
 from explorer.io.storage import Storage
 
 TAIL = 64 << 10
+MAX_FOOTER = 64 << 20
 
 
 def read_footer(storage: Storage, path: str) -> dict[str, Any]:
@@ -27,16 +32,18 @@ def read_footer(storage: Storage, path: str) -> dict[str, Any]:
     length = int.from_bytes(tail[-8:-4], "little") + 8
     if length > size:
         raise UnreadableFile(path, f"the Parquet footer claims {length} bytes in a file of {size}")
+    budget.within(length, MAX_FOOTER, path, "bytes of Parquet footer")
     if length > len(tail):
         tail = storage.read(path, size - length, length)
     try:
-        metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + tail[-length:]))
-    except (pa.ArrowException, OSError) as error:
-        raise UnreadableFile(path, f"the Parquet footer is damaged: {error}") from error
-    return _plain(metadata)
+        return from_json(run("footer", path, tail[-length:])["footer"][0].as_py())  # type: ignore[no-any-return]
+    except UnreadableFile as error:
+        raise UnreadableFile(path, f"the Parquet footer is damaged: {error.cause}") from error
 
 
-def _plain(metadata: pq.FileMetaData) -> dict[str, Any]:
+def plain_footer(footer: bytes) -> dict[str, Any]:
+    """See `read_footer`; of a file's last bytes. Raises what pyarrow raises."""
+    metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
     arrow = metadata.schema.to_arrow_schema()
     field_ids = {
         f.name: int(f.metadata[b"PARQUET:field_id"]) for f in arrow if f.metadata and b"PARQUET:field_id" in f.metadata
@@ -49,11 +56,12 @@ def _plain(metadata: pq.FileMetaData) -> dict[str, Any]:
         for j in range(group.num_columns):
             chunk = group.column(j)
             stats = chunk.statistics if chunk.is_stats_set else None
+            least, most = _bounds(stats) if stats and stats.has_min_max else (None, None)
             chunks.append(
                 {
                     "path": chunk.path_in_schema,
-                    "min": stats.min if stats and stats.has_min_max else None,
-                    "max": stats.max if stats and stats.has_min_max else None,
+                    "min": least,
+                    "max": most,
                     "null_count": stats.null_count if stats and stats.has_null_count else None,
                     "total_compressed_size": chunk.total_compressed_size,
                     "compression": chunk.compression,
@@ -82,3 +90,11 @@ def _plain(metadata: pq.FileMetaData) -> dict[str, Any]:
         ],
         "row_groups": groups,
     }
+
+
+def _bounds(stats: pq.Statistics) -> tuple[Any, Any]:
+    """A chunk's bounds; none where they are not what the type says."""
+    try:
+        return stats.min, stats.max
+    except (ValueError, OverflowError):
+        return None, None

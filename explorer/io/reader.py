@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 from cachetools import LRUCache
 
 from explorer.errors import NotFoundInTable, UnreadableFile
-from explorer.io import avro, cache, manifests, parquet, puffin
+from explorer.io import avro, budget, cache, manifests, parquet, places, puffin
 from explorer.io.locate import Location
 from explorer.io.metadata import parse_metadata
 from explorer.io.storage import Storage, canonical, local_path
@@ -36,10 +37,21 @@ BATCH_BYTES = 3 << 20
 """Manifests of together this size are decoded in one call."""
 MEMORY_BYTES = 192 << 20
 """Decoded entries kept in memory, for each table."""
+MANIFESTS = 2 * budget.LISTED
+"""Manifests of manifest lists kept in memory, for each table."""
+UNPACKING = 8
+"""How many times its bytes a manifest takes while it is decoded, about."""
 
 
 def _bytes(read: Read) -> int:
     return 1000 if read.value is None else int(read.value.nbytes) + 1000
+
+
+def _same_place(one: str, other: str) -> bool:
+    try:
+        return canonical(one) == canonical(other)
+    except UnreadableFile:
+        return False
 
 
 def _unreadable(error: UnreadableFile) -> Read:
@@ -52,23 +64,28 @@ class TableReader:
     def __init__(self, location: Location, roots: Sequence[str] = ()) -> None:
         self.location = location
         self.extra_roots = tuple(roots)
-        folder = location.metadata_location.rsplit("/", 1)[0]
-        data = Storage([folder, *roots], location.properties).read(location.metadata_location)
-        self.metadata, problems = parse_metadata(data, location.metadata_location)
-        here = folder.rsplit("/", 1)[0] if folder.rsplit("/", 1)[-1] == "metadata" else folder
-        moved = None
-        if self.metadata.location and canonical(self.metadata.location) != canonical(here) and location.catalog is None:
-            moved = (self.metadata.location, here)
-            cause = f"opened from {here}, but the table says it lives at {self.metadata.location}: copied or edited"
-            problems.append(
-                Problem(location.metadata_location, cause, "/location", "paths below it are read from the copy", "info")
-            )
+        path, here = location.metadata_location, places.table_folder(location.metadata_location)
+        own = places.own_folders(path)
+        first = Storage([places.metadata_folder(path), *roots], location.properties)
+        self.metadata, problems = parse_metadata(first.read(path, limit=budget.METADATA), path)
+        stated, moved = self.metadata.location, None
+        if not stated or _same_place(stated, here):
+            pass
+        elif location.catalog is not None:
+            if places.location_is_own(stated, path, location.properties or {}):
+                own.append(stated)
+            else:
+                cause = f"the table says it lives at {stated}, which is no folder of its own: nothing is read there"
+                fix = "add it as a root if its files are to be read"
+                problems.append(Problem(path, cause, "/location", fix, "warning"))
+        else:
+            moved = (stated, here)
+            cause = f"opened from {here}, but the table says it lives at {stated}: copied or edited"
+            problems.append(Problem(path, cause, "/location", "paths below it are read from the copy", "info"))
         self.problems = tuple(problems)
-        # In a copy, what the table says of its location is only words: it is looked up in the copy, and allows nothing.
-        own = [here, self.metadata.location] if self.metadata.location and moved is None else [here]
         self.storage = Storage([*own, *roots], location.properties, moved)
         self._lock = threading.Lock()
-        self._lists: LRUCache[int, Read] = LRUCache(512)
+        self._lists: LRUCache[int, Read] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
         self._entries: LRUCache[tuple[str, bool], Read] = LRUCache(MEMORY_BYTES, getsizeof=_bytes)
         self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
 
@@ -82,18 +99,20 @@ class TableReader:
             result = self._read_list(snapshot)
         except UnreadableFile as error:
             result = Read([], (Problem(error.path, error.cause, unaffected="other snapshots are not affected"),))
-        with self._lock:
+        with self._lock, contextlib.suppress(ValueError):  # larger than the memory for all
             self._lists[snapshot.snapshot_id] = result
         return result
 
     def _read_list(self, snapshot: Snapshot) -> Read:
         if snapshot.manifest_list is not None:
-            container = avro.open_container(self.storage.read(snapshot.manifest_list), snapshot.manifest_list)
-            return Read(manifests.manifest_files(container), container.problems)
+            data = self.storage.read(snapshot.manifest_list, limit=budget.MANIFEST)
+            with budget.reading(len(data) * UNPACKING, snapshot.manifest_list):
+                container = avro.open_container(data, snapshot.manifest_list)
+                return Read(manifests.manifest_files(container), container.problems)
         found, problems = [], []
         for path in snapshot.manifests:
             try:
-                data = self.storage.read(path)
+                data = self.storage.read(path, limit=budget.MANIFEST)
                 header = avro.open_container(data, path, header_only=True)
                 found.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
             except UnreadableFile as error:
@@ -107,7 +126,7 @@ class TableReader:
         with self._lock:
             if path in self._bytes:
                 return self._bytes[path]
-        container = avro.open_container(self.storage.read(path), path)
+        container = avro.open_container(self.storage.read(path, limit=budget.MANIFEST), path)
         if sum(len(block.data) for block in container.blocks) < 4 << 20:
             with self._lock:
                 self._bytes[path] = container
@@ -126,67 +145,89 @@ class TableReader:
         """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
         manifests costs hardly more than one for one."""
         found: dict[str, Read] = {}
-        opened: dict[str, avro.Container] = {}
+        keys: dict[str, str | None] = {}
+        packed: dict[str, bytes] = {}
         for manifest in wanted:
             path = manifest.manifest_path
             try:
-                if (known := self._remembered(manifest, metrics)) is not None:
+                self.storage.check(path)
+                keys[path] = self._key(path, manifest.manifest_length)
+                if (known := self._remembered(path, keys[path], metrics)) is not None:
                     found[path] = known
                 else:
-                    opened[path] = avro.open_container(self.storage.read(path), path)
+                    packed[path] = self.storage.read(path, limit=budget.MANIFEST)
             except UnreadableFile as error:
                 found[path] = _unreadable(error)
-        tables = manifests.entries_of_many(list(opened.values()), metrics)
-        by_path = {m.manifest_path: m for m in wanted}
-        for (path, container), table in zip(opened.items(), tables, strict=True):
-            found[path] = _unreadable(table) if isinstance(table, UnreadableFile) else Read(table, container.problems)
-            if not found[path].problems:
-                self._keep(by_path[path], metrics, found[path].value)
+        try:
+            with budget.reading(sum(map(len, packed.values())) * UNPACKING, ", ".join(packed)[:1000]):
+                found |= self._decoded(packed, metrics)
+        except UnreadableFile as error:  # no room for them
+            found |= {path: _unreadable(UnreadableFile(path, error.cause)) for path in packed}
+        for path in packed:
+            key = keys[path]
+            if key is not None and not found[path].problems and key == self._key(path, len(packed[path])):
+                self._keep(key, metrics, found[path].value)
         with self._lock:
             for path, result in found.items():
                 with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
                     self._entries[(path, metrics)] = result
         return [found[m.manifest_path] for m in wanted]
 
-    def _remembered(self, manifest: ManifestFile, metrics: bool) -> Read | None:
+    def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Read]:
+        found: dict[str, Read] = {}
+        opened: list[avro.Container] = []
+        for path, data in packed.items():
+            try:
+                container = avro.open_container(data, path)
+                budget.within(container.count, budget.ENTRIES, path, "entries")
+                opened.append(container)
+            except UnreadableFile as error:
+                found[path] = _unreadable(error)
+        if opened:
+            budget.require_memory(sum(len(b.data) for c in opened for b in c.blocks), opened[0].path)
+        for container, table in zip(opened, manifests.entries_of_many(opened, metrics), strict=True):
+            bad = isinstance(table, UnreadableFile)
+            found[container.path] = _unreadable(table) if bad else Read(table, container.problems)
+        return found
+
+    def _remembered(self, path: str, key: str | None, metrics: bool) -> Read | None:
         """From memory or the disk cache."""
-        path = manifest.manifest_path
         with self._lock:
             if (path, metrics) in self._entries:
                 return self._entries[(path, metrics)]
-        stamp, length = self._stamp(path, manifest.manifest_length)
-        if length is None or length < cache.SMALLEST:
+        if key is None:
             return None
-        narrow = cache.get(path, length, stamp, "narrow")
+        narrow = cache.get(key, "narrow")
         if narrow is None or not metrics:
             return None if narrow is None else Read(narrow, ())
-        wide = cache.get(path, length, stamp, "metrics")
+        wide = cache.get(key, "metrics")
         if wide is None or wide.num_rows != narrow.num_rows:
             return None
         for at, name in enumerate(METRIC_NAMES, narrow.num_columns - 1):  # before `partition`, as decoded
             narrow = narrow.add_column(at, wide.schema.field(name), wide.column(name))
         return Read(narrow, ())
 
-    def _keep(self, manifest: ManifestFile, metrics: bool, table: pa.Table) -> None:
-        """Into the disk cache, when that pays."""
-        path = manifest.manifest_path
-        stamp, length = self._stamp(path, manifest.manifest_length)
-        if length is None or length < cache.SMALLEST:
-            return
+    def _keep(self, key: str, metrics: bool, table: pa.Table) -> None:
+        """Into the disk cache."""
         if metrics:
-            cache.put(path, length, stamp, "metrics", table.select(METRIC_NAMES))
-        cache.put(path, length, stamp, "narrow", table.drop_columns(METRIC_NAMES) if metrics else table)
+            cache.put(key, "metrics", table.select(METRIC_NAMES))
+        cache.put(key, "narrow", table.drop_columns(METRIC_NAMES) if metrics else table)
 
-    def _stamp(self, path: str, length: int | None) -> tuple[int, int | None]:
-        """(modification time, size) of a local file; (0, the length the list states) of a remote, immutable one."""
-        local = local_path(self.storage.resolve(path))
-        if local is None:
-            return 0, length
-        try:
-            state = os.stat(local)
-        except OSError:
-            return 0, None
-        return state.st_mtime_ns, state.st_size
+    def _key(self, path: str, length: int | None) -> str | None:
+        """What identifies a manifest's bytes in the disk cache; None where caching does not pay. A local file is known
+        by inode, time and size; a remote one never changes, and is known by its store, account, path and length."""
+        resolved = self.storage.resolve(path)
+        if local_path(resolved) is None:
+            identity = ["remote", self.storage.identity, resolved, length]
+        else:
+            real = self.storage.canonical(resolved)
+            try:
+                state = os.stat(real)
+            except OSError:
+                return None
+            length = state.st_size
+            identity = ["local", real, state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns, length]
+        return json.dumps(identity) if length is not None and length >= cache.SMALLEST else None
 
     def many_entries(
         self, wanted: Iterable[ManifestFile], metrics: bool = False
@@ -221,7 +262,7 @@ class TableReader:
 
     def metadata_file(self, path: str) -> tuple[TableMetadata, list[Problem]]:
         """An older metadata file of this table. Raises UnreadableFile."""
-        return parse_metadata(self.storage.read(path), path)
+        return parse_metadata(self.storage.read(path, limit=budget.METADATA), path)
 
     def parquet_footer(self, path: str) -> dict[str, Any]:
         """See io.parquet.read_footer."""
@@ -230,6 +271,17 @@ class TableReader:
     def puffin_footer(self, path: str) -> dict[str, Any]:
         """See io.puffin.read_footer."""
         return puffin.read_footer(self.storage, path)
+
+    def referenced_paths(self, snapshot: Snapshot) -> Iterator[str]:
+        """Every path that a read of a snapshot may open: its manifest list, manifests, data and delete files and
+        statistics, for `Storage.check`. What cannot be read names nothing: hold its Problem against `manifests`."""
+        yield from filter(None, [snapshot.manifest_list])
+        yield from (s.path for s in self.metadata.statistics if s.snapshot_id == snapshot.snapshot_id)
+        listed = self.manifests(snapshot).value
+        yield from (m.manifest_path for m in listed)
+        for _, read in self.many_entries(listed):
+            if read.value is not None:
+                yield from read.value["file_path"].to_pylist()
 
     def require_snapshot(self, snapshot_id: int) -> Snapshot:
         """The snapshot, or NotFoundInTable."""

@@ -10,7 +10,7 @@ import fastavro
 import pytest
 
 from explorer.errors import UnreadableFile
-from explorer.io import avro
+from explorer.io import avro, budget
 
 SCHEMA = {
     "type": "record",
@@ -101,7 +101,7 @@ def test_a_huge_count_does_not_hang() -> None:
 
 
 def test_a_bomb_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(avro, "MAX_UNPACKED", 100_000)
+    monkeypatch.setattr(budget, "UNPACKED", 100_000)
     for codec in ("deflate", "zstandard", "bzip2", "xz"):
         rows = [{"a": 1, "b": "x" * 1_000_000}]
         container = avro.open_container(written(codec, rows=rows), "f.avro")

@@ -261,7 +261,9 @@ def test_the_first_screen_reads_metadata_and_one_manifest_list(table: Path, monk
 
     read: list[str] = []
     original = Storage.read
-    monkeypatch.setattr(Storage, "read", lambda self, path, *a: (read.append(path), original(self, path, *a))[1])
+    monkeypatch.setattr(
+        Storage, "read", lambda self, path, *a, **k: (read.append(path), original(self, path, *a, **k))[1]
+    )
     opened = explorer.open_table(str(table))
     opened.manifests()
     assert [p.rsplit(".", 1)[-1] for p in read] == ["json", "avro"]
