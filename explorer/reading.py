@@ -10,7 +10,7 @@ from functools import partial
 from explorer.core.history import Resolved, resolve_snapshot
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.engines.reads import SqlRequest, Version
-from explorer.errors import NotFoundInTable, OutsideRoots, TableNotFound, UnreadableFile
+from explorer.errors import NotFoundInTable, OutsideRoots, TableNotFound
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.model.metadata import Snapshot
@@ -33,8 +33,6 @@ def check_readable(reader: TableReader, snapshot: Snapshot) -> None:
     """Refuse a snapshot of which Spark would open a file that may not be opened: it opens whatever a table names, where
     the table says it is. Raises OutsideRoots, and UnreadableFile when a manifest cannot be read, so that nobody knows
     what it names."""
-    for problem in reader.manifests(snapshot).problems:
-        raise UnreadableFile(problem.file, f"{problem.cause}; so Spark is not asked to read it")
     for path in reader.referenced_paths(snapshot):
         if reader.storage.check(path) != path:
             raise OutsideRoots(

@@ -261,7 +261,9 @@ ANALYSED_LEAVES = (
     LEAVES
     | RELATIONS
     | _names("catalog.CatalogTable analysis.ResolvedTable analysis.ResolvedFieldName analysis.ResolvedFieldPosition")
-    | _names("plans.logical.HintInfo")
+    | _names("plans.logical.HintInfo util.ReplaceDataProjections util.WriteDeltaProjections")
+    | _names("plans.logical.MergeRows$Copy$ plans.logical.MergeRows$Delete$ plans.logical.MergeRows$Insert$")
+    | _names("plans.logical.MergeRows$Update$")
     | _names("java.util.concurrent.atomic.AtomicReference")
 )
 """Values in an analysed plan; of tables, the classes are looked at."""

@@ -274,14 +274,21 @@ class TableReader:
 
     def referenced_paths(self, snapshot: Snapshot) -> Iterator[str]:
         """Every path that a read of a snapshot may open: its manifest list, manifests, data and delete files and
-        statistics, for `Storage.check`. What cannot be read names nothing: hold its Problem against `manifests`."""
+        statistics, for `Storage.check`. Raises UnreadableFile for what cannot be read: nobody knows what it names."""
         yield from filter(None, [snapshot.manifest_list])
         yield from (s.path for s in self.metadata.statistics if s.snapshot_id == snapshot.snapshot_id)
-        listed = self.manifests(snapshot).value
-        yield from (m.manifest_path for m in listed)
-        for _, read in self.many_entries(listed):
-            if read.value is not None:
-                yield from read.value["file_path"].to_pylist()
+        listed = self.manifests(snapshot)
+        self._refuse_damage(listed)
+        yield from (m.manifest_path for m in listed.value)
+        for _, read in self.many_entries(listed.value):
+            self._refuse_damage(read)
+            yield from read.value["file_path"].to_pylist()
+
+    @staticmethod
+    def _refuse_damage(read: Read) -> None:
+        for problem in read.problems:
+            if problem.severity == "error":
+                raise UnreadableFile(problem.file, problem.cause)
 
     def require_snapshot(self, snapshot_id: int) -> Snapshot:
         """The snapshot, or NotFoundInTable."""

