@@ -13,6 +13,7 @@ import explorer
 from explorer.conflicts import explain_conflict
 from explorer.core.commit import Decision
 from explorer.core.graph import list_node, manifest_node
+from explorer.core.operations import CATALOGUED, ISOLATION, KINDS, Operation
 from explorer.core.uncommitted import kind_of, overlay
 from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
@@ -21,7 +22,6 @@ from explorer.lab.catalogue import operations, predicted
 from explorer.lab.exercises import EXERCISES
 from explorer.lab.interleave import interleave, orders, outcome, serial_rows
 from explorer.lab.observe import API, observe, observe_api
-from explorer.lab.operations import CATALOGUED, ISOLATION, KINDS, Operation
 from explorer.lab.stepper import Run, replay
 from explorer.scenarios import fresh_copy
 from explorer.views.stategraph import state_svg
