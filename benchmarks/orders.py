@@ -11,7 +11,7 @@ import time
 from explorer.engines.spark import SparkEngine
 from explorer.lab.bench import Bench
 from explorer.lab.interleave import interleave
-from explorer.lab.operations import Operation
+from explorer.core.operations import Operation
 from explorer.views.stategraph import state_svg
 
 CASES = {

@@ -19,7 +19,7 @@ from explorer.io.metadata import parse_metadata
 from explorer.model.metadata import TableMetadata
 from explorer.scenarios import SCENARIOS
 from tests.helpers import open_demo
-from tests.unit.retained import HOUR, table_metadata
+from tests.unit.paper import HOUR, table_metadata
 
 CASES = 200
 
