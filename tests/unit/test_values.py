@@ -280,8 +280,8 @@ def test_files_of_a_manifest() -> None:
         {"status": 1, "file_path": "a", "equality_ids": [1, 2], "content": 2},
         {"status": 0, "file_path": "b", "sequence_number": 3},
         {"status": 2, "file_path": "c", "sequence_number": 1},
-        {"status": 1, "file_path": "v", "content": 1, "file_format": "PUFFIN", "content_offset": 4, "content_size_in_bytes": 9,
-         "referenced_data_file": "a"},
+        {"status": 1, "file_path": "v", "content": 1, "file_format": "PUFFIN", "content_offset": 4,
+         "content_size_in_bytes": 9, "referenced_data_file": "a"},
     )  # fmt: skip
     logical = as_of_snapshot(stored, manifest("m", 8), 8)
     found = {f.path: f for f in live_files(logical, 1, "m")}
