@@ -2,37 +2,26 @@
 and/or, a `not`, a sum, a constant, a condition, a returned value), and runs the tests that need neither Spark nor a
 browser on it.
 
-    python -m tests.mutants [--count 100] [--seed 1] [--only commit,values] [--jobs 2]
+    python -m tests.mutants [--count 100] [--seed 1] [--only commit,values] [--jobs 2] [--tests FILE...]
 
-Prints each survivor, and how many were killed. Nothing on disk is changed: each run is a fork of this process, which
-loads the changed module in place of the real one. POSIX only."""
+Prints each survivor, and how many were killed. Nothing on disk is changed: the tests are collected once, and run in a
+fork of this process for each mutant, whose functions are changed there. POSIX only."""
 
 from __future__ import annotations
 
 import argparse
 import ast
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import os
 import random
-import shutil
 import signal
 import sys
-import tempfile
 import time
+import types
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import fastavro  # noqa: F401  (each fork finds the heavy libraries loaded)
-import hypothesis  # noqa: F401
-import polars  # noqa: F401
-import pyarrow.compute
-import pyarrow.parquet  # noqa: F401
-import pyiceberg.catalog.sql
-import pyiceberg.table  # noqa: F401
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -128,64 +117,96 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
         yield Mutant(path.stem, place.lineno, text[start:end].decode(), after, source.decode())
 
 
-class _Replaced(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Loads one module of core from changed source."""
-
-    def __init__(self, mutant: Mutant) -> None:
-        self.mutant = mutant
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name != f"explorer.core.{self.mutant.module}":
-            return None
-        return importlib.util.spec_from_loader(name, self, origin=str(CORE / f"{self.mutant.module}.py"))
-
-    def exec_module(self, module: Any) -> None:
-        exec(compile(self.mutant.source, module.__spec__.origin, "exec"), module.__dict__)
+def _functions(holder: Any) -> dict[str, Any]:
+    """The functions of a module or class by name, those below properties and caches too."""
+    by_name: dict[str, Any] = {}
+    for name, value in vars(holder).items():
+        value = value.fget if isinstance(value, property) else getattr(value, "__wrapped__", value)
+        value = getattr(value, "__func__", value)
+        if isinstance(value, types.FunctionType):
+            by_name[name] = value
+    return by_name
 
 
-def _start(mutant: Mutant | None, folder: Path) -> int:
-    """Run the quick tests in a fork, on a mutant or on what is there; its exit code is 0 when they pass."""
-    pid = os.fork()
-    if pid:
-        return pid
-    os.setsid()
-    silence = os.open(os.devnull if mutant else str(folder / "unchanged.log"), os.O_WRONLY | os.O_CREAT)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)
-    if mutant:
-        sys.meta_path.insert(0, _Replaced(mutant))
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--basetemp", str(folder / str(os.getpid()))]
-    code = 1
-    try:
-        code = int(pytest.main([*QUICK, *options]))
-    finally:
-        os._exit(code)
+def _put(original: Any, changed: Any) -> None:
+    """Give the functions of a module or class the code and defaults of the changed ones."""
+    functions = _functions(changed)
+    for name, function in _functions(original).items():
+        if name in functions and function.__code__.co_freevars == functions[name].__code__.co_freevars:
+            function.__code__ = functions[name].__code__
+            function.__defaults__, function.__kwdefaults__ = (
+                functions[name].__defaults__,
+                functions[name].__kwdefaults__,
+            )
 
 
-def survivors(mutants: list[Mutant], jobs: int, folder: Path) -> list[Mutant]:
-    """Those that no test notices. One that does not end in time is noticed."""
-    waiting, running, alive = list(reversed(mutants)), dict[int, tuple[Mutant, float]](), list[Mutant]()
-    done = 0
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            mutant = waiting.pop()
-            running[_start(mutant, folder)] = (mutant, time.monotonic())
-        for pid, (mutant, began) in list(running.items()):
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            late = time.monotonic() - began > TIMEOUT_S
-            if not ended and not late:
-                continue
-            if late and not ended:
-                os.killpg(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-            del running[pid]
-            shutil.rmtree(folder / str(pid), ignore_errors=True)
-            done += 1
-            if ended and status == 0:
-                alive.append(mutant)
-                print(f"[{done}/{len(mutants)}] survives: {mutant}", flush=True)
-        time.sleep(0.05)
-    return alive
+def apply(mutant: Mutant) -> None:
+    """Change a module that is loaded already: its functions in place, its constants wherever they were imported."""
+    module = sys.modules[f"explorer.core.{mutant.module}"]
+    changed = types.ModuleType(module.__name__)
+    changed.__file__ = module.__file__
+    exec(compile(mutant.source, str(module.__file__), "exec"), changed.__dict__)
+    _put(module, changed)
+    ours = [m for name, m in sys.modules.items() if name.split(".")[0] in ("explorer", "tests")]
+    for name, value in vars(changed).items():
+        old = vars(module).get(name)
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            _put(old, value)
+        elif not name.startswith("__") and not callable(value) and not isinstance(value, types.ModuleType):
+            for holder in ours:
+                if vars(holder).get(name) is old:
+                    setattr(holder, name, value)
+
+
+class Mutating:
+    """A pytest plugin: the tests are collected once, then run in a fork for each mutant."""
+
+    def __init__(self, mutants: list[Mutant], jobs: int) -> None:
+        self.waiting, self.jobs = [None, *mutants], jobs
+        self.running: dict[int, tuple[Mutant, float]] = {}
+        self.alive: list[Mutant] = []
+        self.in_fork = False
+
+    def pytest_runtestloop(self) -> bool | None:
+        """None in a fork, where pytest then runs the tests; True here, where it does not."""
+        total, done = len(self.waiting) - 1, 0
+        while self.waiting or self.running:
+            while self.waiting and len(self.running) < self.jobs:
+                mutant = self.waiting.pop(0)
+                pid = os.fork()
+                if not pid:
+                    self._begin(mutant)
+                    return None
+                if mutant is None:
+                    if os.waitpid(pid, 0)[1]:
+                        raise pytest.UsageError("the tests fail on what is there, too")
+                else:
+                    self.running[pid] = (mutant, time.monotonic())
+            for pid, (mutant, began) in list(self.running.items()):
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                if not ended and time.monotonic() - began > TIMEOUT_S:  # it is noticed that it does not end
+                    os.killpg(pid, signal.SIGKILL)
+                    ended, status = os.waitpid(pid, 0)
+                if ended:
+                    del self.running[pid]
+                    done += 1
+                    if status == 0:
+                        self.alive.append(mutant)
+                        print(f"[{done}/{total}] survives: {mutant}", flush=True)
+            time.sleep(0.01)
+        return True
+
+    def _begin(self, mutant: Mutant | None) -> None:
+        self.in_fork = True
+        os.setsid()
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        if mutant:
+            try:
+                apply(mutant)
+            except Exception:
+                os._exit(1)  # it cannot even be loaded
 
 
 def main() -> None:
@@ -193,6 +214,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="modules of core, separated by commas")
+    parser.add_argument("--tests", nargs="+", default=QUICK)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     os.chdir(ROOT)
@@ -200,17 +222,14 @@ def main() -> None:
     paths = [p for p in sorted(CORE.glob("*.py")) if (p.stem in only if only else p.stem not in DRAWING)]
     every = [mutant for path in paths for mutant in mutants_of(path)]
     chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
-    folder = Path(tempfile.mkdtemp(prefix="mutants-"))
-    try:
-        _, status = os.waitpid(_start(None, folder), 0)
-        if status:
-            sys.exit(f"the tests fail on the unchanged package:\n{(folder / 'unchanged.log').read_text()[-2000:]}")
-        began = time.monotonic()
-        alive = survivors(chosen, options.jobs, folder)
-        killed = len(chosen) - len(alive)
+    plugin, began = Mutating(chosen, options.jobs), time.monotonic()
+    code = pytest.main([*options.tests, "-x", "-q", "-s", "-p", "no:cacheprovider"], [plugin])
+    if plugin.in_fork:
+        os._exit(int(code))
+    if code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        killed = len(chosen) - len(plugin.alive)
         print(f"{killed} of {len(chosen)} killed, of {len(every)} possible, in {time.monotonic() - began:.0f} s")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(int(code))
 
 
 if __name__ == "__main__":

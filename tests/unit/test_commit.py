@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -276,3 +277,14 @@ def test_every_operation_is_described_in_full() -> None:
             wrong.check()
     Operation("cow-delete", "snapshot", "pyiceberg").check()
     Operation("mor-delete", chosen=("validateDeletedFiles",)).check()
+
+
+def test_the_catalogue_in_docs_describes_the_same_validations() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "concurrency.md").read_text()
+    for name in CATALOGUED:
+        always = ", ".join(Operation(name, "snapshot").validations) or "none"
+        assert f"| {name}: {KINDS[name].title} | {always} | {', '.join(KINDS[name].serializable)} |" in text
+        assert f"| {name}" in text
+    for name, protects in PROTECTS.items():
+        assert f"- `{name}` {protects}." in text
+    assert all(f"| **{name}** |" in text or f"| **{name}, " in text for name in KINDS)
