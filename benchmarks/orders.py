@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import time
 
+from explorer.core.operations import Operation
 from explorer.engines.spark import SparkEngine
 from explorer.lab.bench import Bench
 from explorer.lab.interleave import interleave
-from explorer.lab.operations import Operation
 from explorer.views.stategraph import state_svg
 
 CASES = {

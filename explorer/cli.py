@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import click
 
 import explorer
+from explorer.core.operations import ISOLATION, KINDS
+from explorer.core.refs import OPERATIONS as REF_OPERATIONS
 from explorer.errors import EngineError, ExplorerError
 
 OPERATIONS = (
@@ -27,22 +29,8 @@ OPERATIONS = (
     "expire",
     "remove-orphans",
 )
-UNDO = (
-    "tag",
-    "branch",
-    "drop",
-    "fast-forward",
-    "rollback",
-    "rollback-to-time",
-    "set-current",
-    "cherry-pick",
-    "publish",
-)
-LAB_OPERATIONS = (
-    "append", "cow-update", "cow-delete", "mor-update", "mor-delete", "equality-delete", "compaction",
-    "replace-partitions", "fast-append",
-    "delete-files", "overwrite-filter", "rewrite-manifests", "add-column", "evolve-spec", "expire",
-)  # fmt: skip
+UNDO = tuple(REF_OPERATIONS)
+LAB_OPERATIONS = tuple(KINDS)
 F = TypeVar("F", bound=Callable[..., Any])
 INCOMPLETE, FAILED, NO_ENGINE = 3, 1, 4
 
@@ -624,7 +612,7 @@ without_option = click.option(
 
 
 def _operation(kind: str, isolation: str, without: tuple[str, ...], engine: str = "java") -> Any:
-    from explorer.lab.operations import Operation
+    from explorer.core.operations import Operation
 
     usual = Operation(kind, isolation, engine)
     left = tuple(v for v in usual.validations if v not in without)
@@ -635,7 +623,7 @@ def _operation(kind: str, isolation: str, without: tuple[str, ...], engine: str 
 @table_options
 @click.option("--base", required=True, help="The snapshot the commit began at.")
 @click.option("--operation", "kind", type=click.Choice(LAB_OPERATIONS), required=True)
-@click.option("--isolation", type=click.Choice(["serializable", "snapshot"]), default="serializable", show_default=True)
+@click.option("--isolation", type=click.Choice(ISOLATION), default="serializable", show_default=True)
 @without_option
 @click.option("--where", "condition", default="", help="The rows it is about, in pyiceberg's filter syntax.")
 def explain_conflict(
@@ -663,7 +651,7 @@ def explain_conflict(
 
 @main.command("lab")
 @click.argument("kinds", nargs=-1, type=click.Choice(LAB_OPERATIONS))
-@click.option("--isolation", type=click.Choice(["serializable", "snapshot"]), default="serializable", show_default=True)
+@click.option("--isolation", type=click.Choice(ISOLATION), default="serializable", show_default=True)
 @without_option
 @click.option(
     "--pyiceberg",

@@ -12,12 +12,13 @@ from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
-from explorer.core.commit import BY_FILTER, Change, Decision, Intent, decide
+from explorer.core.commit import Change, Decision, Intent, decide
 from explorer.core.costs import run_between
 from explorer.core.deletes import LiveFile, files_of
 from explorer.core.entries import as_of_snapshot
 from explorer.core.lineage import ancestry
 from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.operations import KINDS
 from explorer.core.values import partition_path
 from explorer.errors import NotFoundInTable
 from explorer.fate import bound_filter, metrics_filter
@@ -25,14 +26,14 @@ from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
 from explorer.table import Table
 
-REPLACES = ("cow-update", "cow-delete", "compaction", "delete-files")
-REFERS = ("mor-update", "mor-delete")
-
 
 def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequence[str], where: str = "") -> Decision:
-    """What Iceberg would say to an operation of a `kind` (see lab.operations.KINDS) with these validations on the rows
+    """What Iceberg would say to an operation of a `kind` (see core.operations.KINDS) with these validations on the rows
     that match `where`, had it begun at snapshot `base` and came to commit now. The data files it would replace or refer
     to are those of `base` that may hold such rows. Raises NotFoundInTable."""
+    if kind not in KINDS:
+        raise NotFoundInTable(f"no operation {kind!r}: there are {', '.join(KINDS)}")
+    what = KINDS[kind]
     start = table.resolve(base).snapshot
     current = table.metadata.current_snapshot
     assert current is not None
@@ -44,14 +45,14 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
         ) from error
     matches = file_filter(table, where)
     touched = tuple(f for f in table.row_reader.applicability(start).data if matches(f))
-    filtered = "conflictDetectionFilter" in validations or kind in BY_FILTER
+    filtered = "conflictDetectionFilter" in validations or what.decided_by == "filter"
     intent = Intent(
-        kind,
+        what,
         frozenset(validations),
-        replaced=touched if kind in REPLACES else (),
-        referenced=touched if kind in REFERS else (),
+        replaced=touched if what.replaces else (),
+        referenced=touched if what.refers else (),
         may_match=matches if filtered else lambda _: True,
-        vectors=table.metadata.format_version >= 3 and kind in REFERS,
+        vectors=table.metadata.format_version >= 3 and what.refers,
     )
     return decided(table, intent, later, line_to(table, start.snapshot_id))
 
@@ -71,10 +72,8 @@ def decided(
 ) -> Decision:
     """core.commit.decide on what these snapshots changed, with the partitions of the files in conflict. Those `before`
     are read only where the intent looks at them."""
-    looks = intent.kind == "compaction" or intent.vectors or bool(intent.validations - {"conflictDetectionFilter"})
-    earlier = (
-        [change_of(table, s) for s in before] if looks and "validateFromSnapshot" not in intent.validations else []
-    )
+    back = intent.looks and "validateFromSnapshot" not in intent.validations
+    earlier = [change_of(table, s) for s in before] if back else []
     later = [change_of(table, s) for s in since]
     decision, meta = decide(intent, later, earlier, moved, known), table.metadata
     files = {f.path: f for c in (*earlier, *later) for f in (*c.added_data, *c.added_deletes, *c.removed_data)}
@@ -83,19 +82,19 @@ def decided(
         file = files.get(path)
         return partition_path(file.partition, meta.spec(file.spec_id), meta) if file else ""
 
-    found = [replace(c, partitions=tuple(dict.fromkeys(of(path) for path in c.files))) for c in decision.conflicts]
-    return replace(decision, conflicts=tuple(found))
+    placed = [replace(c, partitions=tuple(dict.fromkeys(of(path) for path in c.files))) for c in decision.conflicts]
+    return replace(decision, conflicts=tuple(placed))
 
 
 def change_of(table: Table, snapshot: Snapshot) -> Change:
     """What a snapshot added and removed, by the manifests that it wrote."""
     wrote = [m for m in table.manifest_files(snapshot) if m.added_snapshot_id == snapshot.snapshot_id]
-    found: dict[str, list[LiveFile]] = {"ADDED": [], "DELETED": []}
+    by_status: dict[str, list[LiveFile]] = {"ADDED": [], "DELETED": []}
     for manifest, stored in table.stored_entries(wrote, metrics=True):
         entries = as_of_snapshot(stored, manifest, snapshot.snapshot_id)
-        for status, files in found.items():
+        for status, files in by_status.items():
             files += files_of(entries, manifest.partition_spec_id, manifest.manifest_path, (status,))
-    added = found["ADDED"]
+    added = by_status["ADDED"]
     name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(table.metadata))
     return Change(
         snapshot.snapshot_id,
@@ -103,7 +102,7 @@ def change_of(table: Table, snapshot: Snapshot) -> Change:
         snapshot.operation or "",
         tuple(f for f in added if f.kind == "data_file"),
         tuple(f for f in added if f.kind != "data_file"),
-        tuple(f for f in found["DELETED"] if f.kind == "data_file"),
+        tuple(f for f in by_status["DELETED"] if f.kind == "data_file"),
     )
 
 

@@ -10,13 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from explorer.core.reach import Holdings, holdings, kept_by_expiry, reach
+from explorer.core.names import runs, snapshot_ordinals
+from explorer.core.reach import Holdings, holdings, reach
 from explorer.core.refs import RefPreview, preview_refs
+from explorer.core.retention import Retention, gc_refusal, retention
 from explorer.core.units import count, human_bytes
 from explorer.engines.reads import explain
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
 from explorer.io.storage import local_path
+from explorer.model.metadata import TableMetadata
 from explorer.scenarios import NAMESPACE
 from explorer.table import Table
 
@@ -31,6 +34,9 @@ OPERATIONS: Mapping[str, tuple[str, str]] = {
     "remove-orphans": ("remove_orphan_files", ""),
 }
 """Each operation: Spark's procedure and its arguments beside the table."""
+
+RULES_SHOWN = 12
+"""Of the rules that keep snapshots, in a preview: a table may have hundreds of tags."""
 
 
 @dataclass(frozen=True)
@@ -104,19 +110,39 @@ def preview(table: Table, operation: str, columns: str = "", retain_last: int = 
 
 
 def _preview_expire(table: Table, retain_last: int) -> Preview:
-    meta = table.metadata
-    kept = kept_by_expiry(meta, int(time.time() * 1000), retain_last)
-    ids = {s.snapshot_id for s in kept}
+    """What Spark's procedure would do with `older_than` now: its arguments stand in for the table's properties, and
+    what branches and tags say of themselves stands."""
+    meta, now = table.metadata, int(time.time() * 1000)
+    try:
+        found = retention(meta, now, now, retain_last)
+    except ValueError as error:
+        return Preview("expire", (f"Iceberg would refuse: {error}.",), ())
     every = reach(meta.snapshots, table.manifest_files, table.stored_entries)
-    gone = every.minus(reach(kept, table.manifest_files, table.stored_entries))
-    expired = len(meta.snapshots) - len(ids)
+    gone = every.minus(reach(found.kept, table.manifest_files, table.stored_entries))
+    ids = {s.snapshot_id for s in found.kept}
+    statistics = {s.path for s in meta.statistics} - {s.path for s in meta.statistics if s.snapshot_id in ids}
     words = (
-        f"{count(expired, 'snapshot')} of {len(meta.snapshots)} would expire; time travel to them ends.",
+        f"{count(len(found.expired), 'snapshot')} of {len(meta.snapshots)} would expire; time travel to them ends.",
         f"{count(len(gone.files), 'data or delete file')}, {count(len(gone.manifests), 'manifest')} and "
         f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} "
         "at least.",
+        *([f"{count(len(statistics), 'statistics file')} of them would be removed."] if statistics else []),
+        *(f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in found.refs if not r.kept),
+        *_kept_words(meta, found),
     )
-    return Preview("expire", words, tuple(gone.paths))
+    return Preview("expire", words, tuple(sorted({*gone.paths, *statistics})))
+
+
+def _kept_words(meta: TableMetadata, found: Retention) -> list[str]:
+    """Which rule keeps which snapshots, a rule a sentence."""
+    ordinals = snapshot_ordinals(meta)
+    kept: dict[str, list[int]] = {}
+    for verdict in found.snapshots:
+        for keeper in verdict.keepers:
+            kept.setdefault(keeper.reason, []).append(ordinals[verdict.snapshot.snapshot_id])
+    sentences = [f"Kept: {runs(f'snapshot-{n}' for n in sorted(ns))}, since {why}." for why, ns in kept.items()]
+    more = len(sentences) - RULES_SHOWN
+    return sentences if more <= 0 else [*sentences[:RULES_SHOWN], f"{count(more, 'rule')} more keep snapshots."]
 
 
 def named_files(table: Table) -> set[str]:
@@ -146,6 +172,8 @@ def orphans(table: Table) -> dict[str, float]:
 
 
 def _preview_orphans(table: Table) -> Preview:
+    if refusal := gc_refusal(table.metadata):
+        return Preview("remove-orphans", (f"Iceberg would refuse: {refusal}.",), ())
     found = orphans(table)
     old = [p for p, hours in found.items() if hours > 72]
     words = (

@@ -1,25 +1,22 @@
 """What Iceberg will say to a commit, decided from metadata alone: commit, retry and then commit, or refuse, and why.
 
-The rules are those of Iceberg's validations (MergingSnapshotProducer and its kin); the tests hold every decision
-against what the library did."""
+One function for each of Iceberg's validations, named after its method; the tests hold every decision against what the
+library did."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from explorer.core.deletes import LiveFile
+from explorer.core.operations import Kind
 
 Matches = Callable[[LiveFile], bool]
 ADDS_DATA = ("append", "overwrite")
 ADDS_DELETES = ("overwrite", "delete")
 ANY_REMOVAL = ("overwrite", "replace", "delete")
-NO_CONFLICTING = {"validateNoConflictingData", "validateNoConflictingDeletes"}
-COPY_ON_WRITE = ("cow-update", "cow-delete")
-ROW_DELTA = ("mor-update", "mor-delete", "equality-delete")
-BY_FILTER = ("replace-partitions", "overwrite-filter")
-"""They replace whatever is there by a condition, rather than files that they have read."""
-UNRETRIED = ("add-column", "evolve-spec")
+"""The operations of snapshots that each of MergingSnapshotProducer's validations looks at."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +39,32 @@ class Intent:
     deletion vectors. `engine`: pyiceberg holds requirements against the table before it writes metadata, and validates
     only when it tries again."""
 
-    kind: str
+    kind: Kind
     validations: frozenset[str]
     replaced: tuple[LiveFile, ...] = ()
     referenced: tuple[LiveFile, ...] = ()
     may_match: Matches = lambda _: True
     vectors: bool = False
     engine: str = "java"
+
+    @property
+    def by_filter(self) -> bool:
+        """Whether validations go by a filter rather than by the files it has read; pyiceberg's always do."""
+        return self.kind.decided_by == "filter" or self.engine == "pyiceberg"
+
+    @property
+    def from_base(self) -> bool:
+        """Whether it looks only at what was committed since its base."""
+        return "validateFromSnapshot" in self.validations or self.engine == "pyiceberg"
+
+    @property
+    def looks(self) -> bool:
+        """Whether any validation looks at other snapshots at all."""
+        return self.kind.api == "newRewrite" or self.vectors or bool(self.validations - {"conflictDetectionFilter"})
+
+    def matching(self, files: Sequence[LiveFile]) -> list[LiveFile]:
+        """The files that its conflict detection filter may concern."""
+        return [f for f in files if self.may_match(f)]
 
 
 @dataclass(frozen=True)
@@ -70,7 +86,7 @@ class Conflict:
 class Decision:
     """`outcome` is commit, retry (a lost swap, then commit) or refused."""
 
-    outcome: str
+    outcome: Literal["commit", "retry", "refused"]
     conflicts: tuple[Conflict, ...] = ()
 
     @property
@@ -102,112 +118,152 @@ def decide(
     its base: they count when it does not validate from its base. `moved`: the table's metadata is another than its
     base, be it without a snapshot. `known`: its base is still an ancestor of the current snapshot."""
     moved = bool(since) if moved is None else moved
-    if intent.kind in UNRETRIED:
-        words = "metadata.json is another than its base, and Iceberg does not retry a change of schema or spec"
-        return (
-            Decision("refused", (Conflict("CommitFailedException", 0, "", (), words),)) if moved else Decision("commit")
-        )
+    if not intent.kind.retried:  # SchemaUpdate.commit and BaseUpdatePartitionSpec.commit: one try
+        if not moved:
+            return Decision("commit")
+        reason = "metadata.json is another than its base, and Iceberg does not retry a change of schema or spec"
+        return Decision("refused", (Conflict("CommitFailedException", 0, "", (), reason),))
     if intent.engine == "pyiceberg" and not since:
         return Decision("commit")
-    if not known and _looks_back(intent):
-        words = (
+    if not known and _walks_history(intent):
+        reason = (
             "the snapshot it began from has expired or is no ancestor any more, so what was committed since "
             "cannot be looked through"
         )
-        return Decision("refused", (Conflict("validateFromSnapshot", 0, "", (), words),))
-    counted = (
-        since if "validateFromSnapshot" in intent.validations or intent.engine == "pyiceberg" else (*earlier, *since)
-    )
-    found = [conflict for change in counted for conflict in _conflicts(intent, change)]
-    if found:
-        return Decision("refused", tuple(found))
+        return Decision("refused", (Conflict("validateFromSnapshot", 0, "", (), reason),))
+    counted = since if intent.from_base else (*earlier, *since)
+    conflicts = tuple(c for change in counted for validation in VALIDATIONS for c in validation(intent, change))
+    if conflicts:
+        return Decision("refused", conflicts)
     return Decision("retry" if moved else "commit")
 
 
-def _looks_back(intent: Intent) -> bool:
-    """Whether its validations walk from its base to the current snapshot."""
+def _walks_history(intent: Intent) -> bool:
+    """Whether its validations walk from its base to the current snapshot (MergingSnapshotProducer.validationHistory,
+    which needs every snapshot in between)."""
     if "validateFromSnapshot" not in intent.validations:
         return False
     walks = any(c.startswith(("validateNoConflicting", "validateDataFilesExist")) for c in intent.validations)
-    return walks or intent.kind in ("compaction", *ROW_DELTA)
+    return walks or intent.kind.api in ("newRewrite", "newRowDelta")
 
 
-def _conflicts(intent: Intent, change: Change) -> list[Conflict]:
-    found: list[Conflict] = []
-    checks, kind = intent.validations, intent.kind
-    replaced = {f.path for f in intent.replaced}
+# -- Iceberg's validations --------------------------------------------------------------------------------------------
+Validation = Callable[[Intent, Change], Iterator[Conflict]]
 
-    def conflict(check: str, files: Sequence[LiveFile], words: str) -> None:
+
+def _conflict(check: str, change: Change, files: Sequence[LiveFile], reason: str) -> Iterator[Conflict]:
+    """The conflict with these files of a snapshot; none without any."""
+    if files:
         paths, manifests = tuple(f.path for f in files), tuple(dict.fromkeys(f.manifest_path for f in files))
-        found.append(
-            Conflict(check, change.snapshot_id, change.snapshot, paths, f"{change.snapshot} {words}", manifests)
-        )
+        yield Conflict(check, change.snapshot_id, change.snapshot, paths, f"{change.snapshot} {reason}", manifests)
 
-    def matching(files: Sequence[LiveFile], operations: Sequence[str]) -> list[LiveFile]:
-        return [f for f in files if intent.may_match(f)] if change.operation in operations else []
 
-    strict = (
-        kind == "compaction"
-        or (kind in (*COPY_ON_WRITE, "overwrite-filter") and checks & NO_CONFLICTING)
-        or "validateFilesExist" in checks
+def fail_missing_delete_paths(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """ManifestFilterManager.failMissingDeletePaths: the files that a commit deletes must be there still.
+
+    BaseRewriteFiles always asks for it, BaseOverwriteFiles with either of its validations, StreamingDelete with
+    validateFilesExist."""
+    asked = {
+        "newRewrite": True,
+        "newOverwrite": bool(intent.validations & {"validateNoConflictingData", "validateNoConflictingDeletes"}),
+        "newDelete": "validateFilesExist" in intent.validations,
+    }
+    if asked.get(intent.kind.api):
+        replaced = {f.path for f in intent.replaced}
+        gone = [f for f in change.removed_data if f.path in replaced]
+        yield from _conflict("failMissingDeletePaths", change, gone, "removed a data file that this commit replaces")
+
+
+def validate_added_data_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateAddedDataFiles, which BaseOverwriteFiles and BaseReplacePartitions call for
+    validateNoConflictingData, and BaseRowDelta for validateNoConflictingDataFiles."""
+    where = (
+        "to what this commit replaces" if intent.by_filter else "that may hold rows of its conflict detection filter"
     )
-    gone = [f for f in change.removed_data if f.path in replaced]
-    if gone and strict:  # files that a rewrite deletes must be there still
-        conflict("failMissingDeletePaths", gone, "removed a data file that this commit replaces")
-    by_filter = kind in BY_FILTER or (intent.engine == "pyiceberg" and kind in COPY_ON_WRITE)
-    for check in sorted(checks & {"validateNoConflictingData", "validateNoConflictingDataFiles"}):
-        if added := matching(change.added_data, ADDS_DATA):
-            where = (
-                "to what this commit replaces" if by_filter else "that may hold rows of its conflict detection filter"
-            )
-            conflict(check, added, f"added data files {where}")
-    if "validateNoConflictingDeletes" in checks:
-        if by_filter:
-            if deletes := matching(change.added_deletes, ADDS_DELETES):
-                conflict("validateNoConflictingDeletes", deletes, "added deletes to what this commit replaces")
-            if removed := matching(change.removed_data, ANY_REMOVAL):
-                conflict("validateNoConflictingDeletes", removed, "removed data files from what this commit replaces")
-        elif change.operation in ADDS_DELETES and (
-            hit := _hitting(change.added_deletes, intent.replaced, equality=True)
-        ):
-            conflict("validateNoConflictingDeletes", hit, "added deletes for a data file that this commit replaces")
-    if kind == "compaction" and change.operation in ADDS_DELETES:
-        hit = _hitting(change.added_deletes, intent.replaced, equality="dataSequenceNumber" not in checks)
-        which = "position deletes" if "dataSequenceNumber" in checks else "deletes"
-        if hit:
-            conflict("validateFromSnapshot", hit, f"added {which} for a data file that this commit rewrites")
-    if "validateDataFilesExist" in checks:
+    for check in ("validateNoConflictingData", "validateNoConflictingDataFiles"):
+        if check in intent.validations and change.operation in ADDS_DATA:
+            yield from _conflict(check, change, intent.matching(change.added_data), f"added data files {where}")
+
+
+def validate_no_new_deletes_for_data_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateNoNewDeletesForDataFiles, which BaseOverwriteFiles calls for
+    validateNoConflictingDeletes when files decide, and BaseRewriteFiles always: there equality deletes count only if
+    the rewritten rows do not keep their sequence number."""
+    if change.operation not in ADDS_DELETES or intent.by_filter:
+        return
+    if "validateNoConflictingDeletes" in intent.validations:
+        hit = _hitting(change.added_deletes, intent.replaced, equality=True)
+        reason = "added deletes for a data file that this commit replaces"
+        yield from _conflict("validateNoConflictingDeletes", change, hit, reason)
+    if intent.kind.api == "newRewrite":
+        keeps = "dataSequenceNumber" in intent.validations
+        hit = _hitting(change.added_deletes, intent.replaced, equality=not keeps)
+        reason = f"added {'position deletes' if keeps else 'deletes'} for a data file that this commit rewrites"
+        yield from _conflict("validateFromSnapshot", change, hit, reason)
+
+
+def validate_no_new_delete_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateNoNewDeleteFiles, which BaseOverwriteFiles and BaseReplacePartitions call for
+    validateNoConflictingDeletes when a filter decides, and BaseRowDelta for validateNoConflictingDeleteFiles."""
+    if change.operation not in ADDS_DELETES:
+        return
+    deletes = intent.matching(change.added_deletes)
+    if "validateNoConflictingDeletes" in intent.validations and intent.by_filter:
+        reason = "added deletes to what this commit replaces"
+        yield from _conflict("validateNoConflictingDeletes", change, deletes, reason)
+    if "validateNoConflictingDeleteFiles" in intent.validations:
+        reason = "added deletes that may concern rows of its conflict detection filter"
+        yield from _conflict("validateNoConflictingDeleteFiles", change, deletes, reason)
+
+
+def validate_deleted_data_files(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateDeletedDataFiles, which BaseOverwriteFiles and BaseReplacePartitions call for
+    validateNoConflictingDeletes when a filter decides."""
+    asked = "validateNoConflictingDeletes" in intent.validations and intent.by_filter
+    if asked and change.operation in ANY_REMOVAL:
+        reason = "removed data files from what this commit replaces"
+        yield from _conflict("validateNoConflictingDeletes", change, intent.matching(change.removed_data), reason)
+
+
+def validate_data_files_exist(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateDataFilesExist, which BaseRowDelta calls for the files that its deletes refer to;
+    snapshots of DELETE count only with validateDeletedFiles."""
+    counted = ANY_REMOVAL if "validateDeletedFiles" in intent.validations else ("overwrite", "replace")
+    if "validateDataFilesExist" in intent.validations and change.operation in counted:
         referenced = {f.path for f in intent.referenced}
         lost = [f for f in change.removed_data if f.path in referenced]
-        if lost and change.operation in (ANY_REMOVAL if "validateDeletedFiles" in checks else ("overwrite", "replace")):
-            conflict("validateDataFilesExist", lost, "removed a data file that its deletes refer to")
-    if "validateNoConflictingDeleteFiles" in checks and (added := matching(change.added_deletes, ADDS_DELETES)):
-        conflict(
-            "validateNoConflictingDeleteFiles",
-            added,
-            "added deletes that may concern rows of its conflict detection filter",
-        )
+        yield from _conflict("validateDataFilesExist", change, lost, "removed a data file that its deletes refer to")
+
+
+def validate_added_dvs(intent: Intent, change: Change) -> Iterator[Conflict]:
+    """MergingSnapshotProducer.validateAddedDVs, which BaseRowDelta always calls: a data file has one deletion vector at
+    most (spec: "Deletion Vectors")."""
     if intent.vectors and change.operation in ANY_REMOVAL:
         paths = {f.path for f in intent.referenced}
-        if twice := [
-            f for f in change.added_deletes if f.kind == "deletion_vector" and f.referenced_data_file in paths
-        ]:
-            conflict(
-                "validateAddedDVs",
-                twice,
-                "added a deletion vector for a data file that this commit adds one for: there can be one only",
-            )
-    return found
+        twice = [f for f in change.added_deletes if f.kind == "deletion_vector" and f.referenced_data_file in paths]
+        reason = "added a deletion vector for a data file that this commit adds one for: there can be one only"
+        yield from _conflict("validateAddedDVs", change, twice, reason)
+
+
+VALIDATIONS: tuple[Validation, ...] = (
+    fail_missing_delete_paths,
+    validate_added_data_files,
+    validate_no_new_deletes_for_data_files,
+    validate_no_new_delete_files,
+    validate_deleted_data_files,
+    validate_data_files_exist,
+    validate_added_dvs,
+)
 
 
 def _hitting(deletes: Sequence[LiveFile], data: Sequence[LiveFile], equality: bool) -> list[LiveFile]:
     """The deletes that apply to one of the data files; of several partitions, those of its own."""
     places = {f.place for f in data}
     paths = {f.path for f in data}
-    found = []
+    hitting = []
     for delete in deletes:
         if delete.kind == "equality_deletes" and not equality:
             continue
         if delete.referenced_data_file in paths or (delete.referenced_data_file is None and delete.place in places):
-            found.append(delete)
-    return found
+            hitting.append(delete)
+    return hitting

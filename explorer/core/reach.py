@@ -1,4 +1,4 @@
-"""What is reachable from which snapshots, which snapshots expiry would keep, and what a table holds at a moment."""
+"""What is reachable from which snapshots, and what a table holds at a moment."""
 
 from __future__ import annotations
 
@@ -56,33 +56,6 @@ def reach(snapshots: Iterable[Snapshot], manifests: Manifests, stored: Stored) -
         there = table.filter(pc.not_equal(table["status"], DELETED))
         files.update(zip(there["file_path"].to_pylist(), there["file_size_in_bytes"].to_pylist(), strict=True))
     return Reach(frozenset(lists), {p: m.manifest_length for p, m in every.items()}, files)
-
-
-def kept_by_expiry(metadata: TableMetadata, older_than_ms: int, retain_last: int = 1) -> list[Snapshot]:
-    """The snapshots that expiry keeps: what tags name; of each branch its newest ones (`retain_last`, or the branch's
-    own number) and those newer than `older_than_ms` (or the branch's own age); and whatever no ref leads to that is
-    newer (spec: "Snapshot Retention Policy")."""
-    kept: set[int] = set()
-    on_refs: set[int] = set()
-    for ref in metadata.refs:
-        line: list[Snapshot] = []
-        at = metadata.snapshot(ref.snapshot_id)
-        while at is not None and at.snapshot_id not in {s.snapshot_id for s in line}:
-            line.append(at)
-            at = metadata.snapshot(at.parent_snapshot_id)
-        on_refs |= {s.snapshot_id for s in line}
-        if ref.type == "tag":
-            kept.add(ref.snapshot_id)
-            continue
-        least = ref.min_snapshots_to_keep or retain_last
-        for i, snapshot in enumerate(line):
-            if i >= least and (snapshot.timestamp_ms or 0) < older_than_ms:
-                break
-            kept.add(snapshot.snapshot_id)
-    for snapshot in metadata.snapshots:
-        if snapshot.snapshot_id not in on_refs and (snapshot.timestamp_ms or 0) >= older_than_ms:
-            kept.add(snapshot.snapshot_id)
-    return [s for s in metadata.snapshots if s.snapshot_id in kept]
 
 
 @dataclass(frozen=True)

@@ -55,18 +55,18 @@ def readable(value: Any, kind: Any) -> Any:
     """An Iceberg value as a person reads it: dates and times in ISO form (UTC), bytes as hex."""
     if value is None:
         return None
-    if kind == "date" and isinstance(value, int):
-        return (
-            (EPOCH.date() + datetime.timedelta(days=value)).isoformat() if abs(value) < 2_900_000 else f"{value} days"
-        )
-    if isinstance(kind, str) and kind.startswith("timestamp") and isinstance(value, int):
-        micros = value // 1000 if "_ns" in kind else value
-        if abs(micros) > 250_000_000_000_000_000:
-            return str(value)
-        zone = "Z" if kind.startswith("timestamptz") else ""
-        return (EPOCH + datetime.timedelta(microseconds=micros)).isoformat(sep=" ") + zone
-    if kind == "time" and isinstance(value, int):
-        return (EPOCH + datetime.timedelta(microseconds=value)).time().isoformat()
+    if isinstance(kind, str) and isinstance(value, int):
+        try:
+            if kind == "date":
+                return (EPOCH.date() + datetime.timedelta(days=value)).isoformat()
+            if kind.startswith("timestamp"):
+                micros = value // 1000 if "_ns" in kind else value
+                zone = "Z" if kind.startswith("timestamptz") else ""
+                return (EPOCH + datetime.timedelta(microseconds=micros)).isoformat(sep=" ") + zone
+            if kind == "time":
+                return (EPOCH + datetime.timedelta(microseconds=value)).time().isoformat()
+        except OverflowError:  # before the year 1 or after 9999
+            return f"{value} days" if kind == "date" else str(value)
     if isinstance(value, bytes):
         return f"0x{value.hex()}"
     if isinstance(value, (bool, int, float, str)):

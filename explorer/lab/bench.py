@@ -56,15 +56,15 @@ class Bench:
         """An org.apache.iceberg.Table with operations of its own."""
         return self.catalog.loadTable(self.identifier(name))
 
-    def opened(self, location: str, staged: Sequence[Mapping[str, Any]] = ()) -> Table:
-        """A table by its metadata file; what lies in the lab's folder may be read. `staged` are snapshots to show
-        beside its own."""
-        found = locate(location)
+    def opened(self, location: str, beside: Sequence[Mapping[str, Any]] = ()) -> Table:
+        """A table by its metadata file; what lies in the lab's folder may be read. `beside` are snapshots to show
+        with its own."""
+        place = locate(location)
         reader = TableReader(
-            replace(found, catalog=CATALOG, name=f"{CATALOG}.{NAMESPACE}.{found.name}"), [str(self.home)]
+            replace(place, catalog=CATALOG, name=f"{CATALOG}.{NAMESPACE}.{place.name}"), [str(self.home)]
         )
-        if staged:
-            raw = {**reader.metadata.raw, "snapshots": [*reader.metadata.raw.get("snapshots", []), *staged]}
+        if beside:
+            raw = {**reader.metadata.raw, "snapshots": [*reader.metadata.raw.get("snapshots", []), *beside]}
             reader.metadata, _ = parse_metadata(json.dumps(raw).encode(), location)
         return Table(reader)
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.conflicts import decided, file_filter, line_to
-from explorer.core.commit import BY_FILTER, Decision, Intent
+from explorer.core.commit import Decision, Intent
+from explorer.core.operations import CATALOGUED, ISOLATION, KINDS, PROTECTS, Operation
 from explorer.lab.bench import Bench
 from explorer.lab.interleave import Outcome, outcome, serial_rows
-from explorer.lab.operations import CATALOGUED, ISOLATION, KEY, KINDS, PARTITION, PROTECTS, Operation
+from explorer.lab.planning import KEY, PARTITION
 from explorer.lab.stepper import Run
 from explorer.lab.writers import Writer
 from explorer.table import Table
@@ -44,17 +45,16 @@ def intent(writer: Writer) -> Intent:
     replaced = tuple(files[p] for p in writer.plan.replaced)
     referenced = tuple(files[p] for p in writer.plan.referenced)
     operation = writer.operation
-    whole = operation.kind in BY_FILTER
+    what = operation.what
+    whole = what.decided_by == "filter"
     filtered = whole or "conflictDetectionFilter" in operation.validations
     concerns = (
         file_filter(writer.table, f"p = '{PARTITION}'" if whole else f"id = {KEY}") if filtered else lambda _: True
     )
-    if operation.kind == "overwrite-filter" and writer.attempts:  # what its first attempt replaced must be there still
+    if whole and what.api == "newOverwrite" and writer.attempts:  # what its first attempt replaced must be there still
         replaced = tuple(f for f in files.values() if concerns(f))
     vectors = writer.table.metadata.format_version >= 3 and bool(referenced)
-    return Intent(
-        operation.kind, frozenset(operation.validations), replaced, referenced, concerns, vectors, operation.engine
-    )
+    return Intent(what, frozenset(operation.validations), replaced, referenced, concerns, vectors, operation.engine)
 
 
 def predicted(run: Run, table: Table, name: str = "A") -> Decision:
@@ -81,9 +81,9 @@ def pair(bench: Bench, late: Operation, early: Operation, version: int = 2) -> P
         run.step("B")
     decision = predicted(run, run.table())
     run.play("")
-    found = outcome(run, "AABBAB", serial)
+    happened = outcome(run, "AABBAB", serial)
     run.close()
-    return Pair(late, early, found, decision)
+    return Pair(late, early, happened, decision)
 
 
 Wanted = tuple[Operation, Operation, int]
@@ -113,28 +113,28 @@ def catalogue(bench: Bench, progress: Callable[[int, int], Any] = lambda *_: Non
         [(Operation(late), Operation(early), 2) for late in more for early in KINDS],
         [(late, Operation(early), 2) for late in theirs for early in CATALOGUED],
     ]
-    total, found = sum(map(len, wanted)), list[list[Pair]]()
+    total, groups = sum(map(len, wanted)), list[list[Pair]]()
     for group in wanted:
-        found.append([])
+        groups.append([])
         for late, early, version in group:
-            found[-1].append(pair(bench, late, early, version))
-            progress(sum(map(len, found)), total)
-    return Catalogue(*map(tuple, found))
+            groups[-1].append(pair(bench, late, early, version))
+            progress(sum(map(len, groups)), total)
+    return Catalogue(*map(tuple, groups))
 
 
 def _matrix(pairs: Sequence[Pair]) -> list[str]:
     """Late writers by early ones."""
     kinds = list(dict.fromkeys(p.early.kind for p in pairs))
     by_late: dict[Operation, dict[str, Pair]] = {}
-    for found in pairs:
-        by_late.setdefault(found.late, {})[found.early.kind] = found
+    for one in pairs:
+        by_late.setdefault(one.late, {})[one.early.kind] = one
     lines = ["| late \\ early | " + " | ".join(kinds) + " |", "|---|" + "---|" * len(kinds)]
     return lines + [
         f"| **{late}** | " + " | ".join(_cell(row[k]) for k in kinds) + " |" for late, row in by_late.items()
     ]
 
 
-def render_catalogue(found: Catalogue) -> str:
+def render_catalogue(run: Catalogue) -> str:
     """The catalogue as Markdown."""
     lines = [
         "# What happens when two commits meet",
@@ -177,12 +177,12 @@ def render_catalogue(found: Catalogue) -> str:
         "",
     ]
     kinds = list(CATALOGUED)
-    lines += _matrix(found.usual)
+    lines += _matrix(run.usual)
     lines += ["", "## Which validations are set", ""]
     lines += ["| operation | validations | under serializable also |", "|---|---|---|"]
     for kind in kinds:
         always = ", ".join(Operation(kind, "snapshot").validations) or "none"
-        lines.append(f"| {kind}: {KINDS[kind].words} | {always} | {', '.join(KINDS[kind].serializable)} |")
+        lines.append(f"| {kind}: {KINDS[kind].title} | {always} | {', '.join(KINDS[kind].serializable)} |")
     lines += [
         "",
         (
@@ -212,7 +212,7 @@ def render_catalogue(found: Catalogue) -> str:
             "protects from:"
         ),
         "",
-        *(f"- `{name}` {words}." for name, words in PROTECTS.items()),
+        *(f"- `{name}` {protects}." for name, protects in PROTECTS.items()),
         "",
         "## With deletion vectors (format version 3)",
         "",
@@ -226,7 +226,7 @@ def render_catalogue(found: Catalogue) -> str:
         "|---|---|---|---|",
         *(
             f"| {v2.late} | {v2.early.kind} | {_cell(v2)} | {_cell(v3)} |"
-            for v2, v3 in zip(found.usual, found.vectors, strict=True)
+            for v2, v3 in zip(run.usual, run.vectors, strict=True)
             if _cell(v2) != _cell(v3)
         ),
         "",
@@ -241,7 +241,7 @@ def render_catalogue(found: Catalogue) -> str:
             "at each attempt."
         ),
         "",
-        *_matrix(found.others),
+        *_matrix(run.others),
         "",
         "## pyiceberg as the late writer",
         "",
@@ -251,18 +251,18 @@ def render_catalogue(found: Catalogue) -> str:
         ),
         "only when it tries again, with the isolation level of the table's properties.",
         "",
-        *_matrix(found.pyiceberg),
+        *_matrix(run.pyiceberg),
         "",
     ]
     return "\n".join(lines)
 
 
-def _cell(found: Pair) -> str:
-    state = found.outcome.writers[0]
+def _cell(pair: Pair) -> str:
+    state = pair.outcome.writers[0]
     if state == "refused":
-        checks = sorted({c.check for c in found.decision.conflicts}) or ["?"]
+        checks = sorted({c.check for c in pair.decision.conflicts}) or ["?"]
         return f"refused: {', '.join(checks)}"
-    if found.outcome.anomaly:
-        return f"**anomaly: {found.outcome.anomaly}**"
-    serial = "=" + "=".join(found.outcome.serial)
+    if pair.outcome.anomaly:
+        return f"**anomaly: {pair.outcome.anomaly}**"
+    serial = "=" + "=".join(pair.outcome.serial)
     return f"{'retry' if state == 'retried' else 'commits'} ({serial})"

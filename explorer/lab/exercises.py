@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from explorer.core.operations import CATALOGUED, STEPS, Operation
 from explorer.errors import ExplorerError
 from explorer.lab.bench import Bench
-from explorer.lab.operations import KINDS, Operation
 from explorer.lab.stepper import Run
 from explorer.views.labviews import sequence_svg
 
@@ -117,9 +117,9 @@ def _anomaly(bench: Bench, answer: tuple[str, str]) -> Marked:
     late, early = answer
     pair = [Operation(late, "snapshot"), Operation(early, "snapshot")]
     run = _played(bench, pair, "AABBBBBAAAAA")
-    found = outcome(run, "", serial_rows(bench, pair))
-    said = f"an anomaly: {found.anomaly}" if found.anomaly else f"as if {' or '.join(found.serial)}"
-    return Marked(bool(found.anomaly), f"A {run.writer('A').state}, B {run.writer('B').state}: {said}.", run)
+    happened = outcome(run, "", serial_rows(bench, pair))
+    said = f"an anomaly: {happened.anomaly}" if happened.anomaly else f"as if {' or '.join(happened.serial)}"
+    return Marked(bool(happened.anomaly), f"A {run.writer('A').state}, B {run.writer('B').state}: {said}.", run)
 
 
 EXERCISES = (
@@ -147,7 +147,7 @@ EXERCISES = (
     ),
     Exercise(
         "Three appends. Give an order of steps, such as 'AABBC', in which C loses two swaps and commits in the "
-        "end. (The steps of each: load, write, apply, metadata, swap; after a lost swap apply again. "
+        f"end. (The steps of each: {', '.join(STEPS)}; after a lost swap apply again. "
         "What you leave out runs afterwards, A first.)",
         _lost_twice,
         "CCCCAAAAACCCBBBBBC",
@@ -169,7 +169,7 @@ EXERCISES = (
     Exercise(
         "Under snapshot isolation, find two operations (late, early) of which both commit, and the rows equal no "
         "serial order. "
-        f"(There are {', '.join(list(KINDS)[:8])}.)",
+        f"(There are {', '.join(CATALOGUED)}.)",
         _anomaly,
         ("mor-delete", "mor-update"),
     ),

@@ -7,19 +7,26 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from explorer.core.operations import STEPS, Operation, StepName
 from explorer.errors import NotFoundInTable
 from explorer.lab.bench import Bench
-from explorer.lab.operations import Operation
 from explorer.lab.stepper import NAMES, Event, Run
 
+
+def _phases(**last: StepName) -> tuple[tuple[str, int], ...]:
+    """(phase, how many steps it takes) from the last step of each."""
+    ends = [list(STEPS).index(step) + 1 for step in last.values()]
+    return tuple((phase, end - begin) for phase, begin, end in zip(last, [0, *ends], ends, strict=False))
+
+
 PHASES: Mapping[int, tuple[tuple[str, int], ...]] = {
-    2: (("reads", 2), ("applies", 1), ("commits", 2)),
-    3: (("reads", 2), ("commits", 3)),
+    2: _phases(reads="write", applies="apply", commits="swap"),
+    3: _phases(reads="write", commits="swap"),
 }
-"""By the number of writers: each phase that matters to others, and how many steps it takes. Two writers read (load,
-write), apply and commit (metadata, swap) in 20 orders; three read and commit (apply, metadata, swap) in 90."""
+"""By the number of writers: each phase that matters to others, and how many steps it takes. Two writers read, apply and
+commit in 20 orders; three, whose applying is a part of committing, in 90."""
 Rows = tuple[tuple[int, str, str], ...]
 
 
@@ -29,7 +36,7 @@ class Outcome:
     orders of the writers that committed give the same rows; and the anomaly's name where none does."""
 
     order: str
-    writers: tuple[str, ...]
+    writers: tuple[Literal["committed", "retried", "refused"], ...]
     rows: Rows
     serial: tuple[str, ...]
     anomaly: str
@@ -52,8 +59,8 @@ class Interleavings:
 
     def summary(self) -> dict[str, int]:
         """How often each combination of outcomes came, with anomalies apart."""
-        words = (", ".join(o.writers) + (f" ({o.anomaly})" if o.anomaly else "") for o in self.outcomes)
-        return dict(Counter(words).most_common())
+        named = (", ".join(o.writers) + (f" ({o.anomaly})" if o.anomaly else "") for o in self.outcomes)
+        return dict(Counter(named).most_common())
 
 
 def orders(writers: int) -> Iterator[str]:
@@ -86,7 +93,7 @@ def play(bench: Bench, operations: Sequence[Operation], order: str, version: int
 def serial_rows(bench: Bench, operations: Sequence[Operation], version: int = 2) -> dict[str, Rows]:
     """The rows after each serial order of each subset of the writers, by their names: '' is the table as it began. An
     order in which one of them cannot commit is left out."""
-    found: dict[str, Rows] = {}
+    by_order: dict[str, Rows] = {}
     names = NAMES[: len(operations)]
     for size in range(len(names) + 1):
         for order in itertools.permutations(names, size):
@@ -95,9 +102,9 @@ def serial_rows(bench: Bench, operations: Sequence[Operation], version: int = 2)
                 while not run.writer(name).over:
                     run.step(name)
             if all(run.writer(name).state == "committed" for name in order):
-                found["".join(order)] = tuple(run.rows())
+                by_order["".join(order)] = tuple(run.rows())
             run.close()
-    return found
+    return by_order
 
 
 def interleave(
@@ -127,7 +134,7 @@ def interleave(
 
 def outcome(run: Run, order: str, serial: dict[str, Rows]) -> Outcome:
     """What came of a run that is over."""
-    states = []
+    states: list[Literal["committed", "retried", "refused"]] = []
     for writer in run.writers:
         lost = any(e.writer == writer.name and e.outcome == "lost" for e in run.events)
         states.append("refused" if writer.state == "refused" else "retried" if lost else "committed")
@@ -144,8 +151,8 @@ def name_anomaly(rows: Rows, expected: dict[str, Rows], serial: dict[str, Rows])
     """A name for rows that no serial order of the committed writers gives."""
     counts = Counter(r[0] for r in rows)
     most: Counter[int] = Counter()
-    for found in expected.values():
-        most |= Counter(r[0] for r in found)
+    for serial_order in expected.values():
+        most |= Counter(r[0] for r in serial_order)
     if any(counts[i] > most[i] for i in counts if most[i] == 0):
         return "resurrected rows"
     if any(counts[i] > most[i] for i in counts):

@@ -26,11 +26,12 @@ import pyarrow.parquet as pq
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException
 
+from explorer.core.operations import ENGINES
 from explorer.errors import EngineError
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.lab import java as reflect
-from explorer.lab.writers import HookedCatalog, break_connection
+from explorer.lab.pyiceberg_hooks import HookedCatalog, Point, break_connection
 from explorer.maintenance import orphans
 from explorer.table import Table
 
@@ -41,7 +42,6 @@ SCHEMA = pa.schema(
         for i, (n, t) in enumerate((("writer", pa.string()), ("n", pa.int64())), 1)
     ]
 )
-KINDS = ("java", "pyiceberg")
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def race(
     home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-race-"))
     try:
         _make(home)
-        names = [f"{KINDS[i % 2]}-{i}" for i in range(writers)]
+        names = [f"{ENGINES[i % 2]}-{i}" for i in range(writers)]
         running = [_start(home, name.split("-")[0], name, commits) for name in names]
         deadline = time.time() + 120
         while any("ready" not in _acks(home, name) for name in names):
@@ -286,7 +286,7 @@ class Fault:
     opens_clean: bool
 
 
-def faults(kinds: Sequence[str] = KINDS, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Fault]:
+def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Fault]:
     """Let a writer process of each kind meet each of FAULTS in one commit, and look at the table afterwards."""
     home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-faults-"))
     found = []
@@ -348,7 +348,7 @@ def _pyiceberg_fault(home: Path, name: str, fault: str) -> None:
     path = f"file:{home}/catalog.db?mode=ro&uri=true" if fault == "read-only" else f"{home}/catalog.db?timeout=60"
     options = {"uri": f"sqlite:///{path}", "warehouse": f"file://{home}/warehouse", "init_catalog_tables": "false"}
 
-    def at(point: str) -> None:
+    def at(point: Point) -> None:
         if KILLED_AT.get(fault) == point:
             _die()
         if (fault, point) == ("answer-lost", "answer"):

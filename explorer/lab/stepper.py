@@ -1,5 +1,4 @@
-"""Writers that commit to one table, each step when it is told to: load, write files, apply (refresh, validate, write
-manifests and list), write metadata.json, compare-and-swap; after a lost swap, apply again. A writer can be killed, and
+"""Writers that commit to one table, each step (core.operations.STEPS) when it is told to. A writer can be killed, and
 the answer to its swap lost."""
 
 from __future__ import annotations
@@ -9,14 +8,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 import pyarrow.compute as pc
 
+from explorer.core.operations import Operation, State, StepOutcome
 from explorer.core.uncommitted import Loose, Uncommitted, kind_of
 from explorer.errors import EngineError, NotFoundInTable
 from explorer.lab.bench import Bench
-from explorer.lab.operations import Operation, rows_of
-from explorer.lab.writers import Writer, new_writer
+from explorer.lab.planning import rows_of
+from explorer.lab.pyiceberg_writer import PyicebergWriter
+from explorer.lab.writers import JavaWriter, Writer
 from explorer.maintenance import named_files
 from explorer.table import Table
 
@@ -32,8 +34,8 @@ class Event:
 
     n: int
     writer: str
-    step: str
-    outcome: str
+    step: State | Literal["kill", "again"]
+    outcome: StepOutcome
     words: str
     files: tuple[str, ...] = ()
     error: str = ""
@@ -44,6 +46,12 @@ class Event:
         """How a saved order says it: A takes a step, A! is killed, A? loses the answer to its swap, A+ begins again
         without looking."""
         return self.writer + {"killed": "!", "unknown": "?"}.get(self.outcome, "+" if self.step == "again" else "")
+
+
+def new_writer(name: str, operation: Operation, bench: Bench, table_name: str) -> Writer:
+    """A writer of the operation's engine."""
+    made = PyicebergWriter if operation.engine == "pyiceberg" else JavaWriter
+    return made(name, operation, bench, table_name)
 
 
 class Run:
@@ -58,7 +66,7 @@ class Run:
             )
         if version == 3 and any(o.engine == "pyiceberg" for o in operations):
             raise NotFoundInTable("pyiceberg 0.12 does not write tables of format version 3")
-        own = any(o.kind == "expire" for o in operations)  # it removes files
+        own = any(o.what.removes_files for o in operations)
         levels = [o.isolation for o in operations if o.engine == "pyiceberg"]  # pyiceberg takes it from the table
         by_property = {"write.delete.isolation-level": levels[-1]} if levels else None
         self.bench, self.version, self.name = bench, version, bench.fresh(version, own, by_property)
@@ -104,7 +112,9 @@ class Run:
         self.events.append(event)
         return event
 
-    def _event(self, writer: Writer, step: str, outcome: str, words: str, error: str = "") -> Event:
+    def _event(
+        self, writer: Writer, step: State | Literal["kill", "again"], outcome: StepOutcome, told: str, error: str = ""
+    ) -> Event:
         now = _files_below(self.folder)
         new = sorted(now.keys() - self._seen.keys(), key=lambda p: (now[p], p))
         gone = tuple(sorted(self._seen.keys() - now.keys()))
@@ -112,23 +122,24 @@ class Run:
         writer.left_behind += new
         kept = self._reachable(self.table()) if writer.over else set()
         writer.left_behind = [f for f in writer.left_behind if f in now and f not in kept]
-        return Event(len(self.events) + 1, writer.name, step, outcome, words, tuple(new), error, gone)
+        return Event(len(self.events) + 1, writer.name, step, outcome, told, tuple(new), error, gone)
 
     def table(self) -> Table:
         """The table as the catalog has it now, opened anew."""
         return self.bench.table(self.name)
 
     def drawn(self, now: Table | None = None) -> tuple[Table, Uncommitted]:
-        """The table as it is now, with the snapshots that writers have staged beside its own (after a lost answer they
+        """The table as it is now, with the snapshots that writers have applied beside its own (after a lost answer they
         may be its own); and what of all that writers have written is not in it."""
         now, prefix = now or self.table(), f"file:{self.folder}/"
-        staged = {
-            w.name: [s for s in w.staged if now.metadata.snapshot(int(s["snapshot-id"])) is None] for w in self.writers
+        applied = {
+            w.name: [s for s in w.applied if now.metadata.snapshot(int(s["snapshot-id"])) is None] for w in self.writers
         }
-        table = self.bench.opened(now.metadata.metadata_location, [s for found in staged.values() for s in found])
-        snapshots = {int(s["snapshot-id"]): name for name, found in staged.items() for s in found}
+        every = [s for snapshots in applied.values() for s in snapshots]
+        table = self.bench.opened(now.metadata.metadata_location, every)
+        written_by = {int(s["snapshot-id"]): name for name, snapshots in applied.items() for s in snapshots}
         paths: dict[str, str] = {}
-        for snapshot_id, writer in snapshots.items():
+        for snapshot_id, writer in written_by.items():
             wrote = [
                 m
                 for m in table.manifest_files(table.metadata.snapshot(snapshot_id))
@@ -138,20 +149,20 @@ class Run:
                 paths[manifest.manifest_path] = writer
                 added = entries.filter(pc.equal(entries["status"], 1))["file_path"].to_pylist()
                 paths.update((str(path), writer) for path in added)
-        lists = {str(s["manifest-list"]) for found in staged.values() for s in found}
+        lists = {str(s["manifest-list"]) for s in every}
         kept = {f"{prefix}{path}" for path in self._reachable(now)}
         loose = []
         for w in self.writers:
-            deletes = "equality_deletes" if w.operation.kind == "equality-delete" else "position_deletes"
+            deletes = next((a for a in w.operation.what.adds if a != "data_file"), "position_deletes")
             for path in (prefix + f for f in w.left_behind):
                 if path in paths or path in lists or path in kept:
                     continue
                 waits = (path == w.metadata_location and w.state in ("swap", "check")) or not (
-                    w.staged or path.endswith((".json", ".avro"))
+                    w.applied or path.endswith((".json", ".avro"))
                 )
                 mark = "staged" if waits and not w.over else "orphan"
                 loose.append(Loose(path, kind_of(path, deletes), w.name, mark))
-        return table, Uncommitted(snapshots, paths, tuple(loose), {w.name for w in self.writers if w.over})
+        return table, Uncommitted(written_by, paths, tuple(loose), {w.name for w in self.writers if w.over})
 
     def _reachable(self, now: Table) -> set[str]:
         named = (path.removeprefix("file://").removeprefix("file:") for path in named_files(now))

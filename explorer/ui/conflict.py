@@ -14,8 +14,8 @@ from explorer.conflicts import explain_conflict
 from explorer.core.commit import Decision
 from explorer.core.graph import list_node, manifest_node
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.core.operations import ISOLATION, KINDS, PROTECTS, Operation
 from explorer.core.uncommitted import Uncommitted
-from explorer.lab.operations import ISOLATION, KINDS, PROTECTS, Operation
 from explorer.table import Table
 from explorer.ui.background import in_background
 from explorer.ui.changes import grid, heading
@@ -29,9 +29,8 @@ _WORKERS = ThreadPoolExecutor(2, thread_name_prefix="conflict")
 def validation_switches(operation: Operation, width: int) -> Any | None:
     """A switch for each validation that an operation offers, with what it protects from, set as its engine sets it;
     None without any."""
-    offered = KINDS[operation.kind].offered if operation.engine == "java" else ()
-    options = {f"{name}: {PROTECTS[name]}": name for name in offered}
-    on = [v for v in offered if v in operation.validations]
+    options = {f"{name}: {PROTECTS[name]}": name for name in operation.offered}
+    on = [v for v in operation.offered if v in operation.validations]
     look: dict[str, Any] = {"margin": (2, 10), "width": width, "stylesheets": [WRAPPED]}
     return pn.widgets.CheckBoxGroup(options=options, value=on, **look) if options else None
 

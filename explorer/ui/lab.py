@@ -17,12 +17,13 @@ import panel_material_ui as pmui
 
 from explorer.core.commit import Decision
 from explorer.core.names import base_name
+from explorer.core.operations import ISOLATION, KINDS, Operation
 from explorer.core.uncommitted import Uncommitted
 from explorer.engines.spark import shared_engine
 from explorer.lab.bench import Bench
 from explorer.lab.catalogue import predicted
 from explorer.lab.interleave import Interleavings, interleave
-from explorer.lab.operations import ISOLATION, KINDS, Operation, rows_of
+from explorer.lab.planning import rows_of
 from explorer.lab.stepper import NAMES, Run, replay
 from explorer.table import Table
 from explorer.ui.background import in_background
@@ -70,7 +71,7 @@ def lab_view(table: Any, changed: Callable[[Any], None], opened: Callable[[str],
 def _choices() -> dict[str, str]:
     """What a writer may do, in words, to `kind@engine`."""
     return {
-        kind.words + (f", by {e}" if e != "java" else ""): f"{name}@{e}"
+        kind.title + (f", by {e}" if e != "java" else ""): f"{name}@{e}"
         for name, kind in KINDS.items()
         for e in kind.engines
     }
@@ -212,7 +213,7 @@ class LabPanel:
             if i >= len(chosen):
                 continue
             kind, engine = chosen[i]
-            box.append(heading(f"writer {NAMES[i]}: {KINDS[kind].words}"))
+            box.append(heading(f"writer {NAMES[i]}: {KINDS[kind].title}"))
             switches = validation_switches(Operation(kind, self.isolation.value, engine), 510)
             box.append(switches or pmui.Typography("no validations to set", variant="body2", margin=(2, 10)))
 

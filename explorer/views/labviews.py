@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, Protocol
 
 from explorer.core.names import shorten
+from explorer.core.operations import LOOKS_AT_CATALOG, StepOutcome
 from explorer.views.rows import plain
 from explorer.views.text import clean, render_table
 
@@ -24,7 +25,7 @@ class Step(Protocol):
     @property
     def step(self) -> str: ...
     @property
-    def outcome(self) -> str: ...
+    def outcome(self) -> StepOutcome: ...
     @property
     def words(self) -> str: ...
     @property
@@ -87,7 +88,7 @@ def interleavings_object(found: Any) -> dict[str, Any]:
     return {"operations": operations, "serial": plain(found.serial), "summary": found.summary(), "orders": orders}
 
 
-COLORS: Mapping[str, str] = {
+COLORS: Mapping[StepOutcome, str] = {
     "ok": "#555555", "committed": "#00895a", "lost": "#d55e00", "refused": "#b00020", "killed": "#111111",
     "unknown": "#7b4fd0",
 }  # fmt: skip
@@ -111,8 +112,8 @@ def sequence_svg(events: Sequence[Step], writers: Sequence[Any]) -> str:
         )
         out.append(f'<line x1="{at}" y1="28" x2="{at}" y2="{height - 8}" stroke="#bbb" stroke-dasharray="3 3"/>')
     for i, event in enumerate(events):
-        y, own, color = TOP + LINE * i + 16, x[event.writer], COLORS.get(event.outcome, "#555555")
-        target = catalog if event.step in ("load", "swap", "check") else storage if event.files else own
+        y, own, color = TOP + LINE * i + 16, x[event.writer], COLORS[event.outcome]
+        target = catalog if event.step in LOOKS_AT_CATALOG else storage if event.files else own
         if event.step == "apply" and event.outcome != "refused":
             out.append(f'<line x1="{own}" y1="{y}" x2="{catalog}" y2="{y}" stroke="#999" stroke-dasharray="2 3"/>')
         if target != own:

@@ -9,6 +9,7 @@ from typing import Any
 import graphviz
 import pygraphviz
 
+from explorer.core.operations import SEES_TABLE
 from explorer.core.units import count
 from explorer.views.dot import LAYOUT_LOCK, lines
 
@@ -33,7 +34,7 @@ def states(order: str, events: Any, phases: Any) -> Iterator[tuple[str, str, Has
             if event is None or status[name] in ("committed", "refused"):
                 break
             left.remove(event)
-            if event.step in ("load", "apply"):
+            if event.step in SEES_TABLE:
                 seen[name] = (*seen[name], "".join(commits))
             if event.outcome in ("committed", "lost", "refused"):
                 status[name] = event.outcome

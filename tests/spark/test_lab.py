@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.conflicts import explain_conflict
+from explorer.conflicts import change_of, explain_conflict
 from explorer.core.commit import Decision
 from explorer.core.graph import list_node, manifest_node
+from explorer.core.operations import CATALOGUED, ISOLATION, KINDS, Operation
 from explorer.core.uncommitted import kind_of, overlay
 from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
@@ -21,7 +22,6 @@ from explorer.lab.catalogue import operations, predicted
 from explorer.lab.exercises import EXERCISES
 from explorer.lab.interleave import interleave, orders, outcome, serial_rows
 from explorer.lab.observe import API, observe, observe_api
-from explorer.lab.operations import CATALOGUED, ISOLATION, KINDS, Operation
 from explorer.lab.stepper import Run, replay
 from explorer.scenarios import fresh_copy
 from explorer.views.stategraph import state_svg
@@ -126,6 +126,26 @@ def meet(bench: Bench, late: Operation, early: Operation, version: int = 2) -> t
         whole.close()
     run.close()
     return happened, decision
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_operation_does_what_its_description_says(name: str, bench: Bench) -> None:
+    kind = KINDS[name]
+    run = Run(bench, [Operation(name)])
+    before = {s.snapshot_id for s in run.table().metadata.snapshots}
+    run.play("AA")
+    plan = run.writer("A").plan
+    assert plan is not None
+    assert (bool(plan.replaced), bool(plan.referenced)) == (kind.replaces, kind.refers)
+    table = run.table()
+    made = [s for s in table.metadata.snapshots if s.snapshot_id not in before]
+    assert len(made) == kind.makes_snapshot
+    assert any(e.removed for e in run.events if e.outcome == "committed") == kind.removes_files
+    for snapshot in made:
+        change = change_of(table, snapshot)
+        assert {f.kind for f in (*change.added_data, *change.added_deletes)} == set(kind.adds)
+        assert bool(change.removed_data) == (kind.replaces or kind.decided_by == "filter")
+    run.close()
 
 
 PAIRS = [(late, Operation(early)) for late in operations() for early in CATALOGUED]

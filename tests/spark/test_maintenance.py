@@ -10,14 +10,12 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
 from explorer import maintenance, scenarios
-from explorer.cli import LAB_OPERATIONS, OPERATIONS, UNDO
+from explorer.cli import OPERATIONS
 from explorer.core.lineage import ancestry
 from explorer.core.reach import reach
-from explorer.core.refs import OPERATIONS as REF_OPERATIONS
 from explorer.engines.spark import SparkEngine, sandbox_conf
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
 from explorer.lab.observe import observe, observe_api
-from explorer.lab.operations import KINDS
 from explorer.table import Table
 from tests.unit.small import make_table
 
@@ -33,8 +31,6 @@ def on_disk(table: Table) -> set[str]:
 
 def test_the_command_knows_every_operation() -> None:
     assert tuple(maintenance.OPERATIONS) == OPERATIONS
-    assert tuple(REF_OPERATIONS) == UNDO
-    assert tuple(KINDS) == LAB_OPERATIONS
 
 
 @pytest.mark.parametrize(

@@ -1,177 +1,48 @@
-"""What a writer of the lab does: plan against the table it loaded, write real files, and stage a real operation of
-Iceberg's Java API with the validations that Spark sets (Flink for equality deletes), or with those a person chose."""
+"""How each operation of core.operations is done: plan against the table that was loaded, write real files, and build a
+real operation of Iceberg's Java API with the validations that Spark sets (Flink for equality deletes), or with those a
+person chose. One method for each operation."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from explorer.core.names import base_name
+from explorer.core.operations import Operation
+from explorer.core.units import count
 from explorer.core.values import partition_path
-from explorer.errors import NotFoundInTable
 from explorer.io.rows import read_schema
+from explorer.lab import java as reflect
 from explorer.scenarios.workshop import Workshop
 from explorer.table import Table
 
 KEY, PARTITION = 1, "a"
 """Operations on rows are about the rows with this id, operations on partitions about this one."""
-ISOLATION = ("serializable", "snapshot")
-ENGINES = ("java", "pyiceberg")
-
-PROTECTS: Mapping[str, str] = {
-    "validateFromSnapshot": (
-        "looks only at commits made after the snapshot that was read; without it, at the whole history"
-    ),
-    "conflictDetectionFilter": "counts only files that may hold rows of the condition; without it, every file",
-    "validateNoConflictingData": "refuses when rows that the condition matches were added meanwhile: write skew",
-    "validateNoConflictingDataFiles": (
-        "refuses when rows that the condition matches were added meanwhile: write skew, a lost update"
-    ),
-    "validateNoConflictingDeletes": (
-        "refuses when rows of a file that is replaced were deleted meanwhile: they would be resurrected"
-    ),
-    "validateNoConflictingDeleteFiles": (
-        "refuses when rows of the condition were deleted or updated meanwhile: a lost update"
-    ),
-    "validateDataFilesExist": (
-        "refuses when a data file that its deletes point to was rewritten: the deletes would hit nothing"
-    ),
-    "validateDeletedFiles": (
-        "counts a data file removed by a DELETE as missing too; without it only rewrites and overwrites"
-    ),
-    "validateFilesExist": "refuses when a file to delete is not there any more",
-    "dataSequenceNumber": (
-        "rewritten rows keep their sequence number: equality deletes committed meanwhile still hit them"
-    ),
-}
-"""Each validation, by its name in Iceberg's API, and what it protects from."""
-_SINCE = ("validateFromSnapshot", "conflictDetectionFilter")
-_DELTA = (
-    "validateDataFilesExist",
-    "validateDeletedFiles",
-    "validateNoConflictingDataFiles",
-    "validateNoConflictingDeleteFiles",
-)
-
-
-@dataclass(frozen=True)
-class Kind:
-    """An operation: in words, the method of Table that makes it, the validations its engine always sets, those it sets
-    under serializable isolation also, and others that its API offers."""
-
-    words: str
-    api: str
-    always: tuple[str, ...] = ()
-    serializable: tuple[str, ...] = ()
-    more: tuple[str, ...] = ()
-    engines: tuple[str, ...] = ("java",)
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """Every validation that may be set on it, in the order of PROTECTS."""
-        return tuple(v for v in PROTECTS if v in {*self.always, *self.serializable, *self.more})
-
-
-_COW = ((*_SINCE, "validateNoConflictingDeletes"), ("validateNoConflictingData",))
-_MOR_DELETE = (*_SINCE, "validateDataFilesExist")
-_OVERWRITE = (("validateFromSnapshot", "validateNoConflictingDeletes"), ("validateNoConflictingData",))
-KINDS: Mapping[str, Kind] = {
-    "append": Kind("INSERT a row with id 1", "newAppend", engines=ENGINES),
-    "cow-update": Kind("UPDATE WHERE id = 1, copy-on-write", "newOverwrite", *_COW),
-    "cow-delete": Kind("DELETE WHERE id = 1, copy-on-write", "newOverwrite", *_COW, engines=ENGINES),
-    "mor-update": Kind(
-        "UPDATE WHERE id = 1, merge-on-read",
-        "newRowDelta",
-        (*_SINCE, *_DELTA[:2], _DELTA[3]),
-        ("validateNoConflictingDataFiles",),
-    ),
-    "mor-delete": Kind(
-        "DELETE WHERE id = 1, merge-on-read", "newRowDelta", _MOR_DELETE, ("validateNoConflictingDataFiles",), _DELTA
-    ),
-    "equality-delete": Kind("delete id 1 by value (Flink)", "newRowDelta", more=(*_SINCE, *_DELTA[2:])),
-    "compaction": Kind(
-        "rewrite the data files of partition a into one", "newRewrite", ("validateFromSnapshot", "dataSequenceNumber")
-    ),
-    "replace-partitions": Kind("INSERT OVERWRITE partition a, dynamic", "newReplacePartitions", *_OVERWRITE),
-    "fast-append": Kind("INSERT a row with id 1, fast append", "newFastAppend"),
-    "delete-files": Kind("delete the data files of partition a", "newDelete", more=("validateFilesExist",)),
-    "overwrite-filter": Kind(
-        "INSERT OVERWRITE WHERE p = 'a'", "newOverwrite", *_OVERWRITE, more=("conflictDetectionFilter",)
-    ),
-    "rewrite-manifests": Kind("rewrite the manifests into one", "rewriteManifests"),
-    "add-column": Kind("ALTER TABLE ADD COLUMN", "updateSchema"),
-    "evolve-spec": Kind("ALTER TABLE ADD PARTITION FIELD id", "updateSpec"),
-    "expire": Kind("expire all snapshots but the last", "expireSnapshots"),
-}
-"""Every operation of the lab."""
-METADATA_ONLY = ("add-column", "evolve-spec", "expire")
-"""They make no snapshot."""
-CATALOGUED = tuple(KINDS)[:8]
-"""The operations whose pairs docs/concurrency.md lists."""
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One writer's intention. `isolation` decides which validations the engine sets, unless `chosen` says them one by
-    one."""
-
-    kind: str
-    isolation: str = "serializable"
-    engine: str = "java"
-    chosen: tuple[str, ...] | None = None
-
-    def check(self) -> None:
-        """Raises NotFoundInTable for what there is not."""
-        if self.kind not in KINDS or self.isolation not in ISOLATION:
-            raise NotFoundInTable(
-                f"no operation {self.kind!r} with isolation {self.isolation!r}: there are {', '.join(KINDS)}"
-            )
-        if self.engine not in KINDS[self.kind].engines:
-            raise NotFoundInTable(
-                f"no {self.kind} by {self.engine!r}: it is done by {' or '.join(KINDS[self.kind].engines)}"
-            )
-        offered = KINDS[self.kind].offered if self.engine == "java" else ()
-        if unknown := set(self.chosen or ()) - set(offered):
-            raise NotFoundInTable(
-                f"{self.kind} has no validation {sorted(unknown)[0]!r}: there are {', '.join(offered) or 'none'}"
-            )
-
-    @property
-    def validations(self) -> tuple[str, ...]:
-        """The validations that are set on it, by the names of Iceberg's API."""
-        kind = KINDS[self.kind]
-        if self.chosen is not None:
-            return self.chosen
-        wanted = {*kind.always, *(kind.serializable if self.isolation == "serializable" else ())}
-        return tuple(v for v in PROTECTS if v in wanted)
-
-    def __str__(self) -> str:
-        by = " by pyiceberg" if self.engine == "pyiceberg" else ""
-        if self.chosen is not None:
-            return f"{self.kind}{by}, with {', '.join(self.chosen) or 'no validations'}"
-        return f"{self.kind}{by}" + (f", {self.isolation}" if KINDS[self.kind].serializable else "")
 
 
 @dataclass
 class Plan:
-    """What a writer found in the snapshot it loaded, and the files it wrote: paths that it replaces, refers to, and
-    adds."""
+    """What a writer saw in the snapshot it loaded, and the files it wrote: paths that it replaces, refers to, and
+    adds. `pending` is Iceberg's pending update. `update`, of a change of metadata alone, applies it: the metadata it
+    began from, the metadata to write, and what was done in words."""
 
     replaced: list[str] = field(default_factory=list)
     referenced: list[str] = field(default_factory=list)
     added: list[str] = field(default_factory=list)
     pending: Any = None
+    update: Callable[[], tuple[Any, Any, str]] | None = None
 
 
 def live_rows(table: Table) -> list[tuple[Any, Mapping[str, Any]]]:
     """(data file, row with _pos) for every row that a reader sees."""
     at = table.metadata.current_snapshot
-    found = table.row_reader.applicability(at)
+    files = table.row_reader.applicability(at)
     schema = read_schema(table.metadata, at.schema_id if at else None)
     return [
-        (data, row) for data in found.data for row in table.row_reader.live(data, found.of(data), schema).to_pylist()
+        (data, row) for data in files.data for row in table.row_reader.live(data, files.of(data), schema).to_pylist()
     ]
 
 
@@ -180,13 +51,13 @@ def rows_of(table: Table) -> list[tuple[int, str, str]]:
     return sorted((r["id"], r["v"], r["p"]) for _, r in live_rows(table))
 
 
-def stage(operation: Operation, writer: str, table: Table, java: Any, workshop: Workshop) -> Plan:
+def plan_and_write(operation: Operation, writer: str, table: Table, java: Any, workshop: Workshop) -> Plan:
     """Plan the operation against `table` (as loaded, beside its Java twin), write its data and delete files, and build
     the pending update with its validations. Nothing is committed."""
-    return _Staging(operation, writer, table, java, workshop).plan()
+    return _Planner(operation, writer, table, java, workshop).plan()
 
 
-class _Staging:
+class _Planner:
     def __init__(self, operation: Operation, writer: str, table: Table, java: Any, workshop: Workshop) -> None:
         self.operation, self.writer, self.table, self.java, self.workshop = operation, writer, table, java, workshop
         self.checks = operation.validations
@@ -199,11 +70,10 @@ class _Staging:
         self.added: list[str] = []
 
     def plan(self) -> Plan:
-        kind = KINDS[self.operation.kind]
-        pending = getattr(self.java, kind.api)()
-        found: Plan = getattr(self, self.operation.kind.replace("-", "_"))(pending)
-        found.added, found.pending = self.added, pending
-        return found
+        pending = getattr(self.java, self.operation.what.api)()
+        plan: Plan = getattr(self, self.operation.kind.replace("-", "_"))(pending)
+        plan.added, plan.pending = self.added, pending
+        return plan
 
     # -- helpers ------------------------------------------------------------------------------------------------------
     def where(self, path: str) -> str:
@@ -236,14 +106,14 @@ class _Staging:
     @cached_property
     def tasks(self) -> dict[str, tuple[Any, list[Any]]]:
         """Iceberg's own objects for the live data files, each with the delete files that apply to it."""
-        found = {}
+        by_path = {}
         tasks = self.java.newScan().planFiles()
         iterator = tasks.iterator()
         while iterator.hasNext():
             task = iterator.next()
-            found[str(task.file().location())] = (task.file(), list(task.deletes()))
+            by_path[str(task.file().location())] = (task.file(), list(task.deletes()))
         tasks.close()
-        return found
+        return by_path
 
     def file(self, path: str) -> Any:
         return self.tasks[path][0]
@@ -361,21 +231,32 @@ class _Staging:
         pending.clusterBy(self.jvm.com.google.common.base.Functions.constant("all"))
         return Plan()
 
+    def base(self) -> Any:
+        return self.java.operations().current()
+
     def add_column(self, pending: Any) -> Plan:
-        pending.addColumn(
-            f"note_{self.writer.lower()}", getattr(self.jvm.org.apache.iceberg.types, "Types$StringType").get()
-        )
-        return Plan()
+        text = getattr(self.jvm.org.apache.iceberg.types, "Types$StringType").get()
+        pending.addColumn(f"note_{self.writer.lower()}", text)
+        told = "adds a schema with the column to the metadata it loaded"
+        return Plan(update=lambda: (self.base(), self.base().updateSchema(pending.apply()), told))
 
     def evolve_spec(self, pending: Any) -> Plan:
         spec = self.table.metadata.spec(self.table.metadata.default_spec_id)
         there = any(f.name == "id" for f in (spec.fields if spec else ()))
         (pending.removeField if there else pending.addField)("id")  # the second of two takes it away again
-        return Plan()
+        told = "adds a partition spec to the metadata it loaded"
+        return Plan(update=lambda: (self.base(), self.base().updatePartitionSpec(pending.apply()), told))
 
     def expire(self, pending: Any) -> Plan:
         pending.expireOlderThan(1 << 62).retainLast(1)
-        return Plan()
+
+        def update() -> tuple[Any, Any, str]:  # it refreshes, and decides anew
+            updated = reflect.call(self.workshop, pending, "internalApply")
+            base = reflect.field(pending, "base")
+            gone = count(len(list(base.snapshots())) - len(list(updated.snapshots())), "snapshot")
+            return base, updated, f"refreshes to {base_name(str(base.metadataFileLocation()))}, finds {gone} to expire"
+
+        return Plan(update=update)
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:

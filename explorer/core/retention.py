@@ -1,0 +1,196 @@
+"""Which snapshots and refs expiry keeps, and by which rule (spec: "Snapshot Retention Policy").
+
+The rule is that of Iceberg's RemoveSnapshots, which Spark's procedure calls; the tests hold it against what that class
+answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.core.lineage import ancestry
+from explorer.core.units import count, instant
+from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
+
+MAX_SNAPSHOT_AGE = "history.expire.max-snapshot-age-ms"
+MIN_SNAPSHOTS = "history.expire.min-snapshots-to-keep"
+MAX_REF_AGE = "history.expire.max-ref-age-ms"
+DEFAULTS: Mapping[str, int] = {MAX_SNAPSHOT_AGE: 5 * 24 * 3600 * 1000, MIN_SNAPSHOTS: 1, MAX_REF_AGE: 2**63 - 1}
+"""The table properties that set the policy where a ref has none of its own, and what holds without them: five days, one
+snapshot, forever."""
+
+Rule = Literal["ref", "youngest", "age", "unreferenced"]
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """A rule that keeps a snapshot: a `ref` that stays points to it, it is among the `youngest` of a branch, its `age`
+    is within a branch's limit, or it is young and `unreferenced` (`ref` is then None)."""
+
+    rule: Rule
+    ref: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class RefRetention:
+    """Whether a branch or tag stays, and why."""
+
+    ref: SnapshotRef
+    kept: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class SnapshotRetention:
+    """Whether a snapshot stays: every rule that keeps it, or why none does."""
+
+    snapshot: Snapshot
+    keepers: tuple[Keeper, ...]
+    expired_because: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> bool:
+        """Whether any rule keeps it."""
+        return bool(self.keepers)
+
+    @property
+    def reason(self) -> str:
+        """In words."""
+        if self.kept:
+            return "kept: " + "; ".join(k.reason for k in self.keepers)
+        return "expired: " + "; ".join(self.expired_because)
+
+
+@dataclass(frozen=True)
+class Retention:
+    """What expiry makes of a table's refs and snapshots, both in the table's order."""
+
+    refs: tuple[RefRetention, ...]
+    snapshots: tuple[SnapshotRetention, ...]
+
+    @property
+    def kept(self) -> tuple[Snapshot, ...]:
+        """The snapshots that stay."""
+        return tuple(s.snapshot for s in self.snapshots if s.kept)
+
+    @property
+    def expired(self) -> tuple[Snapshot, ...]:
+        """The snapshots that go."""
+        return tuple(s.snapshot for s in self.snapshots if not s.kept)
+
+
+def gc_refusal(metadata: TableMetadata) -> str:
+    """Why no file of a table may be removed, be it of an expired snapshot or an orphan; empty where they may."""
+    enabled = metadata.properties.get("gc.enabled", "true").lower() == "true"
+    return "" if enabled else "the table's property gc.enabled is not true: its files may belong to other tables too"
+
+
+def retention(
+    metadata: TableMetadata, now_ms: int, older_than_ms: int | None = None, retain_last: int | None = None
+) -> Retention:
+    """Apply the policy as of `now_ms`. `older_than_ms` (a moment) and `retain_last` are an expiry's own arguments: they
+    stand in for the table's properties, never for what a ref itself says. Raises ValueError, with Iceberg's reason,
+    where it would refuse to expire anything."""
+    if refusal := gc_refusal(metadata):
+        raise ValueError(refusal)
+    if retain_last is not None and retain_last < 1:
+        raise ValueError(f"{retain_last} snapshots to retain are too few: at least 1 must stay")
+    age_limit = now_ms - _number(metadata, MAX_SNAPSHOT_AGE)
+    older_than_ms = age_limit if older_than_ms is None else older_than_ms
+    least = _number(metadata, MIN_SNAPSHOTS)
+    least = least if retain_last is None else retain_last
+    max_ref_age = _number(metadata, MAX_REF_AGE)
+
+    by_id = {s.snapshot_id: s for s in metadata.snapshots}
+    refs = tuple(_ref_retention(by_id.get(r.snapshot_id), r, now_ms, max_ref_age) for r in metadata.refs)
+    keepers: dict[int, list[Keeper]] = {s.snapshot_id: [] for s in metadata.snapshots}
+    against: dict[int, list[str]] = {s.snapshot_id: [] for s in metadata.snapshots}
+    referenced: set[int] = set()
+    for ref in (r.ref for r in refs if r.kept):
+        if ref.snapshot_id in keepers:
+            keepers[ref.snapshot_id].append(Keeper("ref", ref.name, f"{ref.type} {ref.name} points to it"))
+        if ref.type == "branch":
+            line = [by_id[i] for i in ancestry(metadata, ref.snapshot_id)]
+            referenced |= {s.snapshot_id for s in line}
+            _walk_branch(ref, line, now_ms, older_than_ms, least, keepers, against)
+        else:  # of a tag only the snapshot itself counts, not its ancestors
+            referenced.add(ref.snapshot_id)
+    for snapshot in metadata.snapshots:
+        if snapshot.snapshot_id in referenced:
+            continue
+        if _at_or_after(snapshot, older_than_ms):
+            reason = f"no ref that stays leads to it, and it is not older than {instant(older_than_ms)}"
+            keepers[snapshot.snapshot_id].append(Keeper("unreferenced", None, reason))
+        else:
+            reason = f"no ref that stays leads to it, and it is older than {instant(older_than_ms)}"
+            against[snapshot.snapshot_id].append(reason)
+    return Retention(
+        refs,
+        tuple(
+            SnapshotRetention(
+                s,
+                tuple(keepers[s.snapshot_id]),
+                () if keepers[s.snapshot_id] else tuple(against[s.snapshot_id]),
+            )
+            for s in metadata.snapshots
+        ),
+    )
+
+
+def _walk_branch(
+    ref: SnapshotRef,
+    line: Sequence[Snapshot],
+    now_ms: int,
+    older_than_ms: int,
+    least: int,
+    keepers: dict[int, list[Keeper]],
+    against: dict[int, list[str]],
+) -> None:
+    """From a branch's head back: the first snapshot that neither number nor age keeps ends what the branch keeps."""
+    if ref.max_snapshot_age_ms is not None:
+        older_than_ms = now_ms - ref.max_snapshot_age_ms
+    if ref.min_snapshots_to_keep is not None:
+        least = ref.min_snapshots_to_keep
+    among = f"its {count(least, 'youngest snapshot')}"
+    limit = instant(older_than_ms)
+    for i, snapshot in enumerate(line):
+        own, young = snapshot.snapshot_id, _at_or_after(snapshot, older_than_ms)
+        if i < least:
+            keepers[own].append(Keeper("youngest", ref.name, f"branch {ref.name} keeps {among}"))
+        if young:
+            keepers[own].append(Keeper("age", ref.name, f"branch {ref.name} keeps what is not older than {limit}"))
+        if i >= least and not young:
+            against[own].append(f"of branch {ref.name} it is not among {among}, and is older than {limit}")
+            for older in line[i + 1 :]:
+                against[older.snapshot_id].append(f"branch {ref.name} lets a descendant of it go")
+            return
+
+
+def _ref_retention(snapshot: Snapshot | None, ref: SnapshotRef, now_ms: int, max_ref_age: int) -> RefRetention:
+    if ref.name == "main":
+        return RefRetention(ref, True, "main never expires")
+    if snapshot is None:
+        return RefRetention(ref, False, f"{ref.type} {ref.name} points to a snapshot that is not there")
+    limit = now_ms - (max_ref_age if ref.max_ref_age_ms is None else ref.max_ref_age_ms)
+    if _at_or_after(snapshot, limit):
+        return RefRetention(ref, True, f"the snapshot of {ref.type} {ref.name} is within its max-ref-age-ms")
+    return RefRetention(
+        ref, False, f"the snapshot of {ref.type} {ref.name} is older than {instant(limit)}: its max-ref-age-ms is over"
+    )
+
+
+def _at_or_after(snapshot: Snapshot, moment_ms: int) -> bool:
+    """A snapshot that says no time is taken as young: what is in doubt is kept."""
+    return snapshot.timestamp_ms is None or snapshot.timestamp_ms >= moment_ms
+
+
+def _number(metadata: TableMetadata, name: str) -> int:
+    text = metadata.properties.get(name)
+    if text is None:
+        return DEFAULTS[name]
+    if not re.fullmatch(r"[+-]?\d+", text):
+        raise ValueError(f"the table's property {name} is {text!r}, which is no whole number")
+    return int(text)

@@ -1,0 +1,64 @@
+"""Hooks into pyiceberg's own private methods: its commit does several of the lab's steps in one."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any, Literal
+
+from pyiceberg.catalog.sql import SqlCatalog
+
+Point = Literal["metadata", "swap", "answer"]
+THREADS = "pyiceberg-"
+"""How the names of the lab's own threads begin."""
+
+# the lab tells of lost swaps itself
+logging.getLogger("pyiceberg.table").addFilter(lambda _: not threading.current_thread().name.startswith(THREADS))
+
+
+class HookedCatalog(SqlCatalog):
+    """pyiceberg's own catalog. `at` is called before it looks at the table's state and writes metadata.json
+    ("metadata"), before the swap ("swap"), and after it ("answer")."""
+
+    at: Callable[[Point], None]
+    location = ""
+
+    def commit_table(self, table: Any, requirements: Any, updates: Any) -> Any:
+        self.at("metadata")
+        answer = super().commit_table(table, requirements, updates)
+        self.at("answer")
+        return answer
+
+    def _write_metadata(self, metadata: Any, io: Any, metadata_path: str, *more: Any, **named: Any) -> None:  # type: ignore[override]
+        SqlCatalog._write_metadata(metadata, io, metadata_path, *more, **named)
+        self.location = metadata_path
+        self.at("swap")
+
+
+def break_connection() -> None:
+    """What a writer meets whose answer is lost."""
+    raise TimeoutError("the connection broke before the answer")
+
+
+def before_apply(transaction: Any, call: Callable[[], None]) -> None:
+    """Call before each time the transaction applies its change: writes manifests and a manifest list."""
+    register, rebuild = transaction._register_snapshot_producer, transaction._rebuild_snapshot_updates
+
+    def registered(producer: Any) -> None:
+        if not getattr(producer, "rewrites_needed", False):  # such a delete goes on to write files
+            call()
+        register(producer)
+
+    def rebuilt() -> None:
+        call()
+        rebuild()
+
+    transaction.__dict__.update(_register_snapshot_producer=registered, _rebuild_snapshot_updates=rebuilt)
+
+
+def applied_snapshots(transaction: Any) -> list[dict[str, Any]]:
+    """The snapshots that a transaction has applied and not committed, as in metadata.json."""
+    snapshots = [u.snapshot for u in transaction._updates if type(u).__name__ == "AddSnapshotUpdate"]
+    return [json.loads(s.model_dump_json(by_alias=True, exclude_none=True)) for s in snapshots]

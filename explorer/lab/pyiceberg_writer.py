@@ -1,0 +1,165 @@
+"""A writer that takes one step of its commit at a time, by pyiceberg."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import Any, Literal
+
+import pyarrow as pa
+from pyiceberg.exceptions import CommitFailedException, ValidationException
+
+from explorer.core.names import base_name
+from explorer.core.operations import Operation, State
+from explorer.errors import EngineError
+from explorer.lab.bench import CATALOG, NAMESPACE, Bench
+from explorer.lab.planning import KEY, PARTITION, Plan, live_rows
+from explorer.lab.pyiceberg_hooks import (
+    THREADS,
+    HookedCatalog,
+    Point,
+    applied_snapshots,
+    before_apply,
+    break_connection,
+)
+from explorer.lab.writers import Taken, Writer
+
+
+class _Killed(BaseException):
+    """Ends a paused writer's thread where it stands."""
+
+
+class PyicebergWriter(Writer):
+    """pyiceberg's own append or delete on a thread that waits before each step. It looks at the table's state (its
+    requirements) before it writes metadata.json, so a lost race is found there or at the swap; it validates when it
+    tries again."""
+
+    _catalog: HookedCatalog
+    _transaction: Any = None
+
+    def __init__(self, name: str, operation: Operation, bench: Bench, table_name: str) -> None:
+        super().__init__(name, operation, bench, table_name)
+        self._go = threading.Semaphore(0)
+        self._reached: queue.Queue[tuple[State | Literal["error"], Any]] = queue.Queue()
+        self._thread = threading.Thread(target=self._work, name=f"{THREADS}{self.name}", daemon=True)
+        self._began = self._lose_answer = False
+
+    def kill(self) -> None:
+        super().kill()
+        self._go.release()
+
+    def _at(self, at: Point) -> None:
+        if at != "answer":
+            self._pause(at)
+        elif self._lose_answer:
+            break_connection()
+
+    def _pause(self, at: State) -> None:
+        self._reached.put((at, None))
+        self._go.acquire()
+        if self.state == "killed":
+            raise _Killed
+
+    def _work(self) -> None:
+        try:
+            options = {
+                "uri": f"sqlite:///{self.bench.home}/catalog.db?timeout=60",
+                "warehouse": f"file://{self.bench.home}/warehouse",
+                "init_catalog_tables": "false",
+            }
+            self._catalog = HookedCatalog(CATALOG, **options)
+            self._catalog.at = self._at
+            loaded = self._catalog.load_table(f"{NAMESPACE}.{self.table_name}")
+            self.table = self.bench.opened(loaded.metadata_location)
+            self._pause("write")
+            self._transaction = transaction = loaded.transaction()
+            before_apply(transaction, lambda: self._pause("apply"))
+            if self.operation.kind == "append":
+                row = {"id": KEY, "v": f"by {self.name}", "p": PARTITION}
+                transaction.append(pa.Table.from_pylist([row], loaded.schema().as_arrow()))
+            else:
+                transaction.delete(f"id = {KEY}")
+            transaction.commit_transaction()
+            self._reached.put(("committed", None))
+        except _Killed:
+            pass
+        except Exception as error:
+            self._reached.put(("error", error))
+        finally:
+            if hasattr(self, "_catalog"):
+                self._catalog.engine.dispose()
+
+    def take(self, lose_answer: bool = False) -> Taken:
+        step = self.state
+        if step == "check":
+            return self._check()
+        if self._began:
+            self._lose_answer = lose_answer and step == "swap"
+            self._go.release()
+        else:
+            self._began = True
+            self._thread.start()
+        try:
+            at, error = self._reached.get(timeout=120)
+        except queue.Empty:
+            raise EngineError(f"writer {self.name}: pyiceberg did not come to its next step in two minutes") from None
+        if step == "apply":
+            self.attempts += 1
+        if at == "error":
+            return self._failed(error)
+        self.state = at
+        if self._transaction is not None:
+            self.applied = applied_snapshots(self._transaction) if at in ("metadata", "swap") else []
+        if at == "committed":
+            self.applied = []
+            name = base_name(self._catalog.location)
+            return Taken(
+                "committed", f"the catalog swaps for {name}" if step == "swap" else "there is nothing to commit"
+            )
+        return self._said(step, at)
+
+    def _said(self, step: State, at: State) -> Taken:
+        assert self.table is not None
+        if step == "load":
+            return Taken("ok", f"loads {base_name(self.table.metadata.metadata_location)} with pyiceberg")
+        if step == "write":
+            rows = live_rows(self.table)
+            touched = list(dict.fromkeys(d.path for d, r in rows if r["id"] == KEY))
+            self.plan = Plan(replaced=touched if self.operation.what.replaces else [])
+            return Taken("ok", "writes its data files")
+        if step == "apply":
+            return Taken("ok", ("validates, " if self.attempts > 1 else "") + "writes manifests and the manifest list")
+        if at == "apply":
+            why = "its requirement on the branch does not hold" if step == "metadata" else "the swap is lost"
+            return Taken("lost", f"{why}: CommitFailedException; it will refresh, validate and apply again")
+        self.base, self.metadata_location = "", self._catalog.location
+        return Taken(
+            "ok",
+            f"holds its requirements against the table as it is now, and writes {base_name(self.metadata_location)}",
+        )
+
+    def _failed(self, error: Exception) -> Taken:
+        self.applied = []
+        if isinstance(error, TimeoutError):
+            self.state = "check"
+            return Taken(
+                "unknown", f"asks the catalog to swap; {error}: it cannot know whether it committed", str(error)
+            )
+        unable = "does not yet support" in str(error)  # such as equality deletes
+        if not isinstance(error, (CommitFailedException, ValidationException)) and not unable:
+            raise EngineError(f"writer {self.name}: pyiceberg: {type(error).__name__}: {error}") from error
+        self.state = "refused"
+        return Taken("refused", f"{type(error).__name__}: {error}", str(error))
+
+    def _check(self) -> Taken:
+        now = self.bench.table(self.table_name).metadata
+        name = base_name(self.metadata_location)
+        known = [now.metadata_location, *(e.metadata_file for e in now.metadata_log)]
+        if any(base_name(k) == name for k in known):
+            self.state = "committed"
+            return Taken("committed", f"loads the table anew: {name} is in its metadata log, so the commit had gone in")
+        self.state = "refused"
+        return Taken(
+            "refused",
+            f"loads the table anew: {name} is not in its metadata log, so nothing was committed; pyiceberg gives up",
+        )

@@ -1,0 +1,439 @@
+"""Files, manifests and commits: what differs, what became of what, what is reached, what it cost; on entries made by
+hand."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from explorer.core.costs import bytes_kept, commit_cost, file_bytes, run_between
+from explorer.core.diff import Side, SnapshotDiff, diff, manifest_fates, only
+from explorer.core.entries import as_of_snapshot
+from explorer.core.headers import check_header
+from explorer.core.lifecycle import biography, lifecycle, matrix
+from explorer.core.metadata_diff import changes, metadata_diff, schema_changes
+from explorer.core.partitions import partitions
+from explorer.core.reach import holdings, reach
+from explorer.core.secrets import HIDDEN, is_secret, without_secrets
+from explorer.core.totals import totals
+from explorer.core.units import count, human_bytes, instant
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot, TableMetadata
+from tests.unit.paper import HOUR, entries, manifest, on_paper
+
+ADDED, EXISTING, DELETED = 1, 0, 2
+
+
+class Paper:
+    """A table's manifest lists and manifests: paths of manifests by snapshot, stored entries by path."""
+
+    def __init__(self, lists: Mapping[int, Sequence[str]], stored: Mapping[str, pa.Table]) -> None:
+        self.metadata = on_paper([None if n == 1 else n - 1 for n in lists])
+        by = {path: n for n in sorted(lists, reverse=True) for path in lists[n]}  # the first that lists it wrote it
+        self.files = {path: self._listed(path, by[path], table) for path, table in stored.items()}
+        self.lists, self.tables = lists, stored
+
+    @staticmethod
+    def _listed(path: str, by: int, table: pa.Table) -> ManifestFile:
+        statuses = table["status"].to_pylist()
+        counts = (statuses.count(s) for s in (ADDED, EXISTING, DELETED))
+        listed: ManifestFile = manifest(path, by, *counts, content=int("deletes" in path))
+        return listed
+
+    def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
+        return [self.files[p] for p in self.lists[snapshot.snapshot_id]]
+
+    def stored(self, manifests: Sequence[ManifestFile]) -> list[tuple[ManifestFile, pa.Table]]:
+        return [(m, self.tables[m.manifest_path]) for m in manifests]
+
+    def logical(self, listed: ManifestFile, snapshot_id: int) -> pa.Table:
+        return as_of_snapshot(self.tables[listed.manifest_path], listed, snapshot_id)
+
+    def side(self, n: int, other: int) -> Side:
+        snapshot = self.metadata.snapshot(n)
+        assert snapshot is not None
+        mine = self.manifests(snapshot)
+        theirs = [self.files[p] for p in self.lists[other]]
+        return Side(snapshot, mine, {m.manifest_path: self.logical(m, n) for m in only(mine, theirs)})
+
+    def diff(self, a: int, b: int) -> SnapshotDiff:
+        return diff(self.side(a, b), self.side(b, a), self.metadata)
+
+
+def files(**statuses: int) -> pa.Table:
+    return entries(*({"status": s, "file_path": f"/t/data/{name}.parquet"} for name, s in statuses.items()))
+
+
+# the consistency model's figure 8: two files, one is deleted, one is added, the other one is deleted
+FIGURE = Paper(
+    {1: ["m1"], 2: ["m2"], 3: ["m3", "m2"], 4: ["m4", "m3"], 5: ["m5", "m3"]},
+    {
+        "m1": files(a=ADDED, b=ADDED),
+        "m2": files(a=DELETED, b=EXISTING),
+        "m3": files(c=ADDED),
+        "m4": files(b=DELETED),
+        "m5": files(d=ADDED),
+    },
+)
+
+
+def names(side: Sequence[Any]) -> list[str]:
+    return [c.file_path.rsplit("/", 1)[-1].removesuffix(".parquet") for c in side]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "added", "removed"),
+    [(1, 2, "", "a"), (1, 3, "c", "a"), (3, 4, "", "b"), (1, 5, "cd", "ab"), (5, 1, "ab", "cd"), (2, 2, "", "")],
+)
+def test_a_diff_is_net(a: int, b: int, added: str, removed: str) -> None:
+    found = FIGURE.diff(a, b)
+    assert ("".join(names(found.added)), "".join(names(found.removed))) == (added, removed)
+    assert (found.before, found.after) == (a, b)
+    assert {c.kind for c in (*found.added, *found.removed)} <= {"data_file"}
+
+
+def test_a_diff_accounts_for_manifests() -> None:
+    found = FIGURE.diff(2, 3)
+    assert (found.kept_manifests, found.added_manifests) == (("m2",), ("m3",))
+    assert not found.carried.get("m3")
+    found = FIGURE.diff(1, 2)
+    [rewrite] = found.rewritten
+    assert (rewrite.sources, rewrite.into, rewrite.merged) == (("m1",), ("m2",), False)
+    assert "written anew" in rewrite.reason
+    assert dict(found.carried) == {"m1": 1, "m2": 1}  # b, which both sides read
+    [dropped] = FIGURE.diff(4, 5).dropped
+    assert (dropped.manifest_path, "only DELETED" in dropped.reason) == ("m4", True)
+    assert found.partitions == {
+        "": {
+            "added_files": 0, "added_rows": 0, "added_bytes": 0,
+            "removed_files": 1, "removed_rows": 10, "removed_bytes": 100,
+        }
+    }  # fmt: skip
+    assert (names(found.of("removed", deletes=False)), found.of("removed", deletes=True)) == (["a"], [])
+    assert found.of("added", deletes=False) == []
+
+
+def test_two_vectors_in_one_file_are_two_files() -> None:
+    def vector(offset: int, status: int = ADDED) -> dict[str, Any]:
+        return {
+            "status": status, "file_path": "/t/v.puffin", "file_format": "PUFFIN", "content": 1, "record_count": 3,
+            "content_offset": offset, "content_size_in_bytes": 40,
+        }  # fmt: skip
+
+    paper = Paper({1: ["deletes-1"], 2: ["deletes-2"]}, {
+        "deletes-1": entries(vector(4)), "deletes-2": entries(vector(4, DELETED), vector(0)),
+    })  # fmt: skip
+    found = paper.diff(1, 2)
+    assert [(c.kind, c.content_offset, c.bytes) for c in found.added] == [("deletion_vector", 0, 40)]
+    assert [c.content_offset for c in found.removed] == [4]
+    assert found.of("added", deletes=True) == list(found.added)
+    assert found.partitions[""]["added_rows"] == 0  # rows of data files only
+    assert found.partitions[""]["added_bytes"] == 40
+
+
+def test_what_became_of_manifests_that_are_gone() -> None:
+    old = {"m1": files(a=ADDED), "m2": files(b=ADDED), "m3": files(x=ADDED), "m4": files(y=DELETED)}
+    new = {"n1": files(a=EXISTING, b=EXISTING)}
+    gone = [manifest(p, 1) for p in ("m1", "m2", "m3", "m4", "m5")]
+    rewritten, dropped = manifest_fates(gone, [manifest("n1", 2)], old, new)
+    assert [(r.sources, r.into, r.merged, r.reason) for r in rewritten] == [
+        (("m1", "m2"), ("n1",), True, "2 manifests were merged")
+    ]
+    assert [(d.manifest_path, d.reason.split(",")[0]) for d in dropped] == [
+        ("m3", "none of its files is in any manifest of the other snapshot"),
+        ("m4", "it holds only DELETED entries"),
+        ("m5", "it cannot be read"),
+    ]
+
+
+def test_the_life_of_manifests() -> None:
+    cells = lifecycle(FIGURE.metadata, FIGURE.manifests, FIGURE.logical)
+    assert [(c.snapshot, c.manifest, c.state, c.into) for c in cells] == [
+        ("snapshot-1", "manifest-1", "created", ()),
+        ("snapshot-2", "manifest-2", "created", ()),
+        ("snapshot-2", "manifest-1", "rewritten", ("manifest-2",)),
+        ("snapshot-3", "manifest-3", "created", ()),
+        ("snapshot-3", "manifest-2", "carried", ()),
+        ("snapshot-4", "manifest-4", "created", ()),
+        ("snapshot-4", "manifest-3", "carried", ()),
+        ("snapshot-4", "manifest-2", "rewritten", ("manifest-4",)),
+        ("snapshot-5", "manifest-5", "created", ()),
+        ("snapshot-5", "manifest-3", "carried", ()),
+        ("snapshot-5", "manifest-4", "dropped", ()),
+    ]
+    assert [c.live for c in cells[:3]] == [2, 1, 2]
+    assert cells[0].reason == "written by snapshot-1"
+    assert replace(cells[0], existing=None).live is None
+    assert replace(cells[0], added=None).live is None
+    rows, columns, by_both = matrix(cells)
+    assert rows == [f"manifest-{n}" for n in range(1, 6)]
+    assert columns == [f"snapshot-{n}" for n in range(1, 6)]
+    assert by_both[("manifest-4", "snapshot-5")].state == "dropped"
+    orphaned = Paper({1: ["m2"]}, {"m2": files(a=EXISTING)})
+    orphaned.files["m2"] = manifest("m2", 77)
+    [cell] = lifecycle(orphaned.metadata, orphaned.manifests, orphaned.logical)
+    assert (cell.state, "its parent has expired, or" in cell.reason) == ("carried", True)
+
+
+def test_merged_manifests_are_told_apart_from_rewritten_ones() -> None:
+    paper = Paper({1: ["m1"], 2: ["m2", "m1"], 3: ["m3"]}, {
+        "m1": files(a=ADDED), "m2": files(b=ADDED), "m3": files(a=EXISTING, b=EXISTING),
+    })  # fmt: skip
+    states = {
+        c.manifest: c.state for c in lifecycle(paper.metadata, paper.manifests, paper.logical) if c.snapshot_id == 3
+    }
+    assert states == {"manifest-3": "created", "manifest-1": "merged", "manifest-2": "merged"}
+
+
+def test_the_life_of_a_file() -> None:
+    def told(path: str) -> Any:
+        return biography(FIGURE.metadata, path, FIGURE.manifests, FIGURE.stored)
+
+    a = told("a.parquet")
+    assert (a.added_by, a.deleted_by, a.live_in, a.refs) == ("snapshot-1", "snapshot-2", ("snapshot-1",), ())
+    assert a.goes_when == "snapshot-1 would have to expire"
+    assert [(e.snapshot, e.status, e.logical_status) for e in a.events] == [
+        ("snapshot-1", "ADDED", "ADDED"), ("snapshot-2", "DELETED", "DELETED"), ("snapshot-3", "DELETED", None),
+    ]  # fmt: skip
+    assert [len(c) for c in a.chapters()] == [1, 1, 1]
+    c = told("/t/data/c.parquet")
+    assert (c.live_in, c.refs, c.deleted_by) == (("snapshot-3", "snapshot-4", "snapshot-5"), ("main",), None)
+    assert "read through main" in c.goes_when
+    assert [len(chapter) for chapter in c.chapters()] == [1, 2]
+    b = told("b.parquet")
+    assert b.live_in == ("snapshot-1", "snapshot-2", "snapshot-3")
+    assert b.goes_when == "snapshot-1 to snapshot-3 would have to expire"
+    assert told("nothing.parquet") is None
+    with pytest.raises(ValueError, match="4 files end with"):
+        biography(
+            FIGURE.metadata, "x.parquet", FIGURE.manifests,
+            lambda ms: [(m, entries(*({"status": 1, "file_path": f"/{d}/x.parquet"} for d in "abcd"))) for m in ms],
+        )  # fmt: skip
+    left = Paper({1: ["m1"]}, {"m1": files(a=DELETED)})
+    gone = biography(left.metadata, "a.parquet", left.manifests, left.stored)
+    assert gone is not None
+    assert (gone.live_in, "no snapshot reads it any more" in gone.goes_when) == ((), True)
+
+
+# -- reach and costs --------------------------------------------------------------------------------------------------
+def test_what_snapshots_reach() -> None:
+    every = reach(FIGURE.metadata.snapshots, FIGURE.manifests, FIGURE.stored)
+    kept = reach(FIGURE.metadata.snapshots[4:], FIGURE.manifests, FIGURE.stored)
+    assert sorted(kept.files) == ["/t/data/c.parquet", "/t/data/d.parquet"]
+    assert sorted(kept.manifests) == ["m3", "m5"]
+    assert kept.bytes == 2 * 100 + 2 * 100
+    gone = every.minus(kept)
+    assert sorted(gone.files) == ["/t/data/a.parquet", "/t/data/b.parquet"]
+    assert sorted(gone.manifests) == ["m1", "m2", "m4"]
+    assert len(gone.manifest_lists) == 4
+    assert set(gone.paths) | set(kept.paths) == set(every.paths)
+    assert not set(gone.paths) & set(kept.paths)
+    unknown = replace(kept, manifests={"m3": None})
+    assert unknown.bytes == 200
+    assert reach([], FIGURE.manifests, FIGURE.stored).paths == []
+
+
+def kinds() -> pa.Table:
+    vector = {
+        "status": 1, "file_path": "v", "file_format": "puffin", "content": 1,
+        "content_offset": 4, "content_size_in_bytes": 7,
+    }  # fmt: skip
+    return entries(
+        {"status": 1, "file_path": "a"}, {"status": 1, "file_path": "b", "content": None},
+        {"status": 1, "file_path": "p", "content": 1}, {"status": 1, "file_path": "e", "content": 2}, vector,
+        {"status": 2, "file_path": "gone"},
+    )  # fmt: skip
+
+
+def test_what_a_table_holds() -> None:
+    found = holdings(
+        FIGURE.metadata, [as_of_snapshot(kinds(), manifest("m", 1), 1), FIGURE.logical(FIGURE.files["m1"], 1)]
+    )
+    assert (found.snapshots, found.manifests) == (5, 2)
+    assert (found.data_files, found.data_bytes) == (4, 400)
+    assert (found.position_delete_files, found.equality_delete_files, found.deletion_vectors) == (1, 1, 1)
+    assert found.delete_bytes == 100 + 100 + 7
+    assert file_bytes(kinds()) == 507
+
+
+def test_what_a_commit_cost() -> None:
+    listed = [*FIGURE.manifests(FIGURE.metadata.snapshots[1]), manifest("deletes", 2, content=1)]
+    logical = {
+        "m2": FIGURE.logical(FIGURE.files["m2"], 2),
+        "deletes": as_of_snapshot(entries({"status": 1, "file_path": "d", "content": 1}), manifest("deletes", 2), 2),
+    }
+    sizes = {"/t/metadata/snap-2.avro": 50}
+    cost = commit_cost(FIGURE.metadata, FIGURE.metadata.snapshots[1], listed, logical, sizes.get)
+    assert (cost.data_files_added, cost.data_files_removed) == (0, 1)
+    assert (cost.delete_files_added, cost.delete_files_removed) == (1, 0)
+    assert (cost.rows_added, cost.rows_removed) == (0, 10)  # rows of data files
+    assert (cost.bytes_added, cost.bytes_removed) == (100, 100)
+    assert (cost.manifests_written, cost.manifest_bytes, cost.manifest_list_bytes) == (2, 200, 50)
+    assert cost.metadata_json_bytes is None
+    assert cost.metadata_bytes == 250
+    assert replace(cost, manifest_list_bytes=None, metadata_json_bytes=5).metadata_bytes == 205
+    last = FIGURE.metadata.snapshots[4]  # its time is the metadata file's
+    whole = commit_cost(FIGURE.metadata, last, FIGURE.manifests(last), {}, lambda path: 9)
+    assert (whole.metadata_json_bytes, whole.manifests_written, whole.bytes_added) == (9, 1, 0)
+    tables = [FIGURE.logical(FIGURE.files[m], 5) for m in ("m5", "m3")]
+    assert (bytes_kept(tables, [5]), bytes_kept(tables, [3, 5]), bytes_kept(tables, [1])) == (100, 200, 0)
+
+
+def test_runs_of_commits() -> None:
+    def run(first: int | None, last: int, table: TableMetadata = FIGURE.metadata) -> list[int]:
+        return [s.snapshot_id for s in run_between(table, first, last)]
+
+    assert (run(2, 4), run(None, 3), run(3, 3)) == ([3, 4], [1, 2, 3], [])
+    with pytest.raises(ValueError, match="no ancestor"):
+        run(4, 2)
+    circle = on_paper([2, 1])
+    assert run(None, 2, circle) == [1, 2]
+
+
+def test_partitions_add_up() -> None:
+    struct = pa.struct([("p", pa.string())])
+    table = as_of_snapshot(kinds(), manifest("m", 1), 1)
+    where = pa.array([{"p": x} for x in ("x", "y", "x", "x", "y", "x")], struct)
+    table = table.drop(["partition"]).append_column("partition", where)
+    table = table.append_column("spec_id", pa.array([0] * 6, pa.int32()))
+    rows = {r["partition"]["p"]: r for r in partitions(table, {1: 77}).to_pylist()}
+    assert {k: (r["record_count"], r["file_count"], r["total_data_file_size_in_bytes"]) for k, r in rows.items()} == {
+        "x": (10, 1, 100), "y": (10, 1, 100),
+    }  # fmt: skip
+    deletes = (
+        "position_delete_record_count",
+        "position_delete_file_count",
+        "equality_delete_record_count",
+        "equality_delete_file_count",
+    )
+    assert [rows["x"][d] for d in deletes] == [10, 1, 10, 1]
+    assert [rows["y"][d] for d in deletes] == [10, 1, 0, 0]
+    assert (rows["x"]["last_updated_ms"], rows["x"]["last_updated_snapshot_id"]) == (77, 1)
+    expired = partitions(table, {}).to_pylist()[0]
+    assert (expired["last_updated_ms"], expired["last_updated_snapshot_id"]) == (None, None)
+
+
+# -- metadata files ---------------------------------------------------------------------------------------------------
+def edited(**top: Any) -> TableMetadata:
+    return on_paper([None, 1], None, {"a": "1", "s3.secret-access-key": "x"}, 1_000 * HOUR, lambda d: d.update(top))
+
+
+def test_two_metadata_files_by_meaning() -> None:
+    before = edited()
+    assert metadata_diff(before, edited()) == {}
+    assert changes({1: "a", 2: "b"}, {2: "c", 3: "d"}) == {
+        "added": {"3": "d"}, "removed": {"1": "a"}, "changed": {"2": ["b", "c"]},
+    }  # fmt: skip
+    after = edited(**{
+        "snapshots": [*before.raw["snapshots"][1:], {**before.raw["snapshots"][1], "snapshot-id": 3}],
+        "refs": {"main": {"snapshot-id": 3, "type": "branch"}, "t": {"snapshot-id": 2, "type": "tag"}},
+        "current-snapshot-id": 3, "format-version": 3, "location": "/u", "default-spec-id": 1,
+        "properties": {"b": "2", "s3.secret-access-key": "y"},
+        "partition-specs": [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": []}],
+        "sort-orders": [{"order-id": 0, "fields": []}, {"order-id": 2, "fields": []}], "default-sort-order-id": 2,
+        "statistics": [{"snapshot-id": 2, "statistics-path": "s", "file-size-in-bytes": 1, "blob-metadata": []}],
+    })  # fmt: skip
+    found = metadata_diff(before, after)
+    assert found["snapshots"] == {"added": [3], "expired": [1]}
+    assert found["refs"] == {"added": {"t": ["tag", 2]}, "changed": {"main": [["branch", 2], ["branch", 3]]}}
+    assert (found["current_snapshot_id"], found["format_version"], found["location"]) == ([2, 3], [2, 3], ["/t", "/u"])
+    assert found["properties"] == {
+        "added": {"b": "2"}, "removed": {"a": "1"}, "changed": {"s3.secret-access-key": HIDDEN},
+    }  # fmt: skip
+    assert list(found["partition_specs"]["added"]) == ["1"]
+    assert list(found["sort_orders"]["added"]) == ["2"]
+    assert (found["default_spec_id"], found["default_sort_order_id"]) == ([0, 1], [0, 2])
+    assert list(found["statistics"]["added"]) == ["s"]
+    back = metadata_diff(after, before)
+    assert (back["snapshots"], back["location"]) == ({"added": [1], "expired": [3]}, ["/u", "/t"])
+    for name in ("table_uuid", "schema", "current_schema_id"):
+        assert name not in found
+
+
+def test_schemas_are_compared_by_field_id() -> None:
+    def schema(n: int, *fields: tuple[int, str, Any, bool]) -> dict[str, Any]:
+        made = [{"id": i, "name": name, "type": kind, "required": required} for i, name, kind, required in fields]
+        return {"type": "struct", "schema-id": n, "fields": made}
+
+    nested = {"type": "list", "element-id": 9, "element": "int", "element-required": False}
+    table = edited(schemas=[
+        schema(0, (1, "a", "int", False), (2, "b", "int", False), (3, "c", nested, False)),
+        schema(1, (2, "b", "long", True), (1, "z", "int", False), (4, "d", "string", False)),
+        schema(2, (1, "a", "int", False), (3, "c", nested, False), (2, "b", "int", False), (5, "e", "int", False)),
+    ])  # fmt: skip
+    found = schema_changes(table, table, 0, 1)
+    assert found["added"]["4"] == {"name": "d", "type": "string", "required": False}
+    assert found["removed"]["3"]["type"] == "list"
+    assert [side["name"] for side in found["changed"]["1"]] == ["a", "z"]
+    assert [(side["type"], side["required"]) for side in found["changed"]["2"]] == [("int", False), ("long", True)]
+    assert found["reordered"] == ["b", "z", "d"]
+    assert schema_changes(table, table, 0, 2)["reordered"] == ["a", "c", "b", "e"]
+    assert "reordered" not in schema_changes(table, table, 0, 0)
+    assert set(schema_changes(table, table, None, 0)) == {"added"}
+    assert schema_changes(table, table, 7, 8) == {}
+    other = edited(
+        schemas=[schema(0, (1, "id", "long", False)), schema(1, (1, "n", "long", False))], **{"current-schema-id": 1}
+    )
+    whole = metadata_diff(edited(), other)
+    assert (whole["current_schema_id"], list(whole["schema"]["changed"])) == ([0, 1], ["1"])
+
+
+def test_what_looks_like_a_secret_is_hidden() -> None:
+    for key in ("s3.secret-access-key", "s3.session-token", "adls.sas-token.x", "PASSWORD", "rest.authorization"):
+        assert is_secret(key), key
+    for key in ("write.format.default", "owner", "commit.retry.num-retries"):
+        assert not is_secret(key), key
+    assert without_secrets({"token": "x", "owner": "me"}) == {"token": HIDDEN, "owner": "me"}
+
+
+def test_headers_of_older_and_newer_versions() -> None:
+    table = edited()
+    header = {"partition-spec": "[]", "partition-spec-id": "0", "schema": '{"fields": [{"id": 1}]}'}
+
+    def said(**more: str) -> dict[str, tuple[Any, Any, bool | None]]:
+        full = header | {k.replace("_", "-"): v for k, v in more.items()}
+        return {c.name: (c.header, c.other, c.agrees) for c in check_header(full, manifest("m", 1), table)}
+
+    assert said()["content"] == ("data", "data", True)  # version 1 wrote none
+    assert said(format_version="1")["format-version"] == (1, 1, True)  # an upgraded table
+    assert said(format_version="3")["format-version"] == (3, 2, False)
+    assert "format-version" not in said(format_version="x")
+    assert said(partition_spec_id="-1")["partition-spec-id"] == (-1, 0, False)
+    assert said(partition_spec="nonsense")["partition-spec"][2] is None
+    assert said(partition_spec='{"spec-id": 0, "fields": []}')["partition-spec"] == ([], [], True)
+    named = said(partition_spec='[{"name": "p", "transform": "void"}, {"name": "q", "transform": "void"}, 7]')
+    assert named["partition-spec"][0] == [[1000, "p", "void"], [1001, "q", "void"]]  # ids count from 1000 (v1)
+    assert said(schema='{"fields": [{"id": 9}, {"id": 1}]}')["schema field ids in no schema"][0] == [9]
+    assert said(schema="[]")["schema field ids in no schema"][2] is None
+    unknown_spec = check_header(header, manifest("m", 1, partition_spec_id=5), table)
+    assert [c.agrees for c in unknown_spec] == [True, False, None, True]
+
+
+def test_totals_that_nobody_says() -> None:
+    listed = [manifest("m", 1, added=2, existing=1), manifest("d", 1, added=1, content=1)]
+    told = {
+        t.name: (t.summary, t.computed, t.agrees)
+        for t in totals({"total-data-files": "3", "total-records": "x"}, listed)
+    }
+    assert told == {
+        "total-data-files": (3, 3, True), "total-delete-files": (None, 1, None), "total-records": (None, 30, None),
+    }  # fmt: skip
+    unknown = totals({"total-data-files": "3"}, [replace(listed[0], existing_files_count=None)])
+    assert (unknown[0].computed, unknown[0].agrees) == (None, None)
+    assert totals({"total-data-files": "4"}, listed)[0].agrees is False
+
+
+def test_numbers_as_people_read_them() -> None:
+    assert [count(n, "row") for n in (0, 1, 2, 1234, None)] == ["0 rows", "1 row", "2 rows", "1,234 rows", "? rows"]
+    assert (count(2, "entry", "entries"), count(1, "entry", "entries"), count(5)) == ("2 entries", "1 entry", "5")
+    assert [human_bytes(n) for n in (None, 1, 1024, 1 << 20, 100 << 10, 102399, 1 << 60, -2048)] == [
+        "?", "1 B", "1.0 KiB", "1.0 MiB", "100 KiB", "100.0 KiB", "1024 PiB", "-2.0 KiB",
+    ]  # fmt: skip
+    assert instant(None) == "?"
+    assert instant(1_000_000_000_089) == "2001-09-09 01:46:40.089 UTC"
+    assert instant(0, datetime.timezone(datetime.timedelta(hours=2), "X")) == "1970-01-01 02:00:00.000 X"
