@@ -21,7 +21,7 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Quick tests first: a broken parser should not wait for Spark to say so."""
-    order = ("unit", "properties", "golden", "spark", "notebooks", "browser")
+    order = ("unit", "properties", "golden", "security", "spark", "notebooks", "browser")
     items.sort(key=lambda item: next((i for i, name in enumerate(order) if f"/tests/{name}/" in str(item.path)), 0))
 
 
