@@ -86,6 +86,6 @@ def _door() -> Access:
         raise AccessRefused("the server cannot be guarded: use iceberg-explorer serve")
     for server in servers:
         access.guard(server)
-        path = next(iter(server.app_paths))
-        click.echo(f"Iceberg metadata explorer: {access.url(f'{server._absolute_url}{path}')}")
+        page = f"{server._absolute_url}{min(server.app_paths).lstrip('/')}"
+        click.echo(f"Iceberg metadata explorer: {access.url(page)}")
     return access

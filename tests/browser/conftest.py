@@ -92,7 +92,7 @@ def server(command: list[str], url: str, log: Path, environment: dict[str, str] 
             command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})}
         )
         try:
-            deadline = time.time() + 90
+            deadline = time.time() + 180
             while True:
                 try:
                     urllib.request.urlopen(url, timeout=5).close()
