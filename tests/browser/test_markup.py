@@ -51,7 +51,7 @@ def make_evil(folder: Path, words: Iterator[str]) -> Path:
     nested = pa.struct([(next(words), pa.string())])
     schema = pa.schema([("id", pa.int64()), (names[0], pa.string()), (names[1], nested), (names[2], pa.string())])
     location = folder / "evil <img src=x onerror=window.__ran=1> *b*"
-    table = catalog.create_table("db.t", schema, location=f"file://{location}")
+    table = catalog.create_table("db.t", schema, location=str(location))
     with table.update_spec() as update:
         update.add_identity(names[0])
     for i in range(3):
