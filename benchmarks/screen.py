@@ -39,12 +39,13 @@ def measure(folders: list[str]) -> dict[str, float | str]:
     command = [sys.executable, "-m", "explorer.cli", "serve", "--port", str(port)]
     with closed_at_end(command) as server, sync_playwright() as playwright:
         assert server.stdout
-        while url not in server.stdout.readline():
-            pass
+        entry = ""
+        while not entry.startswith(url):
+            entry = (server.stdout.readline().split() or [""])[-1]
         browser = playwright.chromium.launch(executable_path=find(), args=FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         began = time.perf_counter()
-        page.goto(url)
+        page.goto(entry)
         page.wait_for_selector(".ix-node")
         found["page"] = round(time.perf_counter() - began, 2)
         for name in ("equality_deletes", "long_history", "deletion_vectors"):

@@ -6,7 +6,6 @@ not to be had."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -60,8 +59,22 @@ class Group(click.Group):
 
 def fail(error: Exception, code: int) -> None:
     """Say what is wrong on stderr and leave."""
-    click.echo(f"iceberg-explorer: {error}", err=True)
+    say(f"iceberg-explorer: {error}")
     sys.exit(code)
+
+
+def say(message: str) -> None:
+    """A message on stderr: no command to the terminal, no credentials, whatever a table, a path or an error holds."""
+    from explorer.core.secrets import redacted
+
+    click.echo(printable(redacted(message)), err=True)
+
+
+def printable(text: str) -> str:
+    """Lines of text, without what could command a terminal or pass for other text."""
+    from explorer.views.text import clean
+
+    return "\n".join(clean(line) for line in text.split("\n"))
 
 
 @click.group(
@@ -122,7 +135,9 @@ def opened(table: str, catalog: str | None, properties: Iterable[str], roots: It
 
 def emit(data: Any, output: str, text: Callable[[], str]) -> None:
     """Print JSON data, or the text made of it."""
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False) if output == "json" else text().rstrip("\n"))
+    from explorer.views.text import json_text
+
+    click.echo(json_text(data) if output == "json" else printable(text().rstrip("\n")))
 
 
 def emit_rows(
@@ -148,7 +163,7 @@ def emit_rows(
 def finish(table: explorer.Table) -> None:
     """Name every problem on stderr; exit with 3 when something could not be read."""
     for problem in table.problems:
-        click.echo(f"{problem.severity}: {problem}", err=True)
+        say(f"{problem.severity}: {problem}")
     if any(problem.severity == "error" for problem in table.problems):
         sys.exit(INCOMPLETE)
 
@@ -204,14 +219,19 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
     "--address",
     default="127.0.0.1",
     show_default=True,
-    help="Only loopback addresses are served without authentication.",
+    help="Others than loopback need a password in ICEBERG_EXPLORER_PASSWORD.",
 )
+@click.option("--host", "hosts", multiple=True, metavar="NAME", help="Another name that browsers call this server by.")
+@click.option("--allow-sql", is_flag=True, help="Also on another address than loopback: SQL.")
+@click.option("--allow-lab", is_flag=True, help="Also on another address than loopback: the lab, and all that writes.")
 @click.option("--show", is_flag=True, help="Open a browser.")
-def serve(table: str | None, port: int, address: str, show: bool) -> None:
-    """Serve the dashboard on loopback, and print its URL."""
+def serve(
+    table: str | None, port: int, address: str, hosts: tuple[str, ...], allow_sql: bool, allow_lab: bool, show: bool
+) -> None:
+    """Serve the dashboard on loopback, and print its URL with the token that opens it."""
     from explorer.ui.serve import serve as run
 
-    run(table, port, address, show)
+    run(table, port, address, show, hosts, allow_sql, allow_lab)
 
 
 @main.command()
@@ -563,7 +583,7 @@ def undo(
     seen = maintenance.preview_undo(found, operation, name, snapshot)
     if really:
         sql, found = maintenance.run_undo(found, operation, name, snapshot, allow_writes)
-        click.echo(sql, err=True)
+        say(sql)
     emit(
         asdict(seen),
         output,
@@ -802,7 +822,7 @@ def lab_catalogue(target: Path | None) -> None:
     if target:
         target.write_text(text)
     else:
-        click.echo(text)
+        click.echo(printable(text))
 
 
 @main.command()
@@ -834,7 +854,7 @@ def graph(
     data = export(drawn, "json" if output == "json" else picture)
     if target:
         target.write_bytes(data)
-        click.echo(f"wrote {target} ({len(data):,} bytes)", err=True)
+        say(f"wrote {target} ({len(data):,} bytes)")
     elif picture == "png" and output != "json" and sys.stdout.isatty():
         raise click.UsageError("a PNG is no text for a terminal: use --file")
     else:

@@ -12,7 +12,7 @@ from explorer.core import entries as core
 from explorer.core.deletes import KIND_WORDS
 from explorer.core.headers import check_header
 from explorer.core.names import base_name, runs, snapshot_name, snapshot_ordinals
-from explorer.core.secrets import without_secrets
+from explorer.core.secrets import metadata_without_secrets, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
 from explorer.core.values import decode_metrics, partition_path
@@ -87,7 +87,8 @@ def _short(value: Any) -> Any:
 
 
 def _raw(title: str, value: Any) -> Section:
-    return Section(title, raw=json.dumps(rows.plain(value), indent=2, ensure_ascii=False), open=False)
+    shown = metadata_without_secrets(rows.plain(value))
+    return Section(title, raw=json.dumps(shown, indent=2, ensure_ascii=False), open=False)
 
 
 def inspect(table: Table, node: Node) -> Inspection:
@@ -473,7 +474,7 @@ def _statistics(table: Table, facts: Mapping[str, Any]) -> list[Section]:
             (
                 b.get("type"),
                 ", ".join(_source(table.metadata, i) for i in b.get("fields", ())),
-                json.dumps(b.get("properties", {})),
+                json.dumps(metadata_without_secrets({"properties": b.get("properties", {})})["properties"]),
             )
             for b in found.blob_metadata
         ]

@@ -36,11 +36,12 @@ def engine() -> Iterator[object]:
 
 
 @pytest.fixture(scope="session")
-def sandbox(engine: object) -> Path:
-    """Builds all scenarios, once; returns the sandbox folder."""
+def sandbox(request: pytest.FixtureRequest) -> Path:
+    """Builds all scenarios, once; returns the sandbox folder. Where they are kept, no Spark is started for it."""
     from explorer.scenarios import build_all, missing
 
-    build_all(engine, missing())  # type: ignore[arg-type]
+    if todo := missing():
+        build_all(request.getfixturevalue("engine"), todo)
     return HOME / "sandbox"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from explorer.core.secrets import without_secrets
+from explorer.core.secrets import metadata_without_secrets, without_secrets
 from explorer.model.metadata import TableMetadata
 
 
@@ -79,7 +79,9 @@ def metadata_diff(before: TableMetadata, after: TableMetadata) -> dict[str, Any]
         "properties": {
             how: without_secrets(what) for how, what in changes(before.properties, after.properties).items()
         },
-        "statistics": changes({s.path: s.raw for s in before.statistics}, {s.path: s.raw for s in after.statistics}),
+        "statistics": metadata_without_secrets(
+            changes({s.path: s.raw for s in before.statistics}, {s.path: s.raw for s in after.statistics})
+        ),
     }
     result.update({k: v for k, v in candidates.items() if v})
     for name in (
@@ -93,5 +95,5 @@ def metadata_diff(before: TableMetadata, after: TableMetadata) -> dict[str, Any]
     ):
         a, b = getattr(before, name), getattr(after, name)
         if a != b:
-            result[name] = [a, b]
+            result[name] = metadata_without_secrets([a, b])
     return result

@@ -1,29 +1,104 @@
-"""Values that must not reach a view, an export or a saved notebook."""
+"""Values that must not reach a view, an export or a saved notebook.
+
+Whoever writes a table may put anything into its properties, snapshot summaries and paths, and people do put keys there.
+A list of what is harmless would hide every property that a team made up for itself. So a name tells, word by word, and
+doubt hides: any *key* that is not of a kind known to be harmless (a primary key, a key's id). In every other value what
+looks like a secret is cut out: the user info of URIs, parameters with such names (signed URLs, connection strings, JDBC
+URLs), and credentials that can be told by their form."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-SECRET_WORDS = (
-    "secret",
-    "password",
-    "token",
-    "credential",
-    "access-key",
-    "session-token",
-    "sas",
-    "private-key",
-    "auth",
-)
 HIDDEN = "(hidden)"
+ALONE = {
+    "auth", "oauth", "oauth2", "authorization", "bearer", "sas", "sig", "pass", "pwd", "pw", "psk", "pin", "pem",
+    "jwt", "otp", "totp", "hmac", "salt", "cookie", "cookies",
+}  # fmt: skip
+"""Words that name a secret where they stand alone."""
+WITHIN = {
+    "secret", "passw", "passphrase", "token", "credential", "signature", "privatekey", "accesskey", "accountkey",
+    "apikey", "sharedkey", "masterkey", "storagekey", "subscriptionkey", "connectionstring",
+    "connstr", "keytab",
+}  # fmt: skip
+"""What names a secret wherever it stands in a name without its separators."""
+HARMLESS_BEFORE = {
+    "primary", "foreign", "unique", "natural", "surrogate", "business", "composite", "candidate", "partition",
+    "partitions", "partitioning", "sort", "sorting", "order", "cluster", "clustering", "distribution", "bucket",
+    "hash", "join", "group", "row", "record", "upsert", "merge", "dedup", "lookup", "by", "map",
+}  # fmt: skip
+"""Keys of these kinds are columns."""
+HARMLESS_AFTER = {
+    "id", "ids", "name", "names", "column", "columns", "field", "fields", "count", "size", "length", "type",
+    "alias", "arn",
+}  # fmt: skip
+"""What is said about a key, not the key."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
+_USER_INFO = re.compile(r"([a-zA-Z][\w+.-]*)://([^/\s\"'<>?#]*)@|(?<=jdbc:oracle:thin:)[^@\s]+@")
+_CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
+"""Before the @ of these schemes stands a container of Azure's."""
+_PARAMETER = re.compile(
+    r"""(?:(?<=[?&;,\s"'{(])|^)(?P<name>[\w.%-]+(?: [kK]ey)?)"""
+    r"""(?P<is>["']?\s*=\s*["']?|["']\s*:\s*["']?|:\s+["']?)(?P<value>[^&;,\s"'<>(){}]+)"""
+)
+"""`name=value` or `"name": "value"`; not the folder of a partition, which stands after a slash."""
+_FORMS = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    r"|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # a JSON Web Token
+    r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"  # AWS
+    r"|\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeoprs]-[\w-]{10,}"
+    r"|\bAIza[\w-]{35}|\bya29\.[\w-]{20,}|\bdapi[0-9a-f]{32}\b|\bsk_live_\w{16,}",
+    re.DOTALL,
+)
 
 
-def is_secret(key: str) -> bool:
+def is_secret(name: str) -> bool:
     """Whether a property's name looks like that of a secret."""
-    return any(word in key.lower() for word in SECRET_WORDS)
+    words = [word.lower() for word in _WORD.findall(name)]
+    if ALONE & set(words) or any(part in "".join(words) for part in WITHIN):
+        return True
+    for i, word in enumerate(words):
+        before, after = words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else ""
+        if word in ("key", "keys") and before not in HARMLESS_BEFORE and after not in HARMLESS_AFTER:
+            return True
+    return False
 
 
 def without_secrets(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Properties with the values of secret-looking keys replaced."""
-    return {k: HIDDEN if is_secret(k) else v for k, v in properties.items()}
+    """Properties with the values of secret-looking names replaced, and no credentials in the others."""
+    return {
+        name: HIDDEN if is_secret(str(name)) and not isinstance(value, Mapping) else metadata_without_secrets(value)
+        for name, value in properties.items()
+    }
+
+
+def metadata_without_secrets(value: Any) -> Any:
+    """JSON of a metadata file without the secrets in its properties, summaries, unknown fields and URIs."""
+    if isinstance(value, Mapping):
+        return {
+            name: without_secrets(item)
+            if name in ("properties", "summary") and isinstance(item, Mapping)
+            else HIDDEN
+            if isinstance(item, str) and name != "key" and is_secret(str(name))  # `key` is a map's type
+            else metadata_without_secrets(item)
+            for name, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [metadata_without_secrets(item) for item in value]
+    return redacted(value) if isinstance(value, str) else value
+
+
+def redacted(text: str) -> str:
+    """Text without the credentials in it."""
+
+    def user_info(match: re.Match[str]) -> str:
+        scheme, info = match[1], match[2]
+        if scheme is None:
+            return f"{HIDDEN}@"
+        return match[0] if scheme.lower() in _CONTAINERS and ":" not in info else f"{scheme}://{HIDDEN}@"
+
+    text = _FORMS.sub(HIDDEN, _USER_INFO.sub(user_info, text))
+    return _PARAMETER.sub(lambda m: f"{m['name']}{m['is']}{HIDDEN}" if is_secret(m["name"]) else m[0], text)

@@ -1,12 +1,13 @@
 """The dashboard: catalogs and tables at the left, one table's graph and lists in the middle. One `Dashboard` a session.
 
-`iceberg-explorer serve` runs it; `panel serve explorer/ui/app.py` works too."""
+`iceberg-explorer serve` runs it; `panel serve explorer/ui/app.py` works too, behind the same door."""
 
 from __future__ import annotations
 
 import io
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import panel as pn
@@ -29,6 +30,7 @@ from explorer.ui.pane import GraphPane
 from explorer.ui.rows import deletes_view, rows_view
 from explorer.ui.state import ViewState
 from explorer.ui.tables import table_view
+from explorer.ui.widgets import Text, grid, label, toast
 
 pn.extension("tabulator", notifications=True)
 panel.reactive.CDN_DIST = (
@@ -57,11 +59,19 @@ EXPORTS = {
 }
 
 
+@dataclass(frozen=True)
+class Offers:
+    """What a server lets people do besides looking: SQL, and all that writes."""
+
+    sql: bool = True
+    lab: bool = True
+
+
 class Dashboard:
     """One viewer's dashboard."""
 
-    def __init__(self, query: Mapping[str, str] | None = None) -> None:
-        self.query = dict(query or {})
+    def __init__(self, query: Mapping[str, str] | None = None, offers: Offers | None = None) -> None:
+        self.query, self.offers = dict(query or {}), offers or Offers()
         self.view: ViewState | None = None
         self.opened = ""
         self.pane = GraphPane(sizing_mode="stretch_both", min_height=420)
@@ -76,12 +86,12 @@ class Dashboard:
             margin=(10, 10),
         )
         self.path.param.watch(self._on_path, "value")
-        self.spark = pmui.Typography("", variant="caption", margin=(8, 12), sx={"color": "#fff"})
+        self.spark = Text("", variant="caption", margin=(8, 12), sx={"color": "#fff"})
         self.restart = pmui.Button(
             label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6)
         )
         self.restart.on_click(lambda _: self._restart_spark())
-        self.where = pmui.Typography("", variant="caption", sizing_mode="stretch_width", margin=(4, 12))
+        self.where = Text("", variant="caption", sizing_mode="stretch_width", margin=(4, 12))
         self.lists = {name: pn.Column(sizing_mode="stretch_both") for name in TABS[1:]}
         self.tabs = pn.Tabs(
             ("Graph", self.pane),
@@ -98,11 +108,8 @@ class Dashboard:
 
     # -- page ---------------------------------------------------------------------------------------------------------
     def page(self) -> Any:
-        """The whole page; the table in the URL, or else the first one, is opened once it is loaded."""
-        self.fill_picker()
-        wanted = self.query.get("table") or os.environ.get(TABLE_VARIABLE) or self._first
-        if wanted:
-            self.open(wanted, self.query.get("snapshot"), self.query.get("node"))
+        """The whole page, still empty: a GET reads nothing. Once the page talks to us, `load` fills it."""
+        pn.state.onload(self.load)
         header = [pn.Row(pn.layout.HSpacer(), self.spark, self.restart, sizing_mode="stretch_width")]
         page = pmui.template.Page(
             title="Iceberg metadata explorer",
@@ -116,6 +123,13 @@ class Dashboard:
         self._watch_spark()
         return page
 
+    def load(self) -> None:
+        """List the catalogs; open the table in the URL, or else the first one."""
+        self.fill_picker()
+        wanted = self.query.get("table") or os.environ.get(TABLE_VARIABLE) or self._first
+        if wanted:
+            self.open(wanted, self.query.get("snapshot"), self.query.get("node"))
+
     def _exports(self) -> pn.viewable.Viewable:
         """Downloads of the graph as it is drawn now."""
 
@@ -125,8 +139,8 @@ class Dashboard:
                 filename=f"graph.{kind}", label=f"graph.{kind}", embed=False, button_type="default", width=140,
             )  # fmt: skip
 
-        lines = [pn.Row(download(kind), pmui.Typography(about, margin=(14, 6))) for kind, about in EXPORTS.items()]
-        return pn.Column(pmui.Typography("The graph as it is drawn now", variant="subtitle1"), *lines, margin=12)
+        lines = [pn.Row(download(kind), Text(about, margin=(14, 6))) for kind, about in EXPORTS.items()]
+        return pn.Column(Text("The graph as it is drawn now", variant="subtitle1"), *lines, margin=12)
 
     def _watch_spark(self) -> None:
         """Say how Spark is, as long as the page is open: it can also be lost later."""
@@ -157,15 +171,15 @@ class Dashboard:
             spaces: dict[str, list[dict[str, Any]]] = {}
             try:
                 for table in catalogs.tables(name):
-                    namespace, _, label = table.identifier.rpartition(".")
-                    spaces.setdefault(namespace, []).append({"label": label, "icon": "table_chart"})
+                    namespace, _, last = table.identifier.rpartition(".")
+                    spaces.setdefault(namespace, []).append({"label": label(last), "icon": "table_chart"})
                     full = f"{name}.{table.identifier}"
                     self._names[(i, list(spaces).index(namespace), len(spaces[namespace]) - 1)] = full
                     self._first = full if not self._first or table.identifier == FIRST else self._first
-                children = [{"label": space, "icon": "folder", "items": found} for space, found in spaces.items()]
+                children = [{"label": label(s), "icon": "folder", "items": tables} for s, tables in spaces.items()]
             except ExplorerError as error:
-                children = [{"label": str(error)[:200], "icon": "error_outline"}]
-            items.append({"label": name, "icon": "storage", "items": children})
+                children = [{"label": label(str(error)[:200]), "icon": "error_outline"}]
+            items.append({"label": label(name), "icon": "storage", "items": children})
         self.picker.items = items
         self.picker.expanded = [(i,) for i in range(len(items))] + [
             (i, j) for i, item in enumerate(items) for j in range(len(item["items"]))
@@ -180,8 +194,7 @@ class Dashboard:
         except ExplorerError as error:
             if self.view is None:
                 self.where.object = str(error)
-            if pn.state.notifications:
-                pn.state.notifications.error(str(error), duration=12_000)
+            toast("error", str(error), 12_000)
             return
         self.view, self.opened = view, name
         if node and view.graph.node(node):
@@ -190,10 +203,8 @@ class Dashboard:
         self.pane.timeline = view.timeline()
         self._show()
         errors = [p for p in table.problems if p.severity != "info"]
-        if errors and pn.state.notifications:
-            pn.state.notifications.warning(
-                f"{len(errors)} problems in {name}; see the Problems tab. First: {errors[0]}", duration=10_000
-            )
+        if errors:
+            toast("warning", f"{len(errors)} problems in {name}; see the Problems tab. First: {errors[0]}", 10_000)
 
     def _show(self) -> None:
         if self.view is None:
@@ -241,19 +252,17 @@ class Dashboard:
             "diff": lambda: diff_view(table, snapshot),
             "lifecycle": lambda: lifecycle_view(table, self._go),
             "history": lambda: history_view(table),
-            "rows": lambda: rows_view(table, snapshot, self.reads, self._show_row),
+            "rows": lambda: rows_view(table, snapshot, self.reads, self._show_row, self.offers.sql),
             "deletes": lambda: deletes_view(table, snapshot),
             "lab": lambda: self._lab_view(table),
-            "maintain": lambda: maintain_view(table, self._changed),
+            "maintain": lambda: maintain_view(table, self._changed, self.offers.lab),
         }
         if name in panels:
             box[:] = [panels[name]()]
             return
         rows = table.snapshots if name == "snapshots" else getattr(table, name)(snapshot)
         box[:] = [
-            table_view(rows, name, table.metadata)
-            if len(rows)
-            else pmui.Typography(f"This snapshot has no {name}.", margin=20)
+            table_view(rows, name, table.metadata) if len(rows) else Text(f"This snapshot has no {name}.", margin=20)
         ]
 
     def _go(self, snapshot_id: int, manifest_path: str) -> None:
@@ -275,7 +284,7 @@ class Dashboard:
             self._filled = {"lab"}
 
     def _lab_view(self, table: Table) -> Any:
-        self._lab = lab_view(table, self._committed, self._copied)
+        self._lab = lab_view(table, self._committed, self._copied, self.offers.lab)
         return self._lab
 
     def _copied(self, name: str) -> None:
@@ -321,27 +330,23 @@ def _problems(table: Table) -> pn.viewable.Viewable:
     from explorer.views.rows import problem_row
 
     if not table.problems:
-        return pmui.Typography("Nothing wrong was found in what has been read so far.", margin=20)
+        return Text("Nothing wrong was found in what has been read so far.", margin=20)
     data = pd.DataFrame([problem_row(p) for p in table.problems])
     widths = {"severity": 90, "file": 420, "location": 160, "cause": 460, "unaffected": 300}
-    return pn.widgets.Tabulator(
-        data,
-        show_index=False,
-        disabled=True,
-        widths=widths,
-        layout="fit_data",
-        theme="simple",
-        sizing_mode="stretch_both",
-    )
+    return grid(data, widths)
 
 
-def create() -> Any:
+def create(offers: Offers | None = None) -> Any:
     """The page of a new session."""
     location = pn.state.location
     query = {k: str(v) for k, v in location.query_params.items()} if location else {}
     raw = {k: v[0].decode() for k, v in (pn.state.session_args or {}).items()}
-    return Dashboard({**query, **raw}).page()
+    return Dashboard({**query, **raw}, offers).page()
 
 
 if __name__.startswith("bokeh_app"):  # panel serve explorer/ui/app.py
-    create().servable()
+    from explorer.ui.serve import PASSWORD_VARIABLE, came_through_the_door
+
+    alone = not os.environ.get(PASSWORD_VARIABLE)
+    outside = "This server is guarded from now on: open the URL, with its token, that it printed."
+    (create(Offers(alone, alone)) if came_through_the_door() else Text(outside)).servable()

@@ -20,38 +20,11 @@ from explorer.model.graph import KINDS
 from explorer.table import Table
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import CompareState
-from explorer.ui.tables import SMALL
+from explorer.ui.widgets import Text, grid, heading
 from explorer.views.changes import change_rows, commit_rows, run_words
 
 Go = Callable[[int, str], None]
 COLUMNS_SHOWN = 40
-
-
-def grid(
-    data: pd.DataFrame,
-    widths: dict[str, int] | None = None,
-    height: int = 0,
-    page_size: int = 50,
-    stylesheets: Sequence[str] = (),
-    **options: Any,
-) -> Any:
-    """A read-only table, paged when it is longer than a page."""
-    size = (
-        {"height": height, "sizing_mode": "stretch_width"}
-        if height
-        else {"sizing_mode": "stretch_both", "min_height": 200}
-    )
-    if len(data) > page_size:
-        options |= {"pagination": "remote", "page_size": page_size}
-    return pn.widgets.Tabulator(
-        data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths or {},
-        stylesheets=[SMALL, *stylesheets], **size, **options,
-    )  # fmt: skip
-
-
-def heading(text: str) -> Any:
-    """A line above a table."""
-    return pmui.Typography(text, variant="subtitle1", margin=(6, 10))
 
 
 def lifecycle_view(table: Table, go: Go) -> Any:
@@ -207,8 +180,8 @@ def lineage_view(table: Table) -> Any:
         "committed": 170,
     }
     left = grid(
-        pd.DataFrame(rows), widths, page_size=200, formatters={"lineage": {"type": "html"}},
-        stylesheets=[PLAIN_ROWS], titles={"lineage": ""}, configuration={"headerSort": False},
+        pd.DataFrame(rows), widths, page_size=200, drawn="lineage", stylesheets=[PLAIN_ROWS],
+        configuration={"headerSort": False},
     )  # fmt: skip
     right = grid(pd.DataFrame(times), {"current from": 185, "snapshot": 95, "how": 80, "why": 420}, page_size=200)
     return pn.Row(
@@ -280,7 +253,7 @@ def diff_view(table: Table, snapshot_id: int | None) -> Any:
     parent = ordinals.get(here.parent_snapshot_id or 0)
     after = f"snapshot-{ordinals[here.snapshot_id]}"
     first, second = pickers(labels, f"snapshot-{parent}" if parent else labels[0], after, 170)
-    words = pmui.Typography("", variant="subtitle1", margin=(24, 10, 4, 10))
+    words = Text("", variant="subtitle1", margin=(24, 10, 4, 10))
     box = pn.Column(sizing_mode="stretch_both")
 
     def show(*_: Any) -> None:

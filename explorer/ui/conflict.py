@@ -18,10 +18,10 @@ from explorer.core.operations import ISOLATION, KINDS, PROTECTS, Operation
 from explorer.core.uncommitted import Uncommitted
 from explorer.table import Table
 from explorer.ui.background import in_background
-from explorer.ui.changes import grid, heading
 from explorer.ui.pane import GraphPane
 from explorer.ui.rows import SMALL, WRAPPED, version_input
 from explorer.ui.state import MarkedState
+from explorer.ui.widgets import Text, grid, heading
 
 _WORKERS = ThreadPoolExecutor(2, thread_name_prefix="conflict")
 
@@ -46,7 +46,7 @@ def conflict_view(table: Table) -> Any:
     ordinals = snapshot_ordinals(table.metadata)
     here = table.metadata.current_snapshot
     if here is None:
-        return pmui.Typography("This table has no snapshot: every commit succeeds.", margin=20)
+        return Text("This table has no snapshot: every commit succeeds.", margin=20)
     parent = snapshot_name(
         here.parent_snapshot_id if here.parent_snapshot_id in ordinals else here.snapshot_id, ordinals
     )
@@ -57,7 +57,7 @@ def conflict_view(table: Table) -> Any:
     ask = pmui.Button(label="Explain", variant="contained", width=100, margin=(14, 6))
     checks = pn.Column(sizing_mode="stretch_width")
     card = pn.Card(checks, title="Validations, one by one", collapsed=True, sizing_mode="stretch_width", margin=(2, 10))
-    status = pmui.Typography("From metadata alone: nothing is written.", variant="body1", margin=(6, 10))
+    status = Text("From metadata alone: nothing is written.", variant="body1", margin=(6, 10))
     box = pn.Column(sizing_mode="stretch_both")
 
     def offer(*_: Any) -> None:

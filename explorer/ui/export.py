@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from importlib.resources import files
 
 from explorer.model.graph import Graph
 from explorer.views.dot import render_dot, render_image
 from explorer.views.rows import graph_object
 from explorer.views.svg import render_html, render_svg
+from explorer.views.text import json_text
 
 
 def asset(name: str) -> str:
@@ -25,6 +25,6 @@ def export(graph: Graph, picture: str) -> bytes:
     text = {
         "svg": render_svg,
         "dot": render_dot,
-        "json": lambda g: json.dumps(graph_object(g), indent=2, ensure_ascii=False),
+        "json": lambda g: json_text(graph_object(g)),
     }[picture](graph)
     return text.encode()

@@ -27,19 +27,22 @@ from explorer.lab.planning import rows_of
 from explorer.lab.stepper import NAMES, Run, replay
 from explorer.table import Table
 from explorer.ui.background import in_background
-from explorer.ui.changes import LiveTabs, grid, heading, lazy_tabs
+from explorer.ui.changes import LiveTabs, lazy_tabs
 from explorer.ui.conflict import conflict_view, switched_on, validation_switches
 from explorer.ui.observe import ObservePanel
 from explorer.ui.pane import GraphPane
 from explorer.ui.race import RacePanel
 from explorer.ui.rows import SMALL
 from explorer.ui.state import MarkedState
+from explorer.ui.widgets import grid, heading, note, picture
 from explorer.views.labviews import interleaving_rows, rows_words, sequence_svg
 from explorer.views.stategraph import state_svg
 
 _BENCH = threading.Lock()
 NOBODY = ""
 STEP_MS = 700
+WRAP = {"flex-wrap": "wrap", "width": "100%"}
+"""A row that breaks where the page is narrow. (Panel's FlexBox evaluates text as a script, which our pages may not.)"""
 FAULTS = {"none": "", "kill it": "!", "lose the answer to its swap": "?", "begin again without looking": "+"}
 
 
@@ -54,10 +57,13 @@ def bench() -> Bench:
         return _bench_of(shared_engine().session())
 
 
-def lab_view(table: Any, changed: Callable[[Any], None], opened: Callable[[str], None]) -> Any:
+def lab_view(table: Any, changed: Callable[[Any], None], opened: Callable[[str], None], writes: bool) -> Any:
     """Writers on a bench of their own; one statement, observed, on the table that is open; would a commit to it
     succeed; and races. `changed(table)` and `opened(name)` tell of a commit to the open table, and of a table that was
-    made."""
+    made. Without `writes` only what reads is offered."""
+    if not writes:
+        off = heading("This server does not run the lab's writers and statements (serve with --allow-lab).")
+        return pn.Column(off, conflict_view(table), sizing_mode="stretch_both")
     return lazy_tabs(
         {
             "Writers, step by step": lambda: LabPanel().view(),
@@ -138,7 +144,7 @@ class LabPanel:
             "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap. "
             "New run begins anew."
         )
-        self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
+        self.status = note(words)
         self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.saved = pmui.FileInput(label="Replay a run", accept=".json", variant="outlined", width=145, margin=(8, 4))
         self.checks = [pn.Column(width=520) for _ in self.writers]
@@ -159,14 +165,14 @@ class LabPanel:
 
     def _parts(self) -> None:
         """What a run is shown in; each step changes it in place."""
-        self.picture = pn.pane.HTML("", margin=(4, 10))
+        self.picture = picture("", margin=(4, 10))
         self.side = pn.Column(width=370)
         self.graph = GraphPane(sizing_mode="stretch_both", min_height=440)
         self.graph.param.watch(self._on_request, "request")
         self.table = grid(
             pd.DataFrame(),
             {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 480, "files, in order": 430},
-            formatters={name: {"type": "textarea"} for name in ("what", "files, in order")},
+            wrapped=("what", "files, in order"),
         )
         look: dict[str, Any] = {"label": "Save this run", "variant": "outlined", "width": 150}
         saved = pmui.FileDownload(callback=lambda: io.BytesIO(self._saved()), filename="run.json", **look)
@@ -186,9 +192,17 @@ class LabPanel:
         if pn.state.curdoc:
             pn.state.on_session_destroyed(self._end)
         return pn.Column(
-            pn.FlexBox(*self.writers, self.isolation, self.version, gap="0px"),
-            pn.FlexBox(
-                self.reset, *self.steps, self.play, self.fault, self.orders, self.cancel, self.switches, self.saved
+            pn.Row(*self.writers, self.isolation, self.version, styles=WRAP),
+            pn.Row(
+                self.reset,
+                *self.steps,
+                self.play,
+                self.fault,
+                self.orders,
+                self.cancel,
+                self.switches,
+                self.saved,
+                styles=WRAP,
             ),
             self.validations,
             self.status,
@@ -215,7 +229,7 @@ class LabPanel:
             kind, engine = chosen[i]
             box.append(heading(f"writer {NAMES[i]}: {KINDS[kind].title}"))
             switches = validation_switches(Operation(kind, self.isolation.value, engine), 510)
-            box.append(switches or pmui.Typography("no validations to set", variant="body2", margin=(2, 10)))
+            box.append(switches or note("no validations to set", margin=(2, 10)))
 
     def _operations(self) -> list[Operation]:
         found = []
@@ -351,7 +365,7 @@ class LabPanel:
         side: list[Any] = [heading("Rows now"), grid(rows, {"v": 140}, height=200)]
         for title, decisions in (("If {} went on now", seen.would), ("Why {} was refused", seen.why)):
             for name, decision in decisions.items():
-                side += [heading(title.format(name)), pmui.Typography(decision.words, variant="body2", margin=(0, 10))]
+                side += [heading(title.format(name)), note(decision.words, margin=(0, 10))]
         orphans = [
             {"writer": m.writer, "left behind by it": base_name(m.path)} for m in seen.marks.loose if m.mark == "orphan"
         ]
@@ -417,7 +431,7 @@ class LabPanel:
         self.box[:] = [
             lazy_tabs(
                 {
-                    "State graph": lambda: pn.pane.HTML(f'<div style="overflow:auto">{drawn}</div>', margin=(4, 10)),
+                    "State graph": lambda: picture(f'<div style="overflow:auto">{drawn}</div>', margin=(4, 10)),
                     "Orders": lambda: pn.Column(heading(words), table, sizing_mode="stretch_both"),
                     "Serial orders": lambda: grid(pd.DataFrame(ends), {"rows": 520}),
                 }

@@ -21,8 +21,9 @@ from explorer.errors import ExplorerError
 from explorer.scenarios import fresh_copy
 from explorer.table import Table
 from explorer.ui.background import in_background
-from explorer.ui.changes import grid, heading, lazy_tabs
+from explorer.ui.changes import lazy_tabs
 from explorer.ui.rows import SMALL, version_input
+from explorer.ui.widgets import grid, heading, note
 from explorer.views.text import cell
 
 _WORKERS = ThreadPoolExecutor(2, thread_name_prefix="maintenance")
@@ -37,14 +38,17 @@ ABOUT = {
 }
 
 
-def maintain_view(table: Table, changed: Callable[[str], None]) -> Any:
-    """Maintenance; and branches, tags and undo."""
+def maintain_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any:
+    """Maintenance; and branches, tags and undo. Without `writes` previews only."""
     return lazy_tabs(
-        {"Maintenance": lambda: procedures_view(table, changed), "Branches and undo": lambda: undo_view(table, changed)}
+        {
+            "Maintenance": lambda: procedures_view(table, changed, writes),
+            "Branches and undo": lambda: undo_view(table, changed, writes),
+        }
     )
 
 
-def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
+def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any:
     """Choose an operation on refs or the current snapshot, see what it would do, run it on a sandbox table."""
     operation = pmui.Select(
         label="operation", options={w: n for n, w in REF_OPERATIONS.items()}, value="rollback", width=400, **SMALL
@@ -56,11 +60,9 @@ def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
     snapshot = version_input(
         table, "snapshot (or a time)", parent if here and here.parent_snapshot_id in ordinals else "main", 220
     )
-    writable = maintenance.is_writable(table)
+    writable = writes and maintenance.is_writable(table)
     run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
-    status = pmui.Typography(
-        "" if writable else "Previews only: this table is not written to.", variant="body2", margin=(4, 10)
-    )
+    status = note("" if writable else "Previews only: this table is not written to.")
     box = pn.Column(sizing_mode="stretch_both")
 
     def chosen() -> tuple[str, str, str | None]:
@@ -79,7 +81,7 @@ def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
         ]
         if seen.current is None:
             rows = [r | ({"after": "a new snapshot"} if r["ref"] == "main" else {}) for r in rows]
-        lines = [pmui.Typography(w, variant="body2", margin=(2, 10)) for w in seen.words]
+        lines = [note(w, margin=(2, 10)) for w in seen.words]
         refs = grid(pd.DataFrame(rows), {"ref": 160, "before": 160, "after": 160}, height=min(300, 60 + 30 * len(rows)))
         box[:] = [heading("What it would do"), *lines, refs]
         if seen.files:
@@ -107,7 +109,8 @@ def undo_view(table: Table, changed: Callable[[str], None]) -> Any:
 
     for control in (operation, name, snapshot):
         control.param.watch(look, "value")
-    run.on_click(start)
+    if writable:  # a browser can press what it was told is disabled
+        run.on_click(start)
     look()
     return pn.Column(pn.Row(operation, name, snapshot, run), status, box, sizing_mode="stretch_both")
 
@@ -116,18 +119,20 @@ def _of(snapshot_id: int | None, ordinals: dict[int, int]) -> str:
     return "" if snapshot_id is None else snapshot_name(snapshot_id, ordinals)
 
 
-def procedures_view(table: Table, changed: Callable[[str], None]) -> Any:
+def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any:
     """Choose an operation, see what it would do, run it. `changed(name)` opens a table that was made or changed."""
     operation = pmui.Select(
         label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=270, **SMALL
     )
     columns = pmui.TextInput(label="columns to sort by", width=200, visible=False, **SMALL)
     retain = pmui.IntInput(label="snapshots to keep", value=1, start=1, width=140, visible=False, **SMALL)
-    teaching, writable = maintenance.is_teaching(table), maintenance.is_writable(table)
+    teaching, writable = writes and maintenance.is_teaching(table), writes and maintenance.is_writable(table)
     run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
     copy = pmui.Button(label="Make a copy to change", variant="outlined", width=220, margin=(14, 6), visible=teaching)
-    status = pmui.Typography("", variant="body2", margin=(4, 10))
-    if teaching:
+    status = note("")
+    if not writes:
+        status.object = "Previews only: this server does not write (serve with --allow-lab)."
+    elif teaching:
         status.object = "A teaching table stays as it is. Make a copy of it, and run maintenance there."
     elif not writable:
         status.object = "This table is not in the sandbox: previews only, nothing is ever written to it."
@@ -143,7 +148,7 @@ def procedures_view(table: Table, changed: Callable[[str], None]) -> Any:
             return
         prefix = table.metadata.location.rstrip("/") + "/"
         files = pd.DataFrame([{"file": f.replace(prefix, "")} for f in seen.files])
-        lines = [pmui.Typography(w, variant="body2", margin=(2, 10)) for w in seen.words]
+        lines = [note(w, margin=(2, 10)) for w in seen.words]
         box[:] = [heading("What it would do"), *lines, *([grid(files, {"file": 700})] if len(files) else [])]
 
     def background(work: Callable[[], Any], done: Callable[[Any], None], words: str) -> None:
@@ -194,7 +199,9 @@ def procedures_view(table: Table, changed: Callable[[str], None]) -> Any:
 
     for control in (operation, columns, retain):
         control.param.watch(look, "value")
-    run.on_click(start)
-    copy.on_click(make)
+    if writable:
+        run.on_click(start)
+    if teaching:
+        copy.on_click(make)
     look()
     return pn.Column(pn.Row(operation, columns, retain, run, copy), status, box, sizing_mode="stretch_both")

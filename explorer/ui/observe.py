@@ -19,10 +19,11 @@ from explorer.lab.observe import API, Observation, observe, observe_api
 from explorer.maintenance import is_teaching, is_writable
 from explorer.scenarios import fresh_copy, origin, reset_copy
 from explorer.ui.background import in_background
-from explorer.ui.changes import LiveTabs, grid, heading
+from explorer.ui.changes import LiveTabs
 from explorer.ui.pane import GraphPane
 from explorer.ui.rows import SMALL
 from explorer.ui.state import CompareState, ViewState
+from explorer.ui.widgets import grid, heading, label, note
 from explorer.views.labviews import report_rows
 
 _WORKERS = ThreadPoolExecutor(2, thread_name_prefix="observe")
@@ -35,10 +36,10 @@ class ObservePanel:
         self.table, self.changed, self.opened = table, changed, opened
         self.state = ViewState(table)
         columns = [f.name for f in table.metadata.schema(table.metadata.current_schema_id).fields]
-        label = f"t is {table.name}, with columns {', '.join(columns)}; {{name}} its name for CALL"
+        about = label(f"t is {table.name}, with columns {', '.join(columns)}; {{name}} its name for CALL")
         first = f"DELETE FROM t WHERE {columns[0]} IS NULL"
         self.sql = pmui.TextAreaInput(
-            label=label, value=first, rows=2, max_length=20_000, sizing_mode="stretch_width", margin=(14, 10, 4, 10)
+            label=about, value=first, rows=2, max_length=20_000, sizing_mode="stretch_width", margin=(14, 10, 4, 10)
         )
         teaching, allowed = is_teaching(table), is_writable(table)
         self.run = pmui.Button(
@@ -59,7 +60,7 @@ class ObservePanel:
             words = "A teaching table stays as it is: make a copy of your own to change."
         elif not allowed:
             words = "Nothing is written to this table: it is not in the sandbox."
-        self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
+        self.status = note(words)
         self.graph = GraphPane(
             state=self.state.state(), timeline=self.state.timeline(), sizing_mode="stretch_both", min_height=400
         )

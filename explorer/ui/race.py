@@ -13,8 +13,8 @@ import panel_material_ui as pmui
 from explorer.core.units import count
 from explorer.lab.race import FAULTS, Fault, Lap, Tally, faults, race
 from explorer.ui.background import in_background
-from explorer.ui.changes import grid, heading
 from explorer.ui.rows import SMALL
+from explorer.ui.widgets import grid, heading, note, picture
 from explorer.views.labviews import race_svg
 
 _WORKERS = ThreadPoolExecutor(1, thread_name_prefix="race")
@@ -34,8 +34,8 @@ class RacePanel:
             "Half of the writers are Java, half pyiceberg; each is a process of its own, on one table in a "
             "temporary catalog."
         )
-        self.status = pmui.Typography(words, variant="body2", margin=(4, 10))
-        self.picture = pn.pane.HTML("", margin=(4, 10))
+        self.status = note(words)
+        self.picture = picture("", margin=(4, 10))
         self.box = pn.Column(sizing_mode="stretch_both")
         self._stop = threading.Event()
         self._laps: list[Lap] = []
@@ -144,6 +144,6 @@ class RacePanel:
             grid(
                 pd.DataFrame(rows),
                 widths,
-                formatters={name: {"type": "textarea"} for name in ("what befell it", "left behind", "it was told")},
+                wrapped=("what befell it", "left behind", "it was told"),
             ),
         ]

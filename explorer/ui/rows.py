@@ -17,10 +17,11 @@ from explorer.core.units import count, human_bytes
 from explorer.engines.reads import Read, ReadRequest, ReadSession, SqlRequest, metadata_columns
 from explorer.errors import ExplorerError
 from explorer.table import Table
-from explorer.ui.changes import grid, heading, lazy_tabs
+from explorer.ui.changes import lazy_tabs
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import DeletesState
 from explorer.ui.tables import download_buttons
+from explorer.ui.widgets import Text, grid, heading, note
 from explorer.views.rows import plain
 from explorer.views.rowviews import change_table, cost_rows, delete_rows, event_rows, row_diff_words
 from explorer.views.text import cell
@@ -76,14 +77,15 @@ def column_names(table: Table) -> list[str]:
     return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields))
 
 
-def rows_view(table: Table, snapshot_id: int | None, reads: ReadSession, show: Show) -> Any:
-    """Everything about rows, as of the snapshot in view."""
+def rows_view(table: Table, snapshot_id: int | None, reads: ReadSession, show: Show, sql: bool) -> Any:
+    """Everything about rows, as of the snapshot in view; `sql` says whether people may write conditions and queries."""
     if snapshot_id is None:
         return heading("The table has no snapshot, so it has no rows.")
+    query = {"SQL": lambda: SqlPanel(table, snapshot_id, reads, show).view()} if sql else {}
     return lazy_tabs(
         {
-            "Read": lambda: ReadPanel(table, snapshot_id, reads, show).view(),
-            "SQL": lambda: SqlPanel(table, snapshot_id, reads, show).view(),
+            "Read": lambda: ReadPanel(table, snapshot_id, reads, show, sql).view(),
+            **query,
             "Row diff": lambda: row_diff_view(table, snapshot_id),
             "Fate of a row": lambda: fate_view(table, snapshot_id),
         }
@@ -93,7 +95,8 @@ def rows_view(table: Table, snapshot_id: int | None, reads: ReadSession, show: S
 class ReadPanel:
     """Choose a version, columns, a filter and a limit; run, watch and cancel the read; rows beside the scan report."""
 
-    def __init__(self, table: Table, snapshot_id: int, reads: ReadSession, show: Show) -> None:
+    def __init__(self, table: Table, snapshot_id: int, reads: ReadSession, show: Show, sql: bool = True) -> None:
+        self.sql = sql
         self.table, self.reads, self.show = table, reads, show
         self.now: Read | None = None
         self.rows: pa.Table | None = None
@@ -109,7 +112,7 @@ class ReadPanel:
         self.run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6))
         self.cancel = pmui.Button(label="Cancel", variant="outlined", width=90, margin=(14, 6), disabled=True)
         self.bar = pmui.LinearProgress(value=0, variant="determinate", sizing_mode="stretch_width", margin=(2, 10))
-        self.status = pmui.Typography("Not read yet.", variant="body2", margin=(2, 10))
+        self.status = note("Not read yet.", margin=(2, 10))
         self.box = pn.Column(sizing_mode="stretch_both")
         self.report = pn.Column(width=320)
         self.run.on_click(lambda _: self.start())
@@ -118,16 +121,16 @@ class ReadPanel:
 
     def controls(self) -> list[Any]:
         """What is chosen above the rows."""
-        return [pn.Row(self.version, self.where, self.columns, self.limit, self.provenance, self.run, self.cancel)]
+        where = [self.where] if self.sql else []
+        return [pn.Row(self.version, *where, self.columns, self.limit, self.provenance, self.run, self.cancel)]
 
     def request(self) -> ReadRequest | SqlRequest:
         """The read that the controls ask for. Raises NotFoundInTable."""
         known = self.table.reading(self.version.value.strip() or None)
         self.words = known.words
         extra = tuple(metadata_columns(self.table.metadata.format_version)) if self.provenance.value else ()
-        return ReadRequest(
-            known.version, tuple(self.columns.value or ()) or None, self.where.value.strip(), self.limit.value, extra
-        )
+        where = self.where.value.strip() if self.sql else ""
+        return ReadRequest(known.version, tuple(self.columns.value or ()) or None, where, self.limit.value, extra)
 
     def view(self) -> Any:
         """The panel."""
@@ -195,13 +198,13 @@ class ReadPanel:
                 human_bytes(report.metrics.get("totalDataFileSize")),
                 report.metrics.get("totalPlanningDuration", 0),
             )
-            parts.append(pmui.Typography(f"{size} of data files, planned in {took} ms", variant="body2"))
+            parts.append(Text(f"{size} of data files, planned in {took} ms", variant="body2"))
         if "_file" in rows.column_names:
-            parts.append(pmui.Typography("Click a row to see its file and deletes in the graph.", variant="body2"))
+            parts.append(Text("Click a row to see its file and deletes in the graph.", variant="body2"))
         parts.append(downloads(lambda: rows, "rows"))
         if rows.num_rows == self.limit.value:
             parts += [
-                pmui.Typography("The limit cut it off. All rows:", variant="body2"),
+                Text("The limit cut it off. All rows:", variant="body2"),
                 downloads(self._everything, "all-rows"),
             ]
         self.report[:] = parts
@@ -255,7 +258,7 @@ def row_diff_view(table: Table, snapshot_id: int) -> Any:
         label="columns that tell an update", options=column_names(table), width=300, margin=(14, 6, 4, 6)
     )
     run = pmui.Button(label="Compare", variant="contained", width=100, margin=(14, 6))
-    words = pmui.Typography("", variant="body2", margin=(4, 10))
+    words = note("")
     box = pn.Column(sizing_mode="stretch_both")
 
     def show(*_: Any) -> None:
@@ -272,9 +275,7 @@ def row_diff_view(table: Table, snapshot_id: int) -> Any:
         side = [heading("By partition"), grid(pd.DataFrame(parts), {"partition": 150}, height=220)] if parts else []
         if everything.num_rows > shown.num_rows:
             side.append(
-                pmui.Typography(
-                    f"{shown.num_rows:,} of {everything.num_rows:,} rows shown; all of them:", variant="body2"
-                )
+                Text(f"{shown.num_rows:,} of {everything.num_rows:,} rows shown; all of them:", variant="body2")
             )
         side.append(downloads(lambda: everything, "row-diff"))
         box[:] = [
@@ -308,9 +309,7 @@ def fate_view(table: Table, snapshot_id: int) -> Any:
         events = pd.DataFrame(event_rows(fate.events, [f.name for f in fate.schema.fields]))
         widths = {"when": 165, "snapshot": 100, "what": 85, "row": 300, "at": 190, "how": 560}
         parts: list[Any] = [grid(events, widths, height=min(420, 70 + 34 * max(1, len(events))))] if len(events) else []
-        lines = [
-            pmui.Typography(t, variant="body2", margin=(1, 10, 1, 10 + 22 * t.startswith("  "))) for t in told[:200]
-        ]
+        lines = [note(t, margin=(1, 10, 1, 10 + 22 * t.startswith("  "))) for t in told[:200]]
         box[:] = [*parts, heading("The answer"), *lines]
 
     run.on_click(show)

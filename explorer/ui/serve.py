@@ -1,78 +1,91 @@
-"""Serve the dashboard on loopback."""
+"""Serve the dashboard: on loopback to who has the token, elsewhere to who knows the password."""
 
 from __future__ import annotations
 
-import ipaddress
+import functools
+import gc
 import os
-import secrets
+import socket
+import webbrowser
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from explorer.engines.spark import shared_engine
 from explorer.errors import AccessRefused
+from explorer.ui.access import Access, is_loopback
 
 PASSWORD_VARIABLE = "ICEBERG_EXPLORER_PASSWORD"
 
 
-def serve(table: str | None, port: int, address: str, show: bool) -> None:
-    """Run the server until it is interrupted. Raises AccessRefused for another address than loopback without a
-    password."""
-    password = os.environ.get(PASSWORD_VARIABLE)
-    loopback = address == "localhost" or (_is_ip(address) and ipaddress.ip_address(address).is_loopback)
-    if not loopback and not password:
-        raise AccessRefused(
-            f"{address} can be reached from other machines, and anyone there could read your tables. "
-            f"Serve on 127.0.0.1, or set {PASSWORD_VARIABLE} (user name: explorer)"
-        )
+def serve(
+    table: str | None,
+    port: int,
+    address: str,
+    show: bool,
+    hosts: Sequence[str] = (),
+    allow_sql: bool = False,
+    allow_lab: bool = False,
+) -> None:
+    """Run the server until it is interrupted; `hosts` are more names it goes by. On another address than loopback, SQL
+    and what writes are off unless allowed. Raises AccessRefused there without a password."""
     import panel as pn
 
     from explorer.ui import app
 
+    password = os.environ.get(PASSWORD_VARIABLE, "")
+    alone = is_loopback(address)
+    if not alone and not password:
+        raise AccessRefused(
+            f"{address} can be reached from other machines, and anyone there could read your tables. "
+            f"Serve on 127.0.0.1, or set {PASSWORD_VARIABLE}"
+        )
     if table:
         os.environ[app.TABLE_VARIABLE] = table
     shared_engine().start()
-    guard: dict[str, Any] = (
-        {"basic_auth": {"explorer": password}, "cookie_secret": secrets.token_hex(32)} if password else {}
-    )
+    offers = app.Offers(sql=alone or allow_sql, lab=alone or allow_lab)
     server = pn.serve(
-        {"/": app.create},
+        {"/": lambda: app.create(offers)},
         port=port,
         address=address,
         show=False,
         start=False,
+        verbose=False,
         title="Iceberg metadata explorer",
-        **guard,
     )
-    hosts = {address, "localhost", "127.0.0.1", "[::1]", "::1"}
-    _refuse_other_hosts(server._tornado, hosts if loopback else None)
-    url = f"http://{'localhost' if loopback else address}:{server.port}/"
+    names = (address, *hosts) if alone else (address, socket.gethostname(), socket.getfqdn(), *hosts)
+    access = Access(names, password)
+    access.guard(server._tornado)
+    name = "localhost" if alone else socket.gethostname() if address in ("0.0.0.0", "::", "") else address
+    name = f"[{name}]" if ":" in name else name
+    url = access.url(f"http://{name}:{server.port}/")
     click.echo(f"Iceberg metadata explorer: {url}")
     if show:
-        server.show("/")
+        webbrowser.open(url)
     server.start()
     server.run_until_shutdown()
 
 
-def _is_ip(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
+def came_through_the_door() -> bool:
+    """For `panel serve`, which has no place for our door: the first session puts it before all servers of this process,
+    prints the URL, and stays outside itself. Returns whether the session that asks came through it."""
+    import panel as pn
+
+    context: Any = pn.state.curdoc.session_context if pn.state.curdoc else None
+    return context is not None and _door().cookie in dict(context.request.cookies).values()
 
 
-def _refuse_other_hosts(application: Any, hosts: set[str] | None) -> None:
-    """A page of another site whose name was re-bound to 127.0.0.1 must not read the dashboard."""
-    from tornado.web import ErrorHandler
+@functools.cache
+def _door() -> Access:
+    from bokeh.server.tornado import BokehTornado
 
-    if hosts is None:
-        return
-    find = application.find_handler
-
-    def guarded(request: Any, **kwargs: Any) -> Any:
-        if request.host_name not in hosts:
-            return application.get_handler_delegate(request, ErrorHandler, {"status_code": 403})
-        return find(request, **kwargs)
-
-    application.find_handler = guarded
+    access = Access((socket.gethostname(), socket.getfqdn()), os.environ.get(PASSWORD_VARIABLE, ""))
+    servers = [o for o in gc.get_objects() if isinstance(o, BokehTornado)]  # nothing else leads from here to them
+    if not servers:
+        raise AccessRefused("the server cannot be guarded: use iceberg-explorer serve")
+    for server in servers:
+        access.guard(server)
+        page = f"{server._absolute_url}{min(server.app_paths).lstrip('/')}"
+        click.echo(f"Iceberg metadata explorer: {access.url(page)}")
+    return access

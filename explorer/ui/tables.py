@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 import panel as pn
-import panel_material_ui as pmui
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
@@ -21,6 +20,7 @@ from explorer.core.units import human_bytes, instant
 from explorer.core.values import named_partition_path
 from explorer.model.manifest import FILE_CONTENT
 from explorer.model.metadata import TableMetadata
+from explorer.ui.widgets import Text, grid
 from explorer.views.rows import plain
 from explorer.views.text import cell
 
@@ -50,11 +50,6 @@ WIDTHS = {
     "timestamp-ms": 230,
     "last_updated_ms": 230,
 }
-SMALL = (
-    ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; "
-    "height: auto; }"
-)
-"""Tables as dense as the graph is."""
 PATHS = ("file_path", "manifest_path", "manifest-list")
 
 
@@ -101,27 +96,14 @@ def table_view(rows: Collection, what: str, metadata: TableMetadata) -> pn.viewa
     """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows."""
     data = frame(rows, what, metadata)
     wide = {c: WIDTHS.get(c, max(110, 9 * len(c) + 30)) for c in data.columns}
-    widget = pn.widgets.Tabulator(
-        data,
-        pagination="remote",
-        page_size=50,
-        show_index=False,
-        disabled=True,
-        selectable=False,
-        header_filters={
-            c: {"type": "input", "func": "like", "placeholder": "filter"}
-            for c in data.columns
-            if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str"
-        },
-        widths=wide,
-        layout="fit_data",
-        theme="simple",
-        stylesheets=[SMALL],
-        sizing_mode="stretch_both",
-        min_height=300,
-    )
+    filters = {
+        c: {"type": "input", "func": "like", "placeholder": "filter"}
+        for c in data.columns
+        if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str"
+    }
+    widget = grid(data, wide, min_height=300, pagination="remote", page_size=50, header_filters=filters)
     buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
-    bar = pn.Row(pmui.Typography(f"{len(rows):,} {what}", variant="subtitle1"), *buttons, sizing_mode="stretch_width")
+    bar = pn.Row(Text(f"{len(rows):,} {what}", variant="subtitle1"), *buttons, sizing_mode="stretch_width")
     return pn.Column(bar, widget, sizing_mode="stretch_both")
 
 
@@ -139,8 +121,19 @@ def download_buttons(get: Callable[[], Collection], what: str, kinds: Sequence[s
     ]
 
 
+FORMULA = r"^\s*[=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]|^[\t\r\n]"
+"""What a spreadsheet may compute, also in full-width signs."""
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+
+def _inert(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Text that no spreadsheet takes for a formula: after an apostrophe where it begins like one. Numbers stay."""
+    formula = pc.and_not(pc.match_substring_regex(values, FORMULA), pc.match_substring_regex(values, NUMBER))
+    return pc.if_else(formula, pc.binary_join_element_wise("'", values, ""), values)
+
+
 def _flat(rows: Collection) -> pa.Table:
-    """Arrow with nested columns as JSON text, for CSV."""
+    """Arrow with nested columns as JSON text, for CSV, and no formulas in text or names."""
     table = rows.to_arrow()
     for i, field in enumerate(table.schema):
         if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
@@ -148,7 +141,10 @@ def _flat(rows: Collection) -> pa.Table:
             table = table.set_column(i, field.name, pa.array(values, pa.string()))
         elif pa.types.is_dictionary(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
-    return table
+    for i, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            table = table.set_column(i, field.name, _inert(table.column(i)))
+    return table.rename_columns(_inert(pa.chunked_array([table.column_names], pa.string())).to_pylist())
 
 
 def _csv(rows: Collection) -> bytes:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from explorer.core.secrets import without_secrets
+from explorer.core.secrets import metadata_without_secrets, without_secrets
 from explorer.core.values import source_type, summary_bound
 from explorer.model.graph import Graph
 from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
@@ -37,10 +37,9 @@ def plain(value: Any) -> Any:
 
 def metadata_object(metadata: TableMetadata) -> dict[str, Any]:
     """The metadata file's own JSON, every field, secrets in its properties hidden."""
-    raw = dict(metadata.raw)
-    if isinstance(raw.get("properties"), Mapping):
-        raw["properties"] = without_secrets(raw["properties"])
-    return {str(k): plain(v) for k, v in raw.items()} | {"metadata-location": metadata.metadata_location}
+    return {str(k): plain(v) for k, v in metadata_without_secrets(metadata.raw).items()} | {
+        "metadata-location": metadata.metadata_location
+    }
 
 
 def snapshot_row(snapshot: Snapshot) -> dict[str, Any]:
@@ -55,7 +54,7 @@ def snapshot_row(snapshot: Snapshot) -> dict[str, Any]:
         "schema-id": snapshot.schema_id,
         "first-row-id": snapshot.first_row_id,
         "added-rows": snapshot.added_rows,
-        "summary": dict(snapshot.summary),
+        "summary": without_secrets(snapshot.summary),
     }
 
 

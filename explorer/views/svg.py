@@ -3,6 +3,9 @@ svg`."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -105,7 +108,7 @@ def render_svg(graph: Graph) -> str:
         if node.mark:
             out.append(
                 f'<text x="{box.x + box.width:g}" y="{box.y - 2:g}" text-anchor="end" '
-                f'font-size="9">{node.mark.upper()}</text>'
+                f'font-size="9">{escape(clean(node.mark.upper()))}</text>'
             )
         for i, line in enumerate(node.lines):
             out.append(
@@ -117,25 +120,24 @@ def render_svg(graph: Graph) -> str:
         box = boxes[elided.id]
         out.append(
             f'<text x="{box.x + 12:g}" y="{box.y + 17:g}" fill="#666" font-style="italic">… '
-            f"{escape(elided.label)}</text>"
+            f"{escape(clean(elided.label))}</text>"
         )
     out.append("</svg>")
     return "\n".join(out)
 
 
 def render_html(graph: Graph, script: str, style: str) -> str:
-    """A page that opens from disk, with the widget's own script for pan, zoom and search. `script` and `style` are
-    ours."""
-    import json
-
+    """A page that opens from disk, with the widget's own script for pan, zoom and search, and no other. `script` and
+    `style` are ours."""
     data = json.dumps(plain(picture(graph)), ensure_ascii=True).replace("<", "\\u003c")
+    code = f'\n{script}\nmount(document.getElementById("graph"), {data});\n'
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'"
     return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{escape(clean(graph.title))}</title>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{escape(clean(graph.title))}</title>
 <style>html, body {{ margin: 0; height: 100% }} #graph {{ height: 100vh }}
 {style}</style></head>
 <body><div id="graph"></div>
-<script type="module">
-{script}
-mount(document.getElementById("graph"), {data});
-</script></body></html>
+<script type="module">{code}</script></body></html>
 """

@@ -23,6 +23,12 @@ def clean(text: str) -> str:
     return "".join(c if c.isprintable() else "�" for c in text)
 
 
+def json_text(data: Any) -> str:
+    """JSON that reads well, with every character that `clean` would replace as an escape: the data stay the same."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
 def cell(value: Any) -> str:
     """One value in a text table."""
     if value is None:

@@ -8,13 +8,15 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser.find_browser import FLAGS, find
 
@@ -55,9 +57,24 @@ class Watched:
         assert not self.errors
 
 
+class Served(str):
+    """The URL of a dashboard; `entry` is the one it printed, with its token."""
+
+    entry: str
+
+
+def signed_in(browser: Browser, url: str, **options: Any) -> BrowserContext:
+    """A browser's context of its own, with the cookie of the server, if it is a dashboard."""
+    context = browser.new_context(**options)
+    if isinstance(url, Served):
+        assert context.request.get(url.entry, max_redirects=0).status == 302
+    return context
+
+
 @pytest.fixture
-def watched(browser: Browser) -> Iterator[Watched]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
+def watched(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Watched]:
+    url = request.getfixturevalue("dashboard") if "dashboard" in request.fixturenames else ""
+    context = signed_in(browser, url, viewport={"width": 1280, "height": 800})
     yield Watched(context.new_page())
     context.close()
 
@@ -75,10 +92,12 @@ def server(command: list[str], url: str, log: Path, environment: dict[str, str] 
             command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})}
         )
         try:
-            deadline = time.time() + 90
+            deadline = time.time() + 180
             while True:
                 try:
                     urllib.request.urlopen(url, timeout=5).close()
+                    break
+                except urllib.error.HTTPError:  # it answers, if not to us
                     break
                 except OSError:
                     assert process.poll() is None, log.read_text()
@@ -94,10 +113,21 @@ def server(command: list[str], url: str, log: Path, environment: dict[str, str] 
 
 
 @pytest.fixture(scope="session")
-def dashboard(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def dashboard(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("dashboard") / "log") as url:
+        yield url
+
+
+@contextlib.contextmanager
+def served(log: Path, *options: str, host: str = "localhost", **environment: str) -> Iterator[Served]:
+    """A dashboard of its own process."""
     port = free_port()
-    command = [sys.executable, "-m", "explorer.cli", "serve", "--port", str(port)]
-    with server(command, f"http://localhost:{port}/", tmp_path_factory.mktemp("dashboard") / "log") as url:
+    command = [sys.executable, "-u", "-m", "explorer.cli", "serve", "--port", str(port), *options]
+    with server(command, f"http://{host}:{port}/", log, environment) as base:
+        url = Served(base)
+        url.entry = next(
+            w for line in log.read_text().splitlines() if "explorer: http" in line for w in line.split()[-1:]
+        )
         yield url
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Watched
+from tests.browser.conftest import Watched, signed_in
 from tests.golden.test_figures import SEED
 
 
@@ -195,7 +195,7 @@ def test_a_damaged_table_opens_and_shows_where(
 
 
 def test_sessions_do_not_see_each_other(dashboard: str, browser: Browser) -> None:
-    first, second = browser.new_context(), browser.new_context()
+    first, second = signed_in(browser, dashboard), signed_in(browser, dashboard)
     a, b = first.new_page(), second.new_page()
     show(a, f"{dashboard}?table=demo.manifest_lifecycle&snapshot=snapshot-2")
     show(b, f"{dashboard}?table=demo.three_inserts")
@@ -361,7 +361,7 @@ def test_read_through_spark_watch_and_cancel(dashboard: str, watched: Watched, a
 
 
 def test_two_sessions_read_two_versions_at_once(dashboard: str, browser: Browser) -> None:
-    pages = [browser.new_context().new_page() for _ in range(2)]
+    pages = [signed_in(browser, dashboard).new_page() for _ in range(2)]
     for page, version in zip(pages, ("snapshot-2", "snapshot-3"), strict=True):
         page.goto(f"{dashboard}?table=demo.manifest_lifecycle&view=rows&snapshot={version}")
         expect(page.get_by_label("version: snapshot, branch, tag or time")).to_have_value(version)

@@ -1,0 +1,255 @@
+"""Who may talk to the server, and what its pages may do.
+
+Every request, of a page, a file or the WebSocket, passes `Access.guard` before any handler of Bokeh or Panel sees it:
+the Host must be one of ours (a name that was re-bound to 127.0.0.1 is not), no other site may have sent it
+(Sec-Fetch-Site, Origin), the path must be one that the dashboard has, and the cookie must be that of this start. The
+cookie is given for the token in the URL that the server prints, or for the password. Every answer carries a
+Content-Security-Policy.
+
+What a cookie cannot do: browsers send it to every port of a host, so another server on this machine that the person
+visits can read it. Jupyter's cookies have the same weakness."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import re
+import secrets
+from collections.abc import Collection
+from html import escape
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.web import Application, OutputTransform, RequestHandler
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
+"""Host names by which a browser on this machine addresses it."""
+OWN_SITES = ("same-origin", "none")
+"""Sec-Fetch-Site of our own pages, and of what a person types or opens from outside the browser."""
+MOST_BYTES = 1 << 14
+"""Of a request's body: the only one there is holds a password."""
+FOREIGN = (
+    "This request came from another site, which may not open tables here. "
+    "If you followed a link and trust it: click into the address bar and press Enter."
+)
+NO_TOKEN = "This dashboard belongs to who started it: open the URL, with its token, that the server printed."
+FOR_LOOPBACK = (
+    "Only this machine is served, since nobody can log in: "
+    "set ICEBERG_EXPLORER_PASSWORD and start the server anew to serve others."
+)
+POLICY = (
+    # Panel starts a page by inline scripts, so each answer gets a nonce; its components come as modules made from Blobs
+    # (blob:), which only a script that already runs can make. No inline handler, javascript: URL, script element that
+    # comes by innerHTML, or eval runs; so Panel's ReactiveHTML (FlexBox) and Bokeh's CustomJS are of no use here.
+    "script-src 'self' 'nonce-{nonce}' blob:",
+    # Bokeh, Tabulator and Emotion write style elements and attributes: styles could not be had without 'unsafe-inline'.
+    "style-src 'self' 'unsafe-inline'",
+    "default-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self' blob: ws://{host} wss://{host}",
+    "worker-src 'self' blob:",
+    "frame-src 'none'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+)
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Iceberg metadata explorer</title>
+<meta name="viewport" content="width=device-width"><style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 30em; margin: 15vh auto; padding: 0 1em; color: #222 }}
+input, button {{ font: inherit; padding: .4em .7em }}</style></head>
+<body><h1>Iceberg metadata explorer</h1><p>{text}</p>{form}</body></html>"""
+FORM = (
+    '<form method="post"><label>Password <input type="password" name="password" autocomplete="current-password" '
+    "autofocus required></label> <button>Log in</button></form>"
+)
+
+Answer = tuple[type[RequestHandler], dict[str, Any]]
+
+
+class Access:
+    """A door of one server. `hosts` are the names it goes by. Without a password only loopback is served, by token."""
+
+    def __init__(self, hosts: Collection[str] = (), password: str = "") -> None:
+        self.hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
+        self.password = password
+        self.token = "" if password else secrets.token_urlsafe(32)
+        self.cookie = secrets.token_urlsafe(32)
+        self.attempts = asyncio.Lock()
+
+    def guard(self, application: Application) -> None:
+        """Stand before everything that a Bokeh application answers."""
+        find: Any = application.find_handler
+        application.transforms.append(_Headers)
+
+        def guarded(request: HTTPServerRequest, **kwargs: Any) -> Any:
+            request.connection.set_max_body_size(MOST_BYTES)  # type: ignore[union-attr]
+            answer = self._answer(application, request)
+            if answer is None:
+                return find(request, **kwargs)
+            handler, options = answer
+            return application.get_handler_delegate(request, handler, options)
+
+        application.find_handler = guarded  # type: ignore[method-assign]
+
+    def url(self, base: str) -> str:
+        """What to print: the base, and the token if there is one."""
+        return f"{base}?{urlencode({'token': self.token})}" if self.token else base
+
+    def _answer(self, application: Any, request: HTTPServerRequest) -> Answer | None:
+        """A handler of ours and its options; None lets the request through."""
+        local, port = _local(request)
+        if not self.password and not is_loopback(local):
+            return Plain, {"status": 403, "text": FOR_LOOPBACK}
+        if not self._is_host(request.host_name.lower()):
+            return Plain, {"status": 403, "text": "This server does not go by that name."}
+        if _is_foreign(request):
+            return Plain, {"status": 403, "text": FOREIGN}
+        documents = {f"{application.prefix}{path}".rstrip("/") for path in ("/", *application.app_paths)}
+        path = request.path.rstrip("/")
+        if path not in documents and not _is_part(path, documents):
+            return Plain, {"status": 404, "text": "There is no such page."}
+        name = f"iceberg-explorer-{port}"
+        given = request.cookies.get(name)
+        if given is not None and _equal(given.value, self.cookie):
+            # Bokeh would take a session's id from the request: whoever gave it to a person would share their session
+            chosen = {"bokeh-session-id", "bokeh-token"} & request.arguments.keys()
+            if chosen or "Bokeh-Session-Id" in request.headers or (request.method != "GET" and path in documents):
+                return Plain, {"status": 403, "text": "This request has something that the dashboard never asks for."}
+            request.headers.pop("Origin", None)  # looked at above, and held to more than Bokeh's list of origins
+            return None
+        if self.password and path in documents:
+            return Login, {"access": self, "cookie": name}
+        token = request.query_arguments.get("token", [b""])[-1].decode(errors="replace")
+        if self.token and path in documents and _equal(token, self.token):
+            return Enter, {"access": self, "cookie": name}
+        return Plain, {"status": 401, "text": NO_TOKEN}
+
+    def _is_host(self, name: str) -> bool:
+        # an address is no name that could be re-bound: where others are served, any of this machine's will do
+        return name in self.hosts or (bool(self.password) and _address(name) is not None)
+
+
+class Plain(RequestHandler):
+    """A page of one sentence of ours, whatever was asked for."""
+
+    def initialize(self, status: int, text: str) -> None:
+        """With an HTTP status."""
+        self.status, self.text = status, text
+
+    def prepare(self) -> None:
+        """The whole answer."""
+        _page(self, self.status, self.text)
+
+
+class Enter(RequestHandler):
+    """Takes the token out of the address bar and gives the cookie for it."""
+
+    def initialize(self, access: Access, cookie: str) -> None:
+        """With the name of the cookie."""
+        self.access, self.name = access, cookie
+
+    def get(self) -> None:
+        """To the same page without the token."""
+        _give_cookie(self, self.name, self.access)
+        rest = [(k, v) for k, values in self.request.query_arguments.items() if k != "token" for v in values]
+        self.redirect(self.request.path + ("?" + urlencode(rest) if rest else ""))
+
+
+class Login(RequestHandler):
+    """Asks for the password; nothing of it comes from elsewhere. Guesses are answered one at a time, a second each."""
+
+    def initialize(self, access: Access, cookie: str) -> None:
+        """With the name of the cookie."""
+        self.access, self.name = access, cookie
+
+    def get(self) -> None:
+        """The form, which posts to the page that was asked for."""
+        _page(self, 401, "Log in to see this dashboard.", FORM)
+
+    async def post(self) -> None:
+        """To that page, if the password is right."""
+        async with self.access.attempts:
+            if not _equal(self.get_body_argument("password", "", strip=False), self.access.password):
+                await asyncio.sleep(1)
+                _page(self, 401, "That is not the password.", FORM)
+                return
+        _give_cookie(self, self.name, self.access)
+        self.redirect(self.request.uri or "/", status=303)
+
+
+class _Headers(OutputTransform):
+    """Says on every answer what a page may do, and marks its own scripts. No text from outside is in our HTML: what a
+    table holds comes by the WebSocket."""
+
+    def __init__(self, request: HTTPServerRequest) -> None:
+        self.host = request.host if re.fullmatch(r"[\w.:\[\]-]+", request.host) else "localhost"
+
+    def transform_first_chunk(
+        self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
+    ) -> tuple[int, HTTPHeaders, bytes]:
+        nonce = secrets.token_urlsafe(16)
+        headers["Content-Security-Policy"] = "; ".join(POLICY).format(nonce=nonce, host=self.host)
+        headers["X-Content-Type-Options"] = "nosniff"
+        headers["X-Frame-Options"] = "DENY"
+        headers["Referrer-Policy"] = "no-referrer"
+        headers["Cross-Origin-Resource-Policy"] = "same-origin"
+        if headers.get("Content-Type", "").startswith("text/html"):
+            headers["Cache-Control"] = "no-store"
+            if finishing:
+                chunk = re.sub(rb"<script\b", b'<script nonce="' + nonce.encode() + b'"', chunk)
+                headers["Content-Length"] = str(len(chunk))
+        return status_code, headers, chunk
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address, or `localhost`, leads to this machine alone."""
+    found = _address(address)
+    return address == "localhost" or (found is not None and found.is_loopback)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text.strip("[]").partition("%")[0])
+    except ValueError:
+        return None
+
+
+def _local(request: HTTPServerRequest) -> tuple[str, int]:
+    """Address and port of this machine's end of the connection; neither for a Unix socket."""
+    name = request.connection.stream.socket.getsockname()  # type: ignore[union-attr]
+    return name[:2] if isinstance(name, tuple) else ("", 0)
+
+
+def _is_foreign(request: HTTPServerRequest) -> bool:
+    """Whether a page of another site, or a frame, sent the request. Where a browser says nothing (plain HTTP to another
+    machine), SameSite=Strict keeps the cookie from it."""
+    headers = request.headers
+    if headers.get("Sec-Fetch-Site", "none") not in OWN_SITES:
+        return True
+    if headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest", "document") != "document":
+        return True
+    origin = headers.get("Origin")
+    return origin is not None and urlsplit(origin).netloc.lower() != request.host.lower()
+
+
+def _is_part(path: str, documents: set[str]) -> bool:
+    """Whether a path is the socket of a page, or one of the files that come with Bokeh and Panel."""
+    return any(path == f"{d}/ws" or path == f"{d}/favicon.ico" or path.startswith(f"{d}/static/") for d in documents)
+
+
+def _equal(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode(), expected.encode())
+
+
+def _give_cookie(handler: RequestHandler, name: str, access: Access) -> None:
+    secure = handler.request.protocol == "https"
+    handler.set_cookie(name, access.cookie, httponly=True, samesite="Strict", secure=secure)
+
+
+def _page(handler: RequestHandler, status: int, text: str, form: str = "") -> None:
+    handler.set_status(status)
+    handler.finish(PAGE.format(text=escape(text), form=form))

@@ -1,0 +1,103 @@
+"""What the panels are made of. Every string from outside (a table, a catalog, a URL, an error, a person) goes on the
+page through here, as text.
+
+Panel and Material UI render Markdown with raw HTML in Typography, StaticText, Alert and all of `pn.pane`, and Tabulator
+takes the titles of columns, and their tooltips, as HTML. So only this module may use these (tests/security holds the
+rest of explorer/ui to it). The Content-Security-Policy of ui.access is the second lock on the same door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+
+from explorer.views.text import clean
+
+DENSE = (
+    ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; "
+    "height: auto; }"
+)
+"""Tables as dense as the graph is."""
+
+
+class Text(pmui.Typography):
+    """Text in one of Material's typefaces (`variant`): never Markdown, HTML, or an icon's name."""
+
+    def _transform_object(self, obj: Any) -> dict[str, Any]:
+        # Typography.jsx decodes what it is sent once and sets the result as HTML: so, escaped twice. The paragraph is
+        # what Markdown would make; its margins are part of the look.
+        return {"object": escape(f"<p>{escape('' if obj is None else lines(str(obj)))}</p>")}
+
+
+def lines(text: str) -> str:
+    """Text whose line breaks stay, and no other control or invisible character."""
+    return "\n".join(clean(line) for line in text.split("\n"))
+
+
+def heading(text: str) -> Text:
+    """A line above a table."""
+    return Text(text, variant="subtitle1", margin=(6, 10))
+
+
+def note(text: str, **options: Any) -> Text:
+    """A line of running text."""
+    return Text(text, **{"variant": "body2", "margin": (4, 10), **options})
+
+
+def label(text: str) -> str:
+    """Text for a label, an option or a toast, where Material sets text but replaces `:material/name:` by an icon."""
+    return lines(text).replace(":material/", ":\u200amaterial/")
+
+
+def toast(kind: str, text: str, duration: int) -> None:
+    """Say something in a corner of the page for some milliseconds; `kind` is error or warning."""
+    if pn.state.notifications:
+        getattr(pn.state.notifications, kind)(label(text), duration=duration)
+
+
+def picture(svg: str = "", **options: Any) -> Any:
+    """An SVG that one of our views made; its text was escaped there."""
+    return pn.pane.HTML(svg, **options)
+
+
+class Grid(pn.widgets.Tabulator):
+    """Tabulator, told to take the titles of columns as text, in the head and in the tooltip over it."""
+
+    def _config_columns(self, column_objs: list[Any]) -> Any:
+        titles = {column.field: column.title for column in column_objs}
+        return [
+            {**column, "titleFormatter": "plaintext", "headerTooltip": escape(str(titles.get(column.get("field"), "")))}
+            for column in super()._config_columns(column_objs)
+        ]
+
+
+def grid(
+    data: pd.DataFrame,
+    widths: dict[str, int] | None = None,
+    height: int = 0,
+    page_size: int = 50,
+    stylesheets: Sequence[str] = (),
+    wrapped: Sequence[str] = (),
+    drawn: str = "",
+    **options: Any,
+) -> Grid:
+    """A read-only table, paged when it is longer than a page. In columns `wrapped` line breaks show; the column `drawn`
+    holds SVG that one of our views made, and has no title."""
+    size = (
+        {"height": height, "sizing_mode": "stretch_width"}
+        if height
+        else {"sizing_mode": "stretch_both", "min_height": 200}
+    )
+    if len(data) > page_size:
+        options |= {"pagination": "remote", "page_size": page_size}
+    titles = {drawn: " "} if drawn else {}  # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
+    formatters = {name: {"type": "textarea"} for name in wrapped} | ({drawn: {"type": "html"}} if drawn else {})
+    return Grid(
+        data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths or {},
+        stylesheets=[DENSE, *stylesheets], formatters=formatters, titles=titles,
+        **{**size, **options},
+    )  # fmt: skip

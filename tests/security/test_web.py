@@ -1,0 +1,229 @@
+"""Text from strangers in what is written and printed: DOT, SVG, HTML, CSV, terminals, and secrets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pygraphviz
+import pytest
+from click.testing import CliRunner
+
+import explorer
+from explorer.cli import main
+from explorer.collection import Collection
+from explorer.core.secrets import HIDDEN, redacted, without_secrets
+from explorer.inspection import inspect
+from explorer.model.graph import Edge, Elided, Graph, Node
+from explorer.ui.export import export
+from explorer.ui.tables import _csv
+from explorer.views.dot import render_dot, render_image
+from tests.security.web_cases import FORMULAS, HARMLESS, LABELS, MARKUP, NUMBERS, SECRETS, TERMINAL, Attack
+from tests.unit.small import edit_metadata, make_table
+
+ROOT = Path(__file__).parents[2]
+EVERYWHERE = [*MARKUP, *LABELS]
+
+
+def named(attacks: list[Attack]) -> Any:
+    return pytest.mark.parametrize("attack", attacks, ids=[a.id for a in attacks])
+
+
+def graph(word: str) -> Graph:
+    """A graph in which everything that a table's author names is `word`."""
+    nodes = [
+        Node("a", "ref", word, lines=(word, word)),
+        Node("b", "snapshot", word, lines=(word,), problem=word, facts={"path": word}),
+    ]
+    more = Elided("m", "b", "files", 3, 4, 0, 1, word)
+    return Graph(word, 1, tuple(nodes), (Edge("a", "b", "points to"),), (more,), ("x", "y"))
+
+
+def parsed(dot: str) -> Any:
+    """What Graphviz takes DOT for: nodes, edges, and every attribute's name."""
+    drawn = pygraphviz.AGraph(string=dot)
+    return (
+        sorted((str(n), sorted(n.attr)) for n in drawn.nodes()),
+        sorted(map(str, drawn.edges())),
+        sorted(drawn.graph_attr),
+        len(drawn.subgraphs()),
+    )
+
+
+@named(EVERYWHERE)
+def test_labels_are_no_dot(attack: Attack) -> None:
+    dot = render_dot(graph(attack.payload))
+    assert parsed(dot) == parsed(render_dot(graph("harmless")))
+    outside = re.sub(r'"(?:[^"\\]|\\.)*"', '""', dot)  # what is not in quotes is ours
+    assert "<" not in outside
+    assert "evil" not in outside
+    drawn = render_image(graph(attack.payload), "svg").decode()
+    for bad in ("xlink:href", "<a ", "<image", "<script", "<b>"):
+        assert bad not in drawn
+
+
+class Tags(HTMLParser):
+    """The elements and attributes of a page, but for its one script."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, tuple[str, ...]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, tuple(name for name, _ in attrs)))
+
+
+def tags(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    reader = Tags()
+    reader.feed(text)
+    return reader.tags
+
+
+@named(EVERYWHERE)
+@pytest.mark.parametrize("kind", ["svg", "html"])
+def test_pictures_have_our_elements_only(kind: str, attack: Attack) -> None:
+    text = export(graph(attack.payload), kind).decode()
+    assert tags(text) == tags(export(graph("harmless"), kind).decode())
+    if kind == "html":
+        assert text.lower().count("</script") == 1
+        assert "script-src 'sha256-" in text
+
+
+@named(EVERYWHERE)
+def test_notebook_tables_have_our_elements_only(attack: Attack) -> None:
+    def shown(word: str) -> Any:
+        return tags(Collection(pa.table({word: [word], "list": [[word]]}), word)._repr_html_())
+
+    assert shown(attack.payload) == shown("harmless")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table with every attack on terminals, and every secret, in refs, properties, summaries and columns."""
+    path = make_table(tmp_path_factory.mktemp("web"))
+
+    def change(data: dict[str, Any]) -> None:
+        main = data["refs"]["main"]
+        words = [attack.payload for attack in TERMINAL]
+        secret = {a.payload: "hunter2" for a in SECRETS if a.where == "name"}
+        secret |= {f"note {a.id}": a.payload for a in SECRETS if a.where == "value"}
+        data["refs"] = {"main": main} | {word: {**main, "type": "branch"} for word in words}
+        data["properties"] = {word: word for word in words} | secret
+        data["snapshots"][-1]["summary"] |= {word: word for word in words} | secret
+        data["schemas"][0]["fields"][0]["name"] = "".join(words)
+        data["statistics"] = [
+            {"snapshot-id": main["snapshot-id"], "statistics-path": "stats.puffin", "file-size-in-bytes": 1,
+             "file-footer-size-in-bytes": 1, "blob-metadata": [{"type": words[0], "properties": secret}]}
+        ]  # fmt: skip
+
+    edit_metadata(path, change)
+    return path
+
+
+def commanding(text: str) -> set[str]:
+    """Characters that could do more in a terminal than show themselves."""
+    return {c for c in text if not c.isprintable() and c != "\n"}
+
+
+SHOWN = [
+    [command, *options]
+    for command in (
+        "show",
+        "refs",
+        "snapshots",
+        "metadata",
+        "history",
+        "lifecycle",
+        "files",
+        "metadata-diff",
+        "maintain",
+    )
+    for options in (["-o", "text"], ["-o", "json"])
+] + [["graph", "--format", picture] for picture in ("dot", "svg", "html", "json")]
+
+
+@pytest.mark.parametrize("command", SHOWN, ids=" ".join)
+def test_terminals_get_no_commands_and_no_secrets(command: list[str], folder: Path) -> None:
+    more = {"metadata-diff": ["0", "3"], "maintain": ["expire"]}.get(command[0], [])
+    result = CliRunner().invoke(main, [command[0], str(folder), *more, *command[1:]])
+    assert result.exit_code in (0, 3), result.output  # 3: the statistics file is not there
+    assert not commanding(result.output.replace("\t", " ") if "dot" in command else result.output)  # DOT is indented
+    assert "hunter2" not in result.output.lower()
+    if command == ["refs", "-o", "json"]:
+        names = [row["name"] for row in json.loads(result.stdout)]
+        assert set(names) >= {attack.payload for attack in TERMINAL}
+
+
+@named(TERMINAL)
+def test_errors_give_a_terminal_no_commands(attack: Attack, folder: Path) -> None:
+    for missing in (["show", f"/nowhere/{attack.payload}"], ["diff", str(folder), attack.payload + "x", "nothing"]):
+        result = CliRunner().invoke(main, missing)
+        assert result.exit_code == 1
+        assert result.stderr
+        assert not commanding(result.output)
+
+
+def test_the_inspector_hides_secrets(folder: Path) -> None:
+    table = explorer.open_table(str(folder))
+    for node in table.graph().nodes:
+        assert "hunter2" not in json.dumps(inspect(table, node).to_json()).lower(), node.label
+
+
+def rows_of_csv(values: list[Any], name: str = "x") -> list[list[str]]:
+    written = _csv(Collection(pa.table({name: values}), "rows")).decode()
+    return list(csv.reader(io.StringIO(written, newline="")))
+
+
+@named(FORMULAS)
+def test_csv_has_no_formulas(attack: Attack) -> None:
+    head, row = rows_of_csv([attack.payload], attack.payload)
+    assert head == row == [f"'{attack.payload}"]
+    nested = rows_of_csv([{"a": attack.payload}])[1][0]
+    assert nested.startswith("{")
+
+
+def test_numbers_in_csv_stay_numbers() -> None:
+    assert [row[0] for row in rows_of_csv(list(NUMBERS))[1:]] == list(NUMBERS)
+    assert [row[0] for row in rows_of_csv([-5, 3])[1:]] == ["-5", "3"]
+
+
+@named(SECRETS)
+def test_secrets_are_hidden(attack: Attack) -> None:
+    properties = {attack.payload: "hunter2"} if attack.where == "name" else {"note": attack.payload}
+    hidden = json.dumps(without_secrets(properties))
+    assert "hunter2" not in hidden.lower()
+    assert HIDDEN in hidden
+    if attack.where == "value":
+        assert "hunter2" not in redacted(f"could not open {attack.payload}: no").lower()
+
+
+def test_an_error_shows_no_credentials() -> None:
+    result = CliRunner().invoke(main, ["show", "https://me:hunter2@192.0.2.1/t?sig=hunter2"])
+    assert result.exit_code == 1
+    assert "hunter2" not in result.output
+
+
+def test_what_is_harmless_is_shown() -> None:
+    assert without_secrets(HARMLESS) == HARMLESS
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "explorer" / "ui").glob("*.py")), ids=lambda p: p.name)
+def test_only_widgets_uses_what_renders_markup(path: Path) -> None:
+    if path.name == "widgets.py":
+        return
+    markup = r"pn\.pane\.|Typography\(|StaticText|Alert\(|Tabulator\(|notifications\.|Markdown\(|Tooltip\("
+    scripts = r"pn\.FlexBox|ReactiveHTML\(|CustomJS\(|jslink|jscallback|js_on_"
+    assert not re.findall(f"{markup}|{scripts}", path.read_text())
+
+
+def test_view_js_sets_text_only() -> None:
+    text = (ROOT / "explorer" / "ui" / "static" / "view.js").read_text()
+    assert not re.findall(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser", text
+    )
