@@ -4,6 +4,7 @@ and after."""
 from __future__ import annotations
 
 import datetime
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +16,8 @@ from explorer.core.reach import Holdings, holdings, reach
 from explorer.core.refs import RefPreview, preview_refs
 from explorer.core.retention import Retention, gc_refusal, retention
 from explorer.core.units import count, human_bytes
+from explorer.engines import quoting
+from explorer.engines.guard import check_write
 from explorer.engines.reads import explain
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
@@ -26,8 +29,8 @@ from explorer.table import Table
 ALL = "options => map('rewrite-all', 'true')"
 OPERATIONS: Mapping[str, tuple[str, str]] = {
     "compact": ("rewrite_data_files", ALL),
-    "compact-sort": ("rewrite_data_files", "strategy => 'sort', sort_order => '{columns}', " + ALL),
-    "compact-z-order": ("rewrite_data_files", "strategy => 'sort', sort_order => 'zorder({columns})', " + ALL),
+    "compact-sort": ("rewrite_data_files", "strategy => 'sort', sort_order => {columns}, " + ALL),
+    "compact-z-order": ("rewrite_data_files", "strategy => 'sort', sort_order => {z-order}, " + ALL),
     "rewrite-manifests": ("rewrite_manifests", ""),
     "rewrite-position-deletes": ("rewrite_position_delete_files", ALL),
     "expire": ("expire_snapshots", "older_than => TIMESTAMP_MILLIS({now}L), retain_last => {retain_last}"),
@@ -195,12 +198,16 @@ def _arguments(table: Table, operation: str, columns: str, retain_last: int) -> 
     wanted = [c.strip() for c in columns.split(",") if c.strip()] or names[:1]
     if unknown := [c for c in wanted if c not in names]:
         raise NotFoundInTable(f"no column {unknown[0]!r} to sort by: there are {', '.join(names)}")
-    quoted = ", ".join(f"`{c}`" if not c.isidentifier() else c for c in wanted).replace("'", "\\'")
-    filled = arguments.replace("{columns}", quoted).replace("{retain_last}", str(int(retain_last)))
-    filled = filled.replace("{now}", str(int(time.time() * 1000)))
-    catalog, name = catalog_and_name(table)
-    quoted_name = name.replace("'", "\\'")
-    return f"CALL {catalog}.system.{procedure}(table => '{quoted_name}'{', ' + filled if filled else ''})"
+    listed = ", ".join(quoting.identifier([c]) for c in wanted)
+    places = {"columns": quoting.literal(listed), "z-order": quoting.literal(f"zorder({listed})")}
+    places |= {"retain_last": str(int(retain_last)), "now": str(int(time.time() * 1000))}
+    filled = re.sub(r"\{([a-z_-]+)\}", lambda match: places[match.group(1)], arguments)
+    return _call(table, procedure, f"table => {quoting.literal(catalog_and_name(table)[1])}", filled)
+
+
+def _call(table: Table, procedure: str, *arguments: str) -> str:
+    catalog, _ = catalog_and_name(table)
+    return f"CALL {quoting.identifier([catalog, 'system', procedure])}({', '.join(filter(None, arguments))})"
 
 
 def is_teaching(table: Table) -> bool:
@@ -247,15 +254,18 @@ def check_known(table: Table, engine: SparkEngine) -> None:
         )
 
 
-def _sql(sql: str, what: str, engine: SparkEngine | None) -> list[dict[str, Any]]:
+def _sql(table: Table, sql: str, what: str, engine: SparkEngine | None) -> list[dict[str, Any]]:
+    """Run a statement of ours on a table, checked like a person's: its names are strangers', too."""
     spark = engine or shared_engine()
+    own = tuple(table.name.split("."))
+    table.check_readable(own)
+    session = spark.person_session()
+    check_write(session, sql, own, table.check_readable)
     try:
-        found: list[dict[str, Any]] = spark.session().sql(sql).toArrow().to_pylist()
-    except EngineError:
-        raise
+        answer: list[dict[str, Any]] = session.sql(sql).toArrow().to_pylist()
     except Exception as error:  # Spark raises many kinds
         raise EngineError(f"{what}: {explain(error, spark.lost)}") from error
-    return found
+    return answer
 
 
 def run(
@@ -273,7 +283,7 @@ def run(
     check_known(table, engine or shared_engine())
     sql = _arguments(table, operation, columns, retain_last)
     before = table_holdings(table)
-    answer = _sql(sql, operation, engine)
+    answer = _sql(table, sql, operation, engine)
     after = table.refresh()
     return Outcome(operation, sql, tuple(answer), before, table_holdings(after)), after
 
@@ -347,13 +357,12 @@ def run_undo(
     check_known(table, engine or shared_engine())
     _preview_refs(table, operation, name, snapshot)
     at = None if operation == "rollback-to-time" or snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
-    catalog, short = catalog_and_name(table)
-    quoted = "`" + name.replace("`", "``") + "`"
+    own, quoted = quoting.identifier(table.name.split(".")), quoting.identifier([name])
     if operation in ("tag", "branch"):
-        sql = f"ALTER TABLE {table.name} CREATE {operation.upper()} {quoted} AS OF VERSION {at}"
+        sql = f"ALTER TABLE {own} CREATE {operation.upper()} {quoted} AS OF VERSION {at}"
     elif operation == "drop":
         kind = next((r.type for r in table.metadata.refs if r.name == name), "branch")
-        sql = f"ALTER TABLE {table.name} DROP {kind.upper()} {quoted}"
+        sql = f"ALTER TABLE {own} DROP {kind.upper()} {quoted}"
     else:
         branches = [r.name for r in table.metadata.refs if r.type == "branch"]
         target = str(snapshot) if str(snapshot) in branches else ""
@@ -362,16 +371,16 @@ def run_undo(
                 f"Iceberg fast-forwards a branch to another branch, and {snapshot!r} is none: there are "
                 f"{', '.join(branches)}"
             )
-        literal, target = (text.replace("\\", "\\\\").replace("'", "\\'") for text in (name, target))
+        literal = quoting.literal(name)
         moment = _moment(snapshot) if operation == "rollback-to-time" else 0
         procedure, arguments = {
-            "fast-forward": ("fast_forward", f"'{literal}', '{target}'"),
+            "fast-forward": ("fast_forward", f"{literal}, {quoting.literal(target)}"),
             "rollback": ("rollback_to_snapshot", f"{at}"),
             "rollback-to-time": ("rollback_to_timestamp", f"TIMESTAMP_MILLIS({moment}L)"),
             "set-current": ("set_current_snapshot", f"{at}"),
             "cherry-pick": ("cherrypick_snapshot", f"{at}"),
-            "publish": ("publish_changes", f"'{literal}'"),
+            "publish": ("publish_changes", literal),
         }[operation]
-        sql = f"CALL {catalog}.system.{procedure}('{short}', {arguments})"
-    _sql(sql, operation, engine)
+        sql = _call(table, procedure, quoting.literal(catalog_and_name(table)[1]), arguments)
+    _sql(table, sql, operation, engine)
     return sql, table.refresh()
