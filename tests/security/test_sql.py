@@ -209,7 +209,7 @@ def test_a_reading_session_is_a_persons(sandbox: Path, engine: SparkEngine, spar
     reads = ReadSession(engine)
     assert reads.session().conf.get("spark.sql.runSQLOnFiles") == "false"
     assert reads.session().conf.get("spark.sql.variable.substitute") == "false"
-    with pytest.raises(EngineError):
+    with pytest.raises(AccessRefused, match="reaches out"):
         reads.read(SqlRequest("SELECT reflect('a', 'b')", {}))
 
 
