@@ -106,12 +106,7 @@ class Storage:
     def canonical(self, path: str) -> str:
         """`canonical`, with the folders of local files resolved once: what is opened later passes through no link."""
         folder, _, name = path.rpartition("/")
-        if (
-            len(path) > LONGEST
-            or not folder.startswith(("/", "file:"))
-            or name in ("", ".", "..")
-            or "\0" in path
-        ):
+        if len(path) > LONGEST or not folder.startswith(("/", "file:")) or name in ("", ".", "..") or "\0" in path:
             return canonical(path)
         if folder not in self._folders:
             if len(self._folders) >= FOLDERS:
