@@ -18,6 +18,7 @@ from explorer.core.retention import Retention, gc_refusal, retention
 from explorer.core.units import count, human_bytes
 from explorer.engines import quoting
 from explorer.engines.guard import check_write
+from explorer.engines.guard import run as run_checked
 from explorer.engines.reads import failure
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, NotSupported
@@ -162,7 +163,7 @@ def named_files(table: Table) -> set[str]:
 def orphans(table: Table) -> dict[str, float]:
     """Files below a local table's folder that its metadata does not reach, with their age in hours. Raises NotSupported
     elsewhere."""
-    root = local_path(table.reader.storage.resolve(table.metadata.location))
+    root = table.reader.storage.folder(table.metadata.location)
     if root is None or not Path(root).is_dir():
         raise NotSupported("orphans are looked for in local folders only")
     there = {str(Path(local_path(table.reader.storage.resolve(p)) or p)) for p in named_files(table)}
@@ -260,9 +261,9 @@ def _sql(table: Table, sql: str, what: str, engine: SparkEngine | None) -> list[
     own = tuple(table.name.split("."))
     table.check_readable(own)
     session = spark.person_session()
-    check_write(session, sql, own, table.check_readable)
+    plan = check_write(session, sql, own, table.check_readable)
     try:
-        answer: list[dict[str, Any]] = session.sql(sql).toArrow().to_pylist()
+        answer: list[dict[str, Any]] = run_checked(session, plan).toArrow().to_pylist()
     except Exception as error:  # Spark raises many kinds
         raise failure(error, spark.lost, what) from error
     return answer

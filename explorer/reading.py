@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 from explorer.core.history import Resolved, resolve_snapshot
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.engines.reads import SqlRequest, Version
-from explorer.errors import NotFoundInTable, OutsideRoots, TableNotFound
+from explorer.errors import NotFoundInTable, OutsideRoots, TableNotFound, UnreadableFile
+from explorer.io import catalogs
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
-from explorer.model.metadata import Snapshot
+from explorer.io.storage import canonical
 
 _NAMED = re.compile(r"""('(?:[^']|'')*'|"[^"]*"|`[^`]*`)|\b([A-Za-z_][\w.]*)@('[^']+'|[\w.:\-]+)""")
 """Quoted text, which is left alone, or `name@version`."""
@@ -29,31 +30,49 @@ class Reading:
     words: str
 
 
-def check_readable(reader: TableReader, snapshot: Snapshot) -> None:
-    """Refuse a snapshot of which Spark would open a file that may not be opened: it opens whatever a table names, where
-    the table says it is. Raises OutsideRoots, and UnreadableFile when a manifest cannot be read, so that nobody knows
-    what it names."""
-    for path in reader.referenced_paths(snapshot):
-        if reader.storage.check(path) != path:
+def check_readable(reader: TableReader, snapshot_id: int | None = None) -> str:
+    """Refuse a snapshot (None: every one) of which Spark would open a file that may not be opened: it opens whatever a
+    table names, where the table says it is. Everything is read anew, since files may have changed after they were first
+    looked at. Returns the canonical path of the metadata file. Raises OutsideRoots, and UnreadableFile when something
+    cannot be read, so that nobody knows what it names."""
+    pinned = replace(reader.location, metadata_location=reader.metadata.metadata_location)
+    fresh = TableReader(pinned, reader.extra_roots)
+    location = fresh.metadata.metadata_location
+    if "#" in location:  # at which Iceberg cuts a path
+        raise OutsideRoots(location, "Spark would take what stands after # for the name of a metadata table")
+    for problem in fresh.problems:
+        if problem.severity == "error":
+            raise UnreadableFile(problem.file, f"{problem.cause}; so Spark is not asked to read the table")
+    snapshots = fresh.metadata.snapshots
+    if snapshot_id is not None:
+        snapshots = (fresh.require_snapshot(snapshot_id),)
+    for path in chain.from_iterable(map(fresh.referenced_paths, snapshots)):
+        if fresh.storage.check(path) != path:
             raise OutsideRoots(
                 path,
                 "the table was copied or moved: Spark would look for this file where it was. Rows of single files are "
                 "read from the copy ('iceberg-explorer file-rows')",
             )
+    return canonical(location)
 
 
-def check_named(name: tuple[str, ...], properties: Mapping[str, str] | None, roots: Sequence[str]) -> None:
-    """Refuse a table of a catalog, or a branch, tag or metadata table of one, by the parts of its name, if Spark would
-    open a file that may not be opened for any of its snapshots. Raises AccessRefused, UnreadableFile, TableNotFound."""
+def another(reader: TableReader, name: str) -> TableReader:
+    """Another table, by its name. What the person gave for this table's catalog holds for that catalog only. Raises
+    TableNotFound."""
+    same = catalogs.split(name)[0] == reader.location.catalog
+    return TableReader(locate(name, None, reader.location.properties if same else None), reader.extra_roots)
+
+
+def check_named(reader: TableReader, name: tuple[str, ...]) -> str:
+    """Refuse a table of a catalog, or a branch or metadata table of one, by the parts of its name, if Spark would open
+    a file that may not be opened for any of its snapshots. Returns the canonical path of its metadata file. Raises
+    AccessRefused, UnreadableFile, TableNotFound."""
     try:
-        location = locate(".".join(name), None, properties)
+        return check_readable(another(reader, ".".join(name)))
     except TableNotFound:
         if len(name) < 4:
             raise
-        location = locate(".".join(name[:-1]), None, properties)
-    reader = TableReader(location, roots)
-    for snapshot in reader.metadata.snapshots:
-        check_readable(reader, snapshot)
+        return check_readable(another(reader, ".".join(name[:-1])))
 
 
 def reading(reader: TableReader, wanted: str | int | None) -> Reading:
@@ -62,14 +81,15 @@ def reading(reader: TableReader, wanted: str | int | None) -> Reading:
     metadata = reader.metadata
     if wanted is None and metadata.current_snapshot_id is None:
         words = "the table has no snapshot, so there are no rows"
-        version = Version(metadata.metadata_location, None, lambda: None)
+        version = Version(metadata.metadata_location, None, partial(check_readable, reader))
         return Reading(version, None, metadata.current_schema_id, words)
     found = resolve_snapshot(metadata, wanted)
     snapshot, current = found.snapshot, metadata.current_schema_id
     own = snapshot.schema_id if snapshot.schema_id is not None else current
-    branches = {r.name for r in metadata.refs if r.type == "branch"}
-    branch = "main" if wanted is None and "main" in branches else str(wanted) if str(wanted) in branches else None
-    if branch is not None:
+    branches = {r.name: r.snapshot_id for r in metadata.refs if r.type == "branch"}
+    branch = "main" if wanted is None else str(wanted).strip()
+    # Spark takes a branch whose name is a number for the id of a snapshot
+    if branches.get(branch) == snapshot.snapshot_id and not re.fullmatch(r"[+-]?\d+", branch):
         pinned, schema_id = branch, current
         how = f"a branch is read with the table's current schema, {current}"
         how += f" (the snapshot was written with schema {own})" if own != current else ""
@@ -78,15 +98,13 @@ def reading(reader: TableReader, wanted: str | int | None) -> Reading:
         how = f"a snapshot is read with its own schema, {own}"
         how += f" (the table's current one is {current})" if own != current else ""
     name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(metadata))
-    version = Version(metadata.metadata_location, pinned, partial(check_readable, reader, snapshot))
+    version = Version(metadata.metadata_location, pinned, partial(check_readable, reader, snapshot.snapshot_id))
     return Reading(version, found, schema_id, f"{name}, {found.reason}; {how}")
 
 
-def sql_request(
-    sql: str, name: str, reader: TableReader, other: Callable[[str], TableReader], limit: int | None
-) -> SqlRequest:
-    """SQL in which `name@version` is that version of a table, and `t` the table `name` as opened. `other` opens another
-    table by its name. Versions are what core.history resolves; one with spaces is quoted. Raises NotFoundInTable."""
+def sql_request(sql: str, name: str, reader: TableReader, limit: int | None) -> SqlRequest:
+    """SQL in which `name@version` is that version of a table, and `t` the table `name` as opened. Versions are what
+    core.history resolves; one with spaces is quoted. Raises NotFoundInTable, TableNotFound."""
     views = {"t": reading(reader, None).version}
     names: dict[tuple[str, str], str] = {}
     own = {"t", name, name.rsplit(".", 1)[-1], name.split(".", 1)[-1]}
@@ -97,7 +115,7 @@ def sql_request(
         table, version = match.group(2), match.group(3).strip("'")
         key = (table, version)
         if key not in names:
-            source = reader if table in own else other(table)
+            source = reader if table in own else another(reader, table)
             names[key] = f"version_{len(names)}"
             try:
                 views[names[key]] = reading(source, version).version
@@ -105,5 +123,4 @@ def sql_request(
                 raise NotFoundInTable(f"{table}@{version}: {error}") from error
         return f"`{names[key]}`"
 
-    tables = partial(check_named, properties=reader.location.properties, roots=reader.extra_roots)
-    return SqlRequest(_NAMED.sub(view, sql.strip().rstrip(";")), views, limit, tables)
+    return SqlRequest(_NAMED.sub(view, sql.strip().rstrip(";")), views, limit, partial(check_named, reader))

@@ -471,10 +471,10 @@ class Table:
         """Which version a read means, why, and under which schema Iceberg reads it."""
         return reading(self.reader, snapshot)
 
-    def check_readable(self, name: tuple[str, ...]) -> None:
-        """Refuse another table, by the parts of its name in a catalog, if Spark would open a file of it that may not be
-        opened. Raises AccessRefused, UnreadableFile, TableNotFound."""
-        check_named(name, self.reader.location.properties, self.reader.extra_roots)
+    def check_readable(self, name: tuple[str, ...]) -> str:
+        """Refuse a table, by the parts of its name in a catalog, if Spark would open a file of it that may not be
+        opened. Returns the canonical path of its metadata file. Raises AccessRefused, UnreadableFile, TableNotFound."""
+        return check_named(self.reader, name)
 
     def rows(
         self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "", limit: int | None = 1000,
@@ -497,10 +497,7 @@ class Table:
     def sql_request(self, sql: str, limit: int | None = 1000) -> SqlRequest:
         """The query `sql` stands for, with its versions resolved."""
 
-        def other(name: str) -> TableReader:
-            return TableReader(locate(name, None, self.reader.location.properties), self.reader.extra_roots)
-
-        return sql_request(sql, self.name, self.reader, other, limit)
+        return sql_request(sql, self.name, self.reader, limit)
 
     @cached_property
     def reads(self) -> ReadSession:

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.engines import allowed
 from explorer.engines.plans import Unknown, Walk, strings
 from explorer.errors import AccessRefused, StatementFailed
+from explorer.io.storage import canonical
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Tables = Callable[[tuple[str, ...]], None]
-"""Raises AccessRefused for a table, by the parts of its full name, that may not be read."""
-Views = Mapping[str, Callable[[], None]]
-"""Views of a session that may be read, each with what raises AccessRefused if it may not after all."""
+Tables = Callable[[tuple[str, ...]], str]
+"""The canonical path of the metadata file of a table, by the parts of its full name; raises AccessRefused for one that
+may not be read."""
+Views = Mapping[str, Callable[[], str]]
+"""Views of a session that may be read, each with the same for it."""
 LONGEST = 100_000
 """Characters of a statement."""
-_PLAIN = re.compile(r"[^/\\:#?*\x00-\x1f]+")
+_PLAIN = re.compile(r"[^./\\:#?*\x00-\x1f]+")
 """A part of a table's name: Iceberg takes what has a slash in it for a path."""
 _PRIVILEGES = "__required_write_privileges__"
 """An option that Spark's parser itself sets on what is written to."""
@@ -34,46 +36,64 @@ _SELECTOR = re.compile(r"branch_\w+")
 def query(spark: SparkSession, sql: str, views: Views, tables: Tables) -> DataFrame:
     """The rows of a plain query over views of this session and tables that `tables` lets through, not yet read. Raises
     AccessRefused for anything else, and StatementFailed when it is no SQL."""
-    _Statement(spark, views, tables).check(_parsed(spark, sql), allowed.QUERIES)
-    frame = spark.sql(sql)
-    check_analysed(spark, frame._jdf.queryExecution().analyzed())  # type: ignore[operator]
+    plan = _parsed(spark, sql)
+    statement = _Statement(spark, views, tables)
+    statement.check(plan, allowed.QUERIES)
+    frame = run(spark, plan)
+    check_analysed(spark, frame._jdf.queryExecution().analyzed(), statement.checked)  # type: ignore[operator]
     return frame
 
 
 def condition(spark: SparkSession, frame: DataFrame, where: str) -> DataFrame:
     """The rows of a frame for which a condition holds. Raises AccessRefused, and StatementFailed when it is no SQL."""
-    check_condition(spark, where)
-    rows = frame.where(where)
+    expression = check_condition(spark, where)
+    logical: Any = spark._jvm.org.apache.spark.sql.catalyst.plans.logical  # type: ignore[union-attr]
+    rows = run(spark, logical.Filter(expression, frame._jdf.logicalPlan()))  # type: ignore[operator]
     check_analysed(spark, rows._jdf.queryExecution().analyzed())  # type: ignore[operator]
     return rows
 
 
-def check_condition(spark: SparkSession, where: str) -> None:
-    """Refuse a condition that does more than compute over the columns of its row: it reads no table. Raises
-    AccessRefused, and StatementFailed when it is no SQL."""
-    _Statement(spark, {}, refuse_tables).check(_parsed(spark, where, "parseExpression"), allowed.QUERIES)
+def check_condition(spark: SparkSession, where: str) -> Any:
+    """The parsed condition. Refuses one that does more than compute over the columns of its row: it reads no table.
+    Raises AccessRefused, and StatementFailed when it is no SQL."""
+    expression = _parsed(spark, where, "parseExpression")
+    _Statement(spark, {}, refuse_tables).check(expression, allowed.QUERIES)
+    return expression
 
 
-def refuse_tables(name: tuple[str, ...]) -> None:
+def run(spark: SparkSession, plan: Any) -> DataFrame:
+    """What a plan that was checked gives, the plan itself and not its text: text can be read in more than one way. A
+    query is analysed, not yet read; a statement is carried out."""
+    from pyspark.sql import DataFrame
+
+    classic: Any = spark._jvm.org.apache.spark.sql.classic  # type: ignore[union-attr]
+    try:
+        rows = classic.Dataset.ofRows(spark._jsparkSession, plan)  # type: ignore[attr-defined]
+    except Exception as error:
+        raise StatementFailed(reason(error)) from error
+    return DataFrame(rows, spark)
+
+
+def refuse_tables(name: tuple[str, ...]) -> str:
     """For statements that read no table by its name."""
     raise AccessRefused(f"{'.'.join(name)} may not be read here")
 
 
-def check_write(spark: SparkSession, sql: str, table: Sequence[str], tables: Tables) -> None:
-    """Refuse a statement unless it writes to this table (catalog, namespaces, name) and to nothing else, and reads only
-    it and tables that `tables` lets through. Raises AccessRefused, and StatementFailed when it is no SQL."""
+def check_write(spark: SparkSession, sql: str, table: Sequence[str], tables: Tables) -> Any:
+    """The parsed statement, for `run`. Refuses one unless it writes to this table (catalog, namespaces, name) and to
+    nothing else, and reads only it and tables that `tables` lets through. Raises AccessRefused, and StatementFailed
+    when it is no SQL."""
     own = tuple(table)
 
-    def readable(name: tuple[str, ...]) -> None:
-        if name[: len(own)] != own:
-            tables(name)
+    def readable(name: tuple[str, ...]) -> str:
+        return tables(name) if name[: len(own)] != own else ""
 
     plan = _parsed(spark, sql)
     statement = _Statement(spark, {}, readable)
     if statement.kind(plan) == "plans.logical.Call":
         # Spark's analysis already runs a procedure, so its arguments are all checked as they are written
         _check_call(spark, statement, plan, own)
-        return
+        return plan
     top = plan.child() if statement.kind(plan) == "plans.logical.UnresolvedWith" else plan
     kind = statement.kind(top)
     short = kind.rsplit(".", 1)[-1]
@@ -96,11 +116,13 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str], tables: Tab
     except Exception as error:
         raise StatementFailed(reason(error)) from error
     check_analysed(spark, analysed)
+    return plan
 
 
-def check_analysed(spark: SparkSession, plan: Any) -> None:
-    """Refuse a plan in which Spark's analysis put anything that does more than compute, or rows that are not Iceberg's.
-    Raises AccessRefused."""
+def check_analysed(spark: SparkSession, plan: Any, checked: Collection[str] | None = None) -> None:
+    """Refuse a plan in which Spark's analysis put anything that does more than compute, or rows that are not Iceberg's;
+    where `checked` says which metadata files were looked at, also a table as another file has it. Raises
+    AccessRefused."""
 
     def visit(name: str, node: Any, scope: frozenset[str]) -> None:
         if name == "expressions.objects.StaticInvoke":  # how Spark calls a function of a catalog
@@ -116,9 +138,19 @@ def check_analysed(spark: SparkSession, plan: Any) -> None:
             source = str(table.getClass().getName())
             if not source.startswith("org.apache.iceberg.spark."):
                 raise AccessRefused(f"only Iceberg tables are read and written here, and {source} is none")
+            if checked is not None and (location := _metadata_location(table)) not in checked:
+                raise AccessRefused(f"Spark would read {location}, which is not what was looked at")
 
     walk = Walk(spark._jvm, allowed.ANALYSED, allowed.ANALYSED_LEAVES, visit, frozenset({"replacement"}))
     _carry_out(walk, plan)
+
+
+def _metadata_location(table: Any) -> str:
+    """The metadata file that Spark has of a table, or of the table of a metadata table."""
+    inner = table.table()
+    if str(inner.getClass().getName()) != "org.apache.iceberg.BaseTable":
+        inner = inner.table()
+    return canonical(str(inner.operations().current().metadataFileLocation()))
 
 
 def reason(error: Exception) -> str:
@@ -129,6 +161,8 @@ def reason(error: Exception) -> str:
 def _parsed(spark: SparkSession, sql: str, how: str = "parsePlan") -> Any:
     if len(sql) > LONGEST:
         raise AccessRefused(f"a statement has at most {LONGEST:,} characters here, and this has {len(sql):,}")
+    classic: Any = spark._jvm.org.apache.spark.sql.classic  # type: ignore[union-attr]
+    classic.SparkSession.setActiveSession(spark._jsparkSession)  # type: ignore[attr-defined]  # whose settings decide
     try:
         return getattr(spark._jsparkSession.sessionState().sqlParser(), how)(sql)  # type: ignore[attr-defined]
     except Exception as error:
@@ -154,6 +188,7 @@ class _Statement:
         self.spark, self.tables = spark, tables
         self.views = {view.lower(): check for view, check in views.items()}
         self.count: dict[str, int] = {}
+        self.checked: set[str] = set()
 
     def check(self, plan: Any, nodes: frozenset[str]) -> None:
         """Raises AccessRefused."""
@@ -186,13 +221,13 @@ class _Statement:
             if parts[0].lower() not in self.views:
                 known = ", ".join(sorted(self.views)) or "none"
                 raise AccessRefused(f"there is no view {name} here (there are: {known}); name a table in full")
-            self.views[parts[0].lower()]()
+            self.checked.add(self.views[parts[0].lower()]())
             return
         if not all(_PLAIN.fullmatch(part) for part in parts):
             raise AccessRefused(f"{name} is no plain table name: files are not read by their paths here")
-        if not is_iceberg_catalog(self.spark, parts[0]):
+        if len(parts) < 3 or not is_iceberg_catalog(self.spark, parts[0]):
             raise AccessRefused(f"this reads {name}: {parts[0]} is no Iceberg catalog that Spark knows")
-        self.tables(parts)
+        self.checked.add(self.tables(parts))
 
     def _function(self, parts: tuple[str, ...], known: frozenset[str]) -> None:
         name = parts[-1].lower()

@@ -44,11 +44,12 @@ class ReadCancelled(ExplorerError):
 @dataclass(frozen=True)
 class Version:
     """One version of one table: its metadata file, and a snapshot id, branch or tag (None: an empty table). `check`
-    raises AccessRefused or UnreadableFile when Spark must not open what the version names."""
+    returns the canonical path of that file, and raises AccessRefused or UnreadableFile when Spark must not open what
+    the version names."""
 
     metadata_location: str
     version: str | None
-    check: Callable[[], None] = field(compare=False, repr=False)
+    check: Callable[[], str] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)

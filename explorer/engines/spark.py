@@ -23,7 +23,7 @@ from explorer.engines import confine
 from explorer.engines.allowed import FUNCTIONS, TABLE_FUNCTIONS
 from explorer.engines.java import PACKAGES, Java, find_java, resolve_jars, spark_home
 from explorer.errors import EngineError
-from explorer.io.home import data_home, sandbox_home
+from explorer.io.home import data_home, private, sandbox_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -93,6 +93,7 @@ def settings(
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.variable.substitute": "false",
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.warehouse.dir": str((sandbox or sandbox_home()) / "spark-warehouse"),
         # Whatever names a path may name one of these: no page of this machine or its network is ever one.
@@ -182,7 +183,8 @@ class SparkEngine:
         """A new session for statements that a person writes: temporary views of its own, the settings PERSON, and no
         functions but those that only compute. Raises EngineError."""
         session = self.session().newSession()
-        for key, value in PERSON.items():
+        catalogs = {k: v for k, v in self.session().conf.getAll.items() if k.startswith("spark.sql.catalog.")}
+        for key, value in {**catalogs, **PERSON}.items():
             session.conf.set(key, value)
         state = session._jsparkSession.sessionState()  # type: ignore[attr-defined]
         identifier = session._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier  # type: ignore[union-attr]
@@ -238,6 +240,7 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
+    private(sandbox)
     (sandbox / "warehouse").mkdir(parents=True, exist_ok=True)
     _launch_gateway(java, jars, options)
     # A master on other machines needs the jars shipped to its executors; local ones have them on the class path.

@@ -100,6 +100,8 @@ def _sized(data: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _unpack(codec: str, data: bytes, room: int) -> bytes:
+    if room <= 0:  # which decoders would take for: no limit
+        raise ValueError(f"unpacks to more than {budget.UNPACKED} bytes in all")
     if codec == "null":
         return data
     if codec == "deflate":

@@ -154,13 +154,16 @@ class _Check:
         if len(fields) > MAX_TYPES:
             raise self.refuse(f"has a record of {len(fields):,} fields; at most {MAX_TYPES:,} types are read")
         self.open.add(name)
-        sizes, names = [], set()
+        sizes, names, ids = [], set(), set()
         for field in fields:
             if not isinstance(field, Mapping) or not _text(field.get("name")) or "type" not in field:
                 raise self.refuse(f"has a field without a name or a type in {_cut(name)}")
             field_id = field.get("field-id", 0)
             if type(field_id) is not int or not -(1 << 31) <= field_id < 1 << 31:
                 raise self.refuse(f"gives the field {_cut(field['name'])} the id {_cut(field_id)}, no 32-bit number")
+            if "field-id" in field and field_id in ids:  # readers differ in which of the two they take
+                raise self.refuse(f"gives two fields of {_cut(name)} the id {field_id}")
+            ids.add(field_id)
             names.add(field["name"])
             self.plain = self.plain and isinstance(field.get("default"), (str, int, float, type(None)))
             sizes.append(self.walk(field["type"], inside, depth + 1, in_list))

@@ -34,6 +34,13 @@ def sandbox_home() -> Path:
     return data_home() / "sandbox"
 
 
+def private(folder: Path) -> None:
+    """Make a folder that nobody else may look into; one that is there already is left as it is."""
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def not_private(path: Path) -> str | None:
     """Why a file or folder may hold what others than this user wrote, in words with the fix; None when it cannot, or is
     not there. Who owns what is not known on Windows."""

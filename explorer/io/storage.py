@@ -127,6 +127,11 @@ class Storage:
                 pass
         return resolved
 
+    def folder(self, path: str) -> str | None:
+        """The local folder that a path leads to, below the roots; None in a store. Raises OutsideRoots."""
+        resolved, real, _ = self._checked(path)
+        return None if local_path(resolved) is None else real
+
     def _checked(self, path: str) -> tuple[str, str, str]:
         """(the path looked up, its canonical form, the root it is below)."""
         if not isinstance(path, str):

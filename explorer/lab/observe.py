@@ -16,7 +16,7 @@ from py4j.protocol import Py4JError
 from explorer.core.costs import CommitCost
 from explorer.core.diff import SnapshotDiff
 from explorer.engines import quoting
-from explorer.engines.guard import check_write
+from explorer.engines.guard import check_write, run
 from explorer.engines.reads import failure
 from explorer.engines.spark import SparkEngine, shared_engine
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
@@ -70,9 +70,9 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
     statement = _NAMED.sub(lambda match: match.group(1) or name, sql.strip().rstrip(";"))
     statement = statement.replace("{name}", catalog_and_name(table)[1].replace("\\", "\\\\").replace("'", "\\'"))
     session = spark.person_session()
-    check_write(session, statement, own, table.check_readable)
+    plan = check_write(session, statement, own, table.check_readable)
     table.check_readable(tuple(own))
-    return _observed(table, spark, statement, lambda: tuple(session.sql(statement).toArrow().to_pylist()))
+    return _observed(table, spark, statement, lambda: tuple(run(session, plan).toArrow().to_pylist()))
 
 
 def observe_api(
@@ -163,7 +163,7 @@ API: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
 def _observed(
     table: Table, engine: SparkEngine, said: str, act: Callable[[], tuple[dict[str, Any], ...]]
 ) -> Observation:
-    root = local_path(table.reader.storage.resolve(table.metadata.location))
+    root = table.reader.storage.folder(table.metadata.location)
     if root is None:
         raise NotSupported("commits are observed on local tables only")
     folder = Path(root)

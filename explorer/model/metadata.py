@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 Json = Mapping[str, Any]
@@ -165,7 +166,11 @@ class TableMetadata:
 
     def snapshot(self, snapshot_id: int | None) -> Snapshot | None:
         """The snapshot with that id, or None (expired, or never there)."""
-        return next((s for s in self.snapshots if s.snapshot_id == snapshot_id), None)
+        return self._by_id.get(snapshot_id)
+
+    @cached_property
+    def _by_id(self) -> dict[int | None, Snapshot]:
+        return {s.snapshot_id: s for s in reversed(self.snapshots)}  # of two with one id, the first
 
     @property
     def current_snapshot(self) -> Snapshot | None:

@@ -6,8 +6,11 @@ import functools
 import gc
 import os
 import socket
+import tempfile
 import webbrowser
 from collections.abc import Sequence
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import click
@@ -61,10 +64,19 @@ def serve(
     name = f"[{name}]" if ":" in name else name
     url = access.url(f"http://{name}:{server.port}/")
     click.echo(f"Iceberg metadata explorer: {url}")
-    if show:
-        webbrowser.open(url)
     server.start()
-    server.run_until_shutdown()
+    with tempfile.TemporaryDirectory() as folder:  # which nobody else may read
+        if show:
+            webbrowser.open(_door_sign(Path(folder), url))
+        server.run_until_shutdown()
+
+
+def _door_sign(folder: Path, url: str) -> str:
+    """A file that leads to the URL: every user of the machine can read the command line of a browser, and the token is
+    in the URL."""
+    sign = folder / "open.html"
+    sign.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(url)}">')
+    return sign.as_uri()
 
 
 def came_through_the_door() -> bool:

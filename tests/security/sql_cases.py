@@ -132,6 +132,16 @@ QUERIES = {
     "call": "CALL sandbox.system.expire_snapshots('lab.x')",
 }
 
+HIDDEN = "-- ${{system:line.separator}} /*\n%s\n-- ${{system:line.separator}} */ SELECT 1"
+"""Text that is another statement once variables are put in: what is checked must be what is run."""
+QUERIES |= {
+    "substituted-insert": HIDDEN % "INSERT OVERWRITE DIRECTORY '{dir}/out' USING text SELECT 'x'",
+    "substituted-view": HIDDEN % "CREATE TEMPORARY VIEW hidden USING text OPTIONS (path '{dir}/secret.txt')",
+    "substituted-drop": HIDDEN % "DROP TABLE sandbox.lab.x",
+    "two-parts": "SELECT * FROM sandbox.x",
+    "dots-in-a-part": "SELECT * FROM sandbox.`lab.x`.files",
+}
+
 CONDITIONS = {
     "where-reflect": f"{REFLECT} = 'x'",
     "where-subquery": f"id IN ({TRANSFORM})",
@@ -145,6 +155,7 @@ CONDITIONS = {
 }
 
 WRITES = {
+    "substituted-drop": (HIDDEN % "DROP TABLE sandbox.demo.three_inserts").replace("SELECT 1", "DELETE FROM {t}"),
     "insert-transform": f"INSERT INTO {{t}} SELECT 1, a, 1 FROM ({TRANSFORM})",
     "insert-transform-top": f"INSERT INTO {{t}} (name) {TRANSFORM}",
     "insert-reflect": f"INSERT INTO {{t}} VALUES (1, {REFLECT}, 1)",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+import explorer
 from explorer.engines import allowed, confine, guard
 from explorer.engines.reads import ReadSession, SqlRequest
 from explorer.engines.spark import SparkEngine, gateway_pid
 from explorer.errors import AccessRefused, StatementFailed
+from explorer.io.storage import canonical
 from tests.security import harmless, sql_cases
 from tests.security.canary import Canary
 from tests.security.generator import statement
@@ -26,7 +28,7 @@ ROWS = """(1, 'jack', 1.5, 2.5, DATE '2024-01-01', TIMESTAMP '2024-01-01 10:00:0
     named_struct('city', 'Oslo', 'zip', 1), true, '{"a": 1}'), (2, 'tom', 2.5, 3.5, DATE '2024-02-01',
     TIMESTAMP '2024-02-01 10:00:00', array('c'), map('k', 'w'), named_struct('city', 'Rome', 'zip', 2), false, '{}')"""
 TABLE = ("sandbox", "lab", "x")
-VIEWS = {"t": lambda: None, "u": lambda: None}
+VIEWS: dict[str, Callable[[], str]] = {}
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +43,7 @@ def spark(engine: SparkEngine) -> Iterator[object]:
     session = engine.person_session()
     for view in "tu":
         session.read.format("iceberg").load("sandbox.lab.attacked").createOrReplaceTempView(view)
+        VIEWS[view] = lambda: canonical(explorer.open_table("lab.attacked").metadata.metadata_location)
     yield session
     for name in ("attacked", "x"):
         main.sql(f"DROP TABLE IF EXISTS sandbox.lab.{name} PURGE")

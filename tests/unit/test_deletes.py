@@ -204,13 +204,12 @@ def test_versions_in_sql(table: Table) -> None:
         "select 't@x', \"a@b\" from t@snapshot-1 join t@main using (id);",
         "db.t",
         table.reader,
-        lambda _: table.reader,
         5,
     )
     assert request.sql == "select 't@x', \"a@b\" from `version_0` join `version_1` using (id)"
     assert [v.version for v in request.views.values()] == ["main", str(table.metadata.snapshots[0].snapshot_id), "main"]
     with pytest.raises(NotFoundInTable, match="t@nothing: 'nothing' is no snapshot"):
-        sql_request("select 1 from t@nothing", "db.t", table.reader, lambda _: table.reader, 5)
+        sql_request("select 1 from t@nothing", "db.t", table.reader, 5)
 
 
 def test_a_read_says_which_version_and_schema(table: Table) -> None:
