@@ -13,8 +13,8 @@ from typing import Literal
 import pyarrow.compute as pc
 
 from explorer.core.operations import Operation, State, StepOutcome
-from explorer.core.uncommitted import Loose, Uncommitted, kind_of
 from explorer.errors import EngineError, NotFoundInTable
+from explorer.graphs.uncommitted import Loose, Uncommitted, kind_of
 from explorer.lab.bench import Bench
 from explorer.lab.planning import rows_of
 from explorer.lab.pyiceberg_writer import PyicebergWriter

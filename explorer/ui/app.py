@@ -16,10 +16,10 @@ import panel_material_ui as pmui
 from panel.io.resources import LOCAL_DIST
 
 import explorer
-from explorer.core.graph import manifest_node
 from explorer.engines.reads import ReadSession
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
+from explorer.graphs.ids import manifest_node
 from explorer.io import catalogs
 from explorer.table import Table
 from explorer.ui.changes import diff_view, history_view, lifecycle_view

@@ -18,8 +18,8 @@ import panel_material_ui as pmui
 from explorer.core.commit import Decision
 from explorer.core.names import base_name
 from explorer.core.operations import ISOLATION, KINDS, Operation
-from explorer.core.uncommitted import Uncommitted
 from explorer.engines.spark import shared_engine
+from explorer.graphs.uncommitted import Uncommitted
 from explorer.lab.bench import Bench
 from explorer.lab.catalogue import predicted
 from explorer.lab.interleave import Interleavings, interleave

@@ -9,10 +9,11 @@ from typing import Any
 from explorer.core.costs import RunCost
 from explorer.core.diff import FileChange, SnapshotDiff
 from explorer.core.lifecycle import Biography, Cell, matrix
-from explorer.core.lineage import HistoryEntry, LogEntry, lanes
+from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, runs
 from explorer.core.units import count, human_bytes, instant
-from explorer.model.graph import KINDS
+from explorer.graphs.lanes import lanes
+from explorer.graphs.vocabulary import KINDS
 from explorer.views.rows import plain
 from explorer.views.text import cell, clean, render_table
 

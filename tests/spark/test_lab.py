@@ -12,11 +12,11 @@ import pytest
 import explorer
 from explorer.conflicts import change_of, explain_conflict
 from explorer.core.commit import Decision
-from explorer.core.graph import list_node, manifest_node
 from explorer.core.operations import CATALOGUED, ISOLATION, KINDS, Operation
-from explorer.core.uncommitted import kind_of, overlay
 from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused, EngineError, NotFoundInTable
+from explorer.graphs.ids import list_node, manifest_node
+from explorer.graphs.uncommitted import kind_of, overlay
 from explorer.lab.bench import Bench
 from explorer.lab.catalogue import operations, predicted
 from explorer.lab.exercises import EXERCISES

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.core.graph import PAGE, list_node
-from explorer.core.layout import layout
+from explorer.graphs.drawing import PAGE
+from explorer.graphs.ids import list_node
+from explorer.graphs.layout import layout
 from explorer.table import Table
 from explorer.ui.export import export
 from explorer.ui.state import ViewState
