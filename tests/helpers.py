@@ -1,4 +1,5 @@
-"""Things several tests need: the seed's short names for files, and text without what differs from run to run."""
+"""Things several tests need: the figures' short names for files (docs/texts.md), and text without what differs from run
+to run."""
 
 from __future__ import annotations
 
