@@ -34,3 +34,15 @@ class OutsideRoots(UnreadableFile, AccessRefused):
 
 class EngineError(ExplorerError):
     """Spark, or the Java it needs, could not be had; the message says what is missing and how to get it."""
+
+
+class StatementFailed(ExplorerError):
+    """Spark or Iceberg could not carry out a statement, a read or a commit: the message is their reason."""
+
+
+class NotPossible(ExplorerError):
+    """What was asked for cannot be done as things stand; the message says what is in the way."""
+
+
+class NotSupported(ExplorerError):
+    """What was asked for is not done here, for this kind of table or storage."""

@@ -18,9 +18,9 @@ from explorer.core.retention import Retention, gc_refusal, retention
 from explorer.core.units import count, human_bytes
 from explorer.engines import quoting
 from explorer.engines.guard import check_write
-from explorer.engines.reads import explain
+from explorer.engines.reads import failure
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
-from explorer.errors import AccessRefused, EngineError, NotFoundInTable
+from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, NotSupported
 from explorer.io.storage import local_path
 from explorer.model.metadata import TableMetadata
 from explorer.scenarios import NAMESPACE
@@ -160,11 +160,11 @@ def named_files(table: Table) -> set[str]:
 
 
 def orphans(table: Table) -> dict[str, float]:
-    """Files below a local table's folder that its metadata does not reach, with their age in hours. Raises EngineError
+    """Files below a local table's folder that its metadata does not reach, with their age in hours. Raises NotSupported
     elsewhere."""
     root = local_path(table.reader.storage.resolve(table.metadata.location))
     if root is None or not Path(root).is_dir():
-        raise EngineError("orphans are looked for in local folders only")
+        raise NotSupported("orphans are looked for in local folders only")
     there = {str(Path(local_path(table.reader.storage.resolve(p)) or p)) for p in named_files(table)}
     found = [p for p in sorted(Path(root).rglob("*")) if p.is_file() and str(p) not in there]
     return {
@@ -246,10 +246,10 @@ def check_writable(table: Table, allow_writes: bool = False) -> None:
 
 
 def check_known(table: Table, engine: SparkEngine) -> None:
-    """Raises EngineError when Spark has no catalog of the name of the table's."""
+    """Raises NotPossible when Spark has no catalog of the name of the table's."""
     catalog, _ = catalog_and_name(table)
     if catalog != SANDBOX and engine.session().conf.get(f"spark.sql.catalog.{catalog}", None) is None:
-        raise EngineError(
+        raise NotPossible(
             f"Spark does not know the catalog {catalog}: set spark.sql.catalog.{catalog} and its options in spark.json"
         )
 
@@ -264,7 +264,7 @@ def _sql(table: Table, sql: str, what: str, engine: SparkEngine | None) -> list[
     try:
         answer: list[dict[str, Any]] = session.sql(sql).toArrow().to_pylist()
     except Exception as error:  # Spark raises many kinds
-        raise EngineError(f"{what}: {explain(error, spark.lost)}") from error
+        raise failure(error, spark.lost, what) from error
     return answer
 
 
@@ -278,7 +278,7 @@ def run(
 ) -> tuple[Outcome, Table]:
     """Carry out an operation, and return what it did and the table as it is then. On tables of the sandbox catalog; on
     those of another catalog that Spark knows, and on the teaching tables (whose claims it would break), only with
-    `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable."""
+    `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed."""
     check_writable(table, allow_writes)
     check_known(table, engine or shared_engine())
     sql = _arguments(table, operation, columns, retain_last)
@@ -352,7 +352,8 @@ def run_undo(
     engine: SparkEngine | None = None,
 ) -> tuple[str, Table]:
     """Carry out such an operation on a sandbox table (on others see `run`); returns the statement and the table as it
-    is then. Raises AccessRefused, EngineError (with Iceberg's reason), NotFoundInTable."""
+    is then. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed (with
+    Iceberg's reason)."""
     check_writable(table, allow_writes)
     check_known(table, engine or shared_engine())
     _preview_refs(table, operation, name, snapshot)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.engines import allowed
 from explorer.engines.plans import Unknown, Walk, strings
-from explorer.errors import AccessRefused, EngineError
+from explorer.errors import AccessRefused, StatementFailed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,7 +33,7 @@ _SELECTOR = re.compile(r"branch_\w+")
 
 def query(spark: SparkSession, sql: str, views: Views, tables: Tables) -> DataFrame:
     """The rows of a plain query over views of this session and tables that `tables` lets through, not yet read. Raises
-    AccessRefused for anything else, and EngineError when it is no SQL."""
+    AccessRefused for anything else, and StatementFailed when it is no SQL."""
     _Statement(spark, views, tables).check(_parsed(spark, sql), allowed.QUERIES)
     frame = spark.sql(sql)
     check_analysed(spark, frame._jdf.queryExecution().analyzed())  # type: ignore[operator]
@@ -41,7 +41,7 @@ def query(spark: SparkSession, sql: str, views: Views, tables: Tables) -> DataFr
 
 
 def condition(spark: SparkSession, frame: DataFrame, where: str) -> DataFrame:
-    """The rows of a frame for which a condition holds. Raises AccessRefused, and EngineError when it is no SQL."""
+    """The rows of a frame for which a condition holds. Raises AccessRefused, and StatementFailed when it is no SQL."""
     check_condition(spark, where)
     rows = frame.where(where)
     check_analysed(spark, rows._jdf.queryExecution().analyzed())  # type: ignore[operator]
@@ -50,7 +50,7 @@ def condition(spark: SparkSession, frame: DataFrame, where: str) -> DataFrame:
 
 def check_condition(spark: SparkSession, where: str) -> None:
     """Refuse a condition that does more than compute over the columns of its row: it reads no table. Raises
-    AccessRefused, and EngineError when it is no SQL."""
+    AccessRefused, and StatementFailed when it is no SQL."""
     _Statement(spark, {}, refuse_tables).check(_parsed(spark, where, "parseExpression"), allowed.QUERIES)
 
 
@@ -61,7 +61,7 @@ def refuse_tables(name: tuple[str, ...]) -> None:
 
 def check_write(spark: SparkSession, sql: str, table: Sequence[str], tables: Tables) -> None:
     """Refuse a statement unless it writes to this table (catalog, namespaces, name) and to nothing else, and reads only
-    it and tables that `tables` lets through. Raises AccessRefused, and EngineError when it is no SQL."""
+    it and tables that `tables` lets through. Raises AccessRefused, and StatementFailed when it is no SQL."""
     own = tuple(table)
 
     def readable(name: tuple[str, ...]) -> None:
@@ -94,7 +94,7 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str], tables: Tab
     try:
         analysed = state.executePlan(plan, skip).analyzed()
     except Exception as error:
-        raise EngineError(reason(error)) from error
+        raise StatementFailed(reason(error)) from error
     check_analysed(spark, analysed)
 
 
@@ -132,7 +132,7 @@ def _parsed(spark: SparkSession, sql: str, how: str = "parsePlan") -> Any:
     try:
         return getattr(spark._jsparkSession.sessionState().sqlParser(), how)(sql)  # type: ignore[attr-defined]
     except Exception as error:
-        raise EngineError(f"this is no statement of Spark's: {reason(error)}") from error
+        raise StatementFailed(f"this is no statement of Spark's: {reason(error)}") from error
 
 
 def _carry_out(walk: Walk, plan: Any) -> None:

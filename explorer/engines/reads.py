@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from explorer.engines import guard
 from explorer.engines.spark import SparkEngine
-from explorer.errors import EngineError, ExplorerError
+from explorer.errors import EngineError, ExplorerError, NotPossible, StatementFailed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 logging.getLogger(
     "SQLQueryContextLogger"
 ).disabled = True  # pyspark prints whole stack traces of a person's typing errors
+LOST = "Spark was lost: its Java process has ended. Restart it to go on"
 QUEUE = 4
 """Reads of one session that may wait."""
 PROVENANCE = ("_file", "_pos", "_spec_id", "_partition")
 LINEAGE = ("_row_id", "_last_updated_sequence_number")
 
 
-class ReadFailed(EngineError):
+class ReadFailed(StatementFailed):
     """A read that Spark could not carry out; the message names the file, where there is one, and the cause."""
 
 
@@ -175,11 +176,11 @@ class ReadSession:
         self._worker: threading.Thread | None = None
 
     def submit(self, request: ReadRequest | SqlRequest) -> Read:
-        """Queue a read. Raises EngineError when too many wait already."""
+        """Queue a read. Raises NotPossible when too many wait already."""
         with self._lock:
             waiting = [r for r in self._waiting if not r.over]
             if len(waiting) >= QUEUE:
-                raise EngineError(f"{len(waiting)} reads are waiting already: cancel one, or wait")
+                raise NotPossible(f"{len(waiting)} reads are waiting already: cancel one, or wait")
             read = Read(request)
             self._waiting.append(read)
             if self._worker is None or not self._worker.is_alive():
@@ -208,7 +209,7 @@ class ReadSession:
     def session(self) -> SparkSession:
         """The session; a new one when Spark was restarted. Raises EngineError when Spark cannot be had or was lost."""
         if self.engine.lost:
-            raise EngineError("Spark was lost: its Java process has ended. Restart it to go on")
+            raise EngineError(LOST)
         engine = self.engine.session()
         if self._spark is None or self._of is not engine:
             self._spark, self._of = self.engine.person_session(), engine
@@ -296,11 +297,17 @@ def _reports(frame: DataFrame) -> list[ScanReport]:
 _FILE = re.compile(r"((?:[a-z0-9]+:)?/[^\s'\",]+\.(?:parquet|avro|orc|puffin|metadata\.json))")
 
 
+def failure(error: Exception, lost: bool, what: str = "") -> ExplorerError:
+    """The error to raise for what Spark or py4j raised while `what` was done: an EngineError when Spark was lost."""
+    reason = explain(error, lost)
+    return EngineError(reason) if reason == LOST else StatementFailed(f"{what}: {reason}" if what else reason)
+
+
 def explain(error: Exception, lost: bool) -> str:
     """What went wrong in a sentence: which file, and why."""
     text, kind = str(error), type(error).__name__
     if lost or kind in ("Py4JNetworkError", "ConnectionRefusedError"):
-        return "Spark was lost: its Java process has ended. Restart it to go on"
+        return LOST
     if kind in ("AnalysisException", "ParseException"):
         return " ".join(text.strip().splitlines()[0].split())[:700]
     files = _FILE.findall(text)

@@ -151,6 +151,8 @@ class _Check:
         if not isinstance(fields, list):
             raise self.refuse(f"has a record without a list of fields: {_cut(name)}")
         self.plain = self.plain and node["type"] == "record"
+        if len(fields) > MAX_TYPES:
+            raise self.refuse(f"has a record of {len(fields):,} fields; at most {MAX_TYPES:,} types are read")
         self.open.add(name)
         sizes, names = [], set()
         for field in fields:
@@ -163,8 +165,6 @@ class _Check:
             self.plain = self.plain and isinstance(field.get("default"), (str, int, float, type(None)))
             sizes.append(self.walk(field["type"], inside, depth + 1, in_list))
             self.plain = self.plain and field["type"] != "null"
-            if _total(sizes) > MAX_TYPES:
-                break
         self.open.discard(name)
         if len(names) < len(sizes):
             raise self.refuse(f"gives two fields of {_cut(name)} the same name")

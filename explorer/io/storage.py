@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Mapping, Sequence
-from urllib.parse import unquote, urlparse
+from urllib.parse import urlparse
 
 from pyiceberg.io import FileIO, load_file_io
 
@@ -24,17 +25,18 @@ LONGEST = 8192
 """Characters of a path; file systems and stores allow fewer."""
 
 
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+"""Of a URI; a single letter is a Windows drive."""
+_DOTS = re.compile(r"(?:^|[/\\])\.\.?(?:[/\\]|$)")
+
+
 def local_path(path: str) -> str | None:
-    """The local file system path of a plain path or file: URI; None for object storage. Raises UnreadableFile."""
-    try:
-        parsed = urlparse(path)
-    except ValueError as error:
-        raise UnreadableFile(path, f"is no path: {error}") from error
-    if parsed.scheme == "file":
-        return unquote(parsed.path)
-    if parsed.scheme in ("", *map(chr, range(97, 123))):  # no scheme, or a Windows drive letter
-        return path
-    return None
+    """The local file system path of a plain path or file: URI; None for object storage. Nothing in it is decoded, and
+    `?` and `#` are letters like others, as they are for Iceberg's own readers."""
+    if path.startswith("file:"):
+        rest = path.removeprefix("file:")
+        return "/" + rest[2:].partition("/")[2] if rest.startswith("//") else rest
+    return None if _SCHEME.match(path) else path
 
 
 def canonical(path: str) -> str:
@@ -50,9 +52,10 @@ def canonical(path: str) -> str:
             return os.path.realpath(local)
     except (ValueError, OSError) as error:  # half a character, or a loop of links
         raise UnreadableFile(path, f"is no path: {error}") from error
-    parsed = urlparse(path)
-    folded = os.path.normpath("/" + parsed.path.lstrip("/"))
-    return f"{SAME_STORE.get(parsed.scheme, parsed.scheme)}://{parsed.netloc}{folded}"
+    scheme, _, rest = path.partition(":")
+    authority, _, inner = rest.removeprefix("//").partition("/")
+    folded = os.path.normpath("/" + inner.lstrip("/"))
+    return f"{SAME_STORE.get(scheme.lower(), scheme.lower())}://{authority}{folded}"
 
 
 def split_store(path: str) -> tuple[str, str]:
@@ -103,13 +106,7 @@ class Storage:
     def canonical(self, path: str) -> str:
         """`canonical`, with the folders of local files resolved once: what is opened later passes through no link."""
         folder, _, name = path.rpartition("/")
-        if (
-            len(path) > LONGEST
-            or not folder.startswith(("/", "file:"))
-            or name in ("", ".", "..")
-            or "%" in name
-            or "\0" in path
-        ):
+        if len(path) > LONGEST or not folder.startswith(("/", "file:")) or name in ("", ".", "..") or "\0" in path:
             return canonical(path)
         if folder not in self._folders:
             if len(self._folders) >= FOLDERS:
@@ -134,6 +131,8 @@ class Storage:
         """(the path looked up, its canonical form, the root it is below)."""
         if not isinstance(path, str):
             raise UnreadableFile(repr(path)[:100], "is no path")
+        if _DOTS.search(path):  # one reader follows links first, another folds `..` first
+            raise OutsideRoots(path, "has `.` or `..` in it, which readers take in different ways: it was not opened")
         resolved = self.resolve(path)
         real = self.canonical(resolved)
         for root in self.roots:

@@ -16,9 +16,9 @@ from py4j.protocol import Py4JError
 from explorer.core.effects import Effects, Written
 from explorer.engines import quoting
 from explorer.engines.guard import check_write
-from explorer.engines.reads import explain
+from explorer.engines.reads import failure
 from explorer.engines.spark import SparkEngine, shared_engine
-from explorer.errors import EngineError, NotFoundInTable, UnreadableFile
+from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
 from explorer.io.storage import local_path
 from explorer.lab import java as reflect
 from explorer.maintenance import catalog_and_name, check_known, check_writable
@@ -38,7 +38,7 @@ class Observation(Effects):
 def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_writes: bool = False) -> Observation:
     """Run one writing statement on a sandbox table through Spark, in which `t` is the table and `{name}` its name for
     CALL, and look at what was written. It may write to that table only; to a teaching table, or in another catalog,
-    with `allow_writes` only. Raises AccessRefused, EngineError."""
+    with `allow_writes` only. Raises AccessRefused, EngineError, StatementFailed, NotSupported."""
     check_writable(table, allow_writes)
     spark = engine or shared_engine()
     check_known(table, spark)
@@ -56,7 +56,8 @@ def observe_api(
     table: Table, operation: str, engine: SparkEngine | None = None, allow_writes: bool = False
 ) -> Observation:
     """Carry out one of API on a table through Iceberg's Java library, and look at what was written; where, see
-    `observe`. Raises AccessRefused, EngineError, NotFoundInTable."""
+    `observe`. Raises AccessRefused, EngineError, NotFoundInTable,
+    StatementFailed."""
     if operation not in API:
         raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join(API)}")
     check_writable(table, allow_writes)
@@ -141,14 +142,14 @@ def _observed(
 ) -> Observation:
     root = local_path(table.reader.storage.resolve(table.metadata.location))
     if root is None:
-        raise EngineError("commits are observed on local tables only")
+        raise NotSupported("commits are observed on local tables only")
     folder = Path(root)
     before = _listing(folder)
     began_at, began = time.time(), time.perf_counter()
     try:
         answer = act()
     except Exception as error:  # Spark and Iceberg raise many kinds
-        raise EngineError(explain(error, engine.lost)) from error
+        raise failure(error, engine.lost) from error
     seconds = time.perf_counter() - began
     after = table.refresh()
     now = _listing(folder)

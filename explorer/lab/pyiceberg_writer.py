@@ -11,7 +11,7 @@ from pyiceberg.exceptions import CommitFailedException, ValidationException
 
 from explorer.core.names import base_name
 from explorer.core.operations import Operation, State
-from explorer.errors import EngineError
+from explorer.errors import StatementFailed
 from explorer.lab.bench import CATALOG, NAMESPACE, Bench
 from explorer.lab.planning import KEY, PARTITION, Plan, live_rows
 from explorer.lab.pyiceberg_hooks import (
@@ -102,7 +102,9 @@ class PyicebergWriter(Writer):
         try:
             at, error = self._reached.get(timeout=120)
         except queue.Empty:
-            raise EngineError(f"writer {self.name}: pyiceberg did not come to its next step in two minutes") from None
+            raise StatementFailed(
+                f"writer {self.name}: pyiceberg did not come to its next step in two minutes"
+            ) from None
         if step == "apply":
             self.attempts += 1
         if at == "error":
@@ -147,7 +149,7 @@ class PyicebergWriter(Writer):
             )
         unable = "does not yet support" in str(error)  # such as equality deletes
         if not isinstance(error, (CommitFailedException, ValidationException)) and not unable:
-            raise EngineError(f"writer {self.name}: pyiceberg: {type(error).__name__}: {error}") from error
+            raise StatementFailed(f"writer {self.name}: pyiceberg: {type(error).__name__}: {error}") from error
         self.state = "refused"
         return Taken("refused", f"{type(error).__name__}: {error}", str(error))
 

@@ -28,7 +28,7 @@ from pyiceberg.exceptions import CommitFailedException
 
 from explorer.core.operations import ENGINES
 from explorer.core.runs import Lap
-from explorer.errors import EngineError
+from explorer.errors import EngineError, StatementFailed
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.lab import java as reflect
@@ -111,7 +111,7 @@ def _pyiceberg_writer(home: Path, name: str) -> Callable[[int], int]:
                 return attempt
             except CommitFailedException:
                 time.sleep(random.random() * 0.02)
-        raise EngineError(f"{name} lost a thousand swaps")
+        raise StatementFailed(f"{name} lost a thousand swaps")
 
     return commit
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from explorer.core.operations import Operation, State, StepOutcome
 from explorer.core.runs import Event
-from explorer.errors import EngineError, NotFoundInTable
+from explorer.errors import NotFoundInTable, NotPossible
 from explorer.graphs.uncommitted import Loose, Uncommitted, kind_of
 from explorer.lab.bench import Bench
 from explorer.lab.planning import rows_of
@@ -62,17 +62,17 @@ class Run:
         raise NotFoundInTable(f"no writer {name!r}: there are {', '.join(w.name for w in self.writers)}")
 
     def step(self, token: str) -> Event:
-        """Let a writer take its next step, or meet a fault (see Event.token). Raises EngineError when it has none left,
+        """Let a writer take its next step, or meet a fault (see Event.token). Raises NotPossible when it has none left,
         or the fault cannot come now."""
         writer, fault = self.writer(token[:1]), token[1:]
         if writer.over:
-            raise EngineError(f"writer {writer.name} is {writer.state}: it has no step left")
+            raise NotPossible(f"writer {writer.name} is {writer.state}: it has no step left")
         if (
             (fault == "?" and writer.state != "swap")
             or (fault == "+" and writer.state != "check")
             or fault not in ("", "!", "?", "+")
         ):
-            raise EngineError(f"{token} cannot come now: writer {writer.name} is before its step {writer.state}")
+            raise NotPossible(f"{token} cannot come now: writer {writer.name} is before its step {writer.state}")
         if fault == "!":
             writer.kill()
             event = self._event(writer, "kill", "killed", "is killed: it removes nothing of what it wrote")

@@ -11,7 +11,7 @@ from explorer.core.names import base_name
 from explorer.core.operations import StepOutcome, state_after
 from explorer.core.runs import WriterState
 from explorer.core.units import count
-from explorer.errors import EngineError
+from explorer.errors import StatementFailed
 from explorer.lab import java as reflect
 from explorer.lab.bench import Bench
 from explorer.lab.planning import Plan, plan_and_write
@@ -115,7 +115,7 @@ class JavaWriter(Writer):
         except Exception as error:
             kind, message = reflect.cause(error)
             if not kind.endswith("CommitFailedException"):
-                raise EngineError(f"writer {self.name}: {kind}: {message}") from error
+                raise StatementFailed(f"writer {self.name}: {kind}: {message}") from error
             return self._unknown() if lose_answer else self._lost(old, message)
         return self._unknown() if lose_answer else self._done(f"the catalog swaps {old} for {new}")
 
@@ -158,7 +158,7 @@ class JavaWriter(Writer):
     def _refuse(self, error: Exception) -> Taken:
         kind, message = reflect.cause(error)
         if not kind.endswith(("ValidationException", "IllegalArgumentException")):
-            raise EngineError(f"writer {self.name}: {kind}: {message}") from error
+            raise StatementFailed(f"writer {self.name}: {kind}: {message}") from error
         assert self.plan is not None
         if self.operation.what.makes_snapshot:
             reflect.call(self.bench.workshop, self.plan.pending, "cleanAll")

@@ -195,7 +195,7 @@ class _Headers(OutputTransform):
         headers["Content-Security-Policy"] = "; ".join(POLICY).format(nonce=nonce, host=self.host)
         headers["X-Content-Type-Options"] = "nosniff"
         headers["X-Frame-Options"] = "DENY"
-        headers["Referrer-Policy"] = "no-referrer"
+        headers["Referrer-Policy"] = "same-origin"  # with no-referrer, the login form has the Origin `null`
         headers["Cross-Origin-Resource-Policy"] = "same-origin"
         if headers.get("Content-Type", "").startswith("text/html"):
             headers["Cache-Control"] = "no-store"

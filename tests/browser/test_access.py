@@ -97,7 +97,7 @@ def test_headers(dashboard: Served) -> None:
         assert "unsafe" not in scripts[1]
         assert "http" not in scripts[1]
         assert headers["X-Content-Type-Options"] == "nosniff"
-        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Referrer-Policy"] == "same-origin"
 
 
 def test_the_token_leaves_the_address_bar_and_a_get_opens_nothing(dashboard: Served, browser: Browser) -> None:

@@ -241,7 +241,7 @@ def chain(data: dict[str, Any]) -> None:
 
 
 def gzipped(victim: Victim) -> None:
-    victim.metadata.write_bytes(gzip.compress(b" " * (300 << 20), 1))
+    victim.metadata.write_bytes(gzip.compress(b" " * (260 << 20), 1))
 
 
 def sparse_metadata(victim: Victim) -> None:

@@ -113,6 +113,32 @@ def test_what_is_below_what(path: str, root: str, inside: bool) -> None:
     assert below(canonical(path), canonical(root)) is inside
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "{t}/data/../../secret",
+        "file:{t}/data/../../secret",
+        "file:{t}/x#/../../secret",  # Java folds `..`, and takes `#` and `?` for letters of a path
+        "file://{t}/x?a=/../../secret",
+        "file:{t}/./data/x",
+        "s3://bucket/t/x#/../../other",
+        "{t}/data/..",
+    ],
+)
+def test_paths_that_readers_take_in_different_ways(path: str, table: Path) -> None:
+    storage = Storage([str(table), "s3://bucket/t"])
+    for use in (storage.check, storage.read, storage.size):
+        with pytest.raises(OutsideRoots, match="in different ways"):
+            use(path.format(t=table))
+
+
+def test_letters_that_uris_give_a_meaning_are_letters(table: Path) -> None:
+    for name in ("a%20b", "a b", "a#b", "a?b=c", "a+b"):
+        (table / name).write_text(name)
+        for spelling in (f"{table}/{name}", f"file:{table}/{name}", f"file://{table}/{name}"):
+            assert Storage([str(table)]).read(spelling) == name.encode()
+
+
 def test_check_says_what_read_would_open(table: Path, tmp_path: Path) -> None:
     storage = Storage([str(table)])
     file = newest_metadata(table)

@@ -13,7 +13,7 @@ import pytest
 from explorer.engines import allowed, confine, guard
 from explorer.engines.reads import ReadSession, SqlRequest
 from explorer.engines.spark import SparkEngine, gateway_pid
-from explorer.errors import AccessRefused, EngineError
+from explorer.errors import AccessRefused, StatementFailed
 from tests.security import harmless, sql_cases
 from tests.security.canary import Canary
 from tests.security.generator import statement
@@ -72,7 +72,7 @@ def let_through(spark, sql: str, write: bool) -> bool:
             spark.sql(sql)
         else:
             guard.query(spark, sql, VIEWS, guard.refuse_tables).limit(3).toArrow()
-    except (AccessRefused, EngineError):
+    except (AccessRefused, StatementFailed):
         return False
     except Exception:  # it was run, and failed then
         return True
@@ -81,19 +81,19 @@ def let_through(spark, sql: str, write: bool) -> bool:
 
 @pytest.mark.parametrize("case", sql_cases.QUERIES)
 def test_queries_that_reach_out_are_refused(case: str, spark, untouched: Canary) -> None:
-    with pytest.raises((AccessRefused, EngineError)):
+    with pytest.raises((AccessRefused, StatementFailed)):
         guard.query(spark, untouched.filled(sql_cases.QUERIES[case]), VIEWS, guard.refuse_tables)
 
 
 @pytest.mark.parametrize("case", sql_cases.CONDITIONS)
 def test_conditions_that_reach_out_are_refused(case: str, spark, untouched: Canary) -> None:
-    with pytest.raises((AccessRefused, EngineError)):
+    with pytest.raises((AccessRefused, StatementFailed)):
         guard.condition(spark, spark.table("t"), untouched.filled(sql_cases.CONDITIONS[case]))
 
 
 @pytest.mark.parametrize("case", sql_cases.WRITES)
 def test_writes_that_reach_out_are_refused(case: str, spark, untouched: Canary) -> None:
-    with pytest.raises((AccessRefused, EngineError)):
+    with pytest.raises((AccessRefused, StatementFailed)):
         guard.check_write(spark, untouched.filled(sql_cases.WRITES[case]), TABLE, guard.refuse_tables)
 
 
@@ -173,7 +173,7 @@ def test_examples_of_sparks_documentation_go_through(engine: SparkEngine, spark)
             guard.query(spark, sql, {}, guard.refuse_tables)
         except AccessRefused as error:
             refused.append((sql, str(error)))
-        except EngineError:  # features that this Spark has switched off
+        except StatementFailed:  # features that this Spark has switched off
             continue
         except Exception:
             continue
@@ -209,7 +209,7 @@ def test_a_reading_session_is_a_persons(sandbox: Path, engine: SparkEngine, spar
     reads = ReadSession(engine)
     assert reads.session().conf.get("spark.sql.runSQLOnFiles") == "false"
     assert reads.session().conf.get("spark.sql.variable.substitute") == "false"
-    with pytest.raises(EngineError):
+    with pytest.raises(AccessRefused, match="reaches out"):
         reads.read(SqlRequest("SELECT reflect('a', 'b')", {}))
 
 

@@ -14,7 +14,7 @@ from explorer.conflicts import change_of, explain_conflict
 from explorer.core.commit import Decision
 from explorer.core.operations import CATALOGUED, ISOLATION, KINDS, Operation
 from explorer.engines.spark import SparkEngine
-from explorer.errors import AccessRefused, EngineError, NotFoundInTable
+from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, StatementFailed
 from explorer.graphs.ids import list_node, manifest_node
 from explorer.graphs.uncommitted import kind_of, overlay
 from explorer.lab.bench import Bench
@@ -57,7 +57,7 @@ def test_figure_4_two_writers_from_one_base(bench: Bench) -> None:
         "avro",
         "avro",
     ]  # a manifest, then the list
-    with pytest.raises(EngineError, match="it has no step left"):
+    with pytest.raises(NotPossible, match="it has no step left"):
         run.step("A")
 
 
@@ -275,7 +275,7 @@ def test_faults(library: str, bench: Bench) -> None:
         run.close()
     run = Run(bench, [Operation("append", engine=library)])
     for bad in ("A?", "A+", "A*", "Z"):
-        with pytest.raises((EngineError, NotFoundInTable)):
+        with pytest.raises((NotPossible, NotFoundInTable)):
             run.step(bad)
     run.close()
 
@@ -393,7 +393,7 @@ def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
     with pytest.raises(AccessRefused, match="teaching table"):
         observe(explorer.open_table("demo.three_inserts"), "DELETE FROM t", engine)
     for sql, match in (("UPDATE t SET nonsense = 1", "nonsense"), ("UPDATE UPDATE", "no statement")):
-        with pytest.raises(EngineError, match=match):
+        with pytest.raises(StatementFailed, match=match):
             observe(called.table, sql, engine)
 
 

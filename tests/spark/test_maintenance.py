@@ -14,7 +14,7 @@ from explorer.cli import OPERATIONS
 from explorer.core.lineage import ancestry
 from explorer.core.reach import reach
 from explorer.engines.spark import SparkEngine, sandbox_conf
-from explorer.errors import AccessRefused, EngineError, NotFoundInTable
+from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, StatementFailed
 from explorer.lab.observe import observe, observe_api
 from explorer.table import Table
 from tests.unit.small import make_table
@@ -129,7 +129,7 @@ def test_another_catalog_is_written_to_only_when_allowed(
     ):
         with pytest.raises(AccessRefused, match="allow_writes"):
             refused()
-    with pytest.raises(EngineError, match="does not know the catalog other"):
+    with pytest.raises(NotPossible, match="does not know the catalog other"):
         maintenance.run(table, "compact", engine=engine, allow_writes=True)
     session = engine.session()
     for key, value in sandbox_conf(tmp_path).items():
@@ -174,7 +174,7 @@ def test_refs_and_rollbacks_do_what_the_preview_says(
     table = explorer.open_table(own)
     seen = maintenance.preview_undo(table, operation, name, snapshot)
     if not seen.allowed:
-        with pytest.raises(EngineError):
+        with pytest.raises(StatementFailed):
             maintenance.run_undo(table, operation, name, snapshot, engine=engine)
         return
     _, after = maintenance.run_undo(table, operation, name, snapshot, engine=engine)

@@ -14,7 +14,7 @@ import explorer
 from explorer import maintenance, scenarios
 from explorer.core.retention import MAX_REF_AGE, MAX_SNAPSHOT_AGE, MIN_SNAPSHOTS, retention
 from explorer.engines.spark import SparkEngine
-from explorer.errors import EngineError
+from explorer.errors import StatementFailed
 from explorer.io.metadata import parse_metadata
 from explorer.model.metadata import TableMetadata
 from explorer.scenarios import SCENARIOS
@@ -184,6 +184,6 @@ def test_without_garbage_collection_nothing_goes(sandbox: Path, engine: SparkEng
         seen = maintenance.preview(table, operation)
         assert seen.words[0].startswith("Iceberg would refuse: ")
         assert seen.files == ()
-        with pytest.raises(EngineError):
+        with pytest.raises(StatementFailed):
             maintenance.run(table, operation, engine=engine)
         assert explorer.open_table(name).metadata.metadata_location == table.metadata.metadata_location

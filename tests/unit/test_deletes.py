@@ -151,10 +151,10 @@ def test_damaged_data_and_delete_files_say_which(table: Table, tmp_path: Path) -
     path = tmp_path / "x.parquet"
     path.write_text("nothing like it")
     with pytest.raises(UnreadableFile, match="not a Parquet file"):
-        contents.position_deletes(storage, replace(DATA, path=str(path), kind="position_deletes"))
+        contents.position_deletes(storage, replace(DATA, path=str(path)))
     pq.write_table(pa.table({"a": [1]}), path)
     with pytest.raises(UnreadableFile, match="no column 'file_path'"):
-        contents.position_deletes(storage, replace(DATA, path=str(path), kind="position_deletes"))
+        contents.position_deletes(storage, replace(DATA, path=str(path)))
     schema = contents.read_schema(table.metadata, None)
     with pytest.raises(UnreadableFile, match="AVRO rows are read through Spark only"):
         contents.data_rows(storage, replace(DATA, file_format="AVRO"), schema, table.metadata)

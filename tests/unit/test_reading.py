@@ -214,7 +214,7 @@ def test_nothing_outside_the_roots_is_read(table: Path, tmp_path: Path) -> None:
 
     def escape(data: dict) -> None:  # type: ignore[type-arg]
         for snapshot in data["snapshots"]:
-            snapshot["manifest-list"] = f"file://{table}/metadata/../../../../../secret.avro"
+            snapshot["manifest-list"] = f"file://{secret}"
 
     edit_metadata(table, escape)
     opened = explorer.open_table(str(table))

@@ -1,0 +1,65 @@
+"""Errors say whose fault it is: each kind, from where it comes, with the exit code that docs/cli.md gives it."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+from explorer import cli, errors, maintenance
+from explorer.engines import java
+from explorer.engines.reads import LOST, failure
+from explorer.io.home import HOME_VARIABLE
+from tests.unit.small import make_table
+
+KINDS = {name: kind for name, kind in vars(errors).items() if inspect.isclass(kind)}
+
+
+def leave(error: Exception, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """The exit code and the words when a command ends with an error."""
+
+    @cli.main.command("fails")
+    def fails() -> None:
+        raise error
+
+    try:
+        with pytest.raises(SystemExit) as caught:
+            cli.main(["fails"])
+    finally:
+        cli.main.commands.pop("fails")
+    return int(caught.value.code or 0), capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_exit_codes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kind = KINDS[name]
+    error = kind("a/file", "is gone") if issubclass(kind, errors.UnreadableFile) else kind("words")
+    code, told = leave(error, capsys)
+    assert code == (4 if kind is errors.EngineError else 1)
+    assert str(error) in told
+
+
+def test_a_lost_spark_is_nobodys_statement() -> None:
+    lost = failure(RuntimeError("x"), lost=True)
+    assert isinstance(lost, errors.EngineError)
+    assert str(lost) == LOST
+    wrong = failure(RuntimeError("the column is missing"), lost=False, what="expire")
+    assert isinstance(wrong, errors.StatementFailed)
+    assert str(wrong) == "expire: the column is missing"
+
+
+def test_no_java_is_an_engine_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(java, "_version", lambda command: None)
+    with pytest.raises(errors.EngineError, match="none was found"):
+        java.find_java()
+
+
+def test_orphans_of_a_store_are_not_supported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    import explorer
+
+    table = explorer.open_table(str(make_table(tmp_path)))
+    object.__setattr__(table.metadata, "location", "s3://bucket/t")
+    with pytest.raises(errors.NotSupported, match="local folders only"):
+        maintenance.orphans(table)
