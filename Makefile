@@ -4,7 +4,7 @@ BIN := .venv/bin
 PORT ?= 5006
 STAMP := .venv/.installed
 
-.PHONY: demo test lab lint bench race pairs browser clean requirements
+.PHONY: demo test quick test-pythons lab lint bench race pairs browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -12,6 +12,12 @@ demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 
 test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark too
 	$(BIN)/python -m pytest
+
+quick: $(STAMP) lint  ## under a minute: what needs neither Spark nor a browser
+	$(BIN)/python -m pytest -q tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py
+
+test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, those that are here; the first run installs them
+	$(BIN)/python -m tests.pythons
 
 lab: $(STAMP)  ## JupyterLab on notebooks/
 	$(BIN)/iceberg-explorer demo

@@ -17,6 +17,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
 from explorer.core.deletes import KIND_WORDS, LiveFile, Verdict
+from explorer.core.fates import FateEvent
 from explorer.core.lineage import current_log
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import count
@@ -28,22 +29,6 @@ from explorer.rowlevel import Opened, RowReader
 
 Place = tuple[str, int]
 """A stored row: its data file's path and its position there."""
-
-
-@dataclass(frozen=True)
-class FateEvent:
-    """Something that happened to a stored row. `what` is appeared, copied (its file was rewritten), changed, deleted,
-    came back or left (with a rollback); `by` is the delete file or the data file's path; `row` the values."""
-
-    snapshot_id: int
-    snapshot: str
-    timestamp_ms: int | None
-    what: str
-    file: str
-    pos: int
-    row: Mapping[str, Any]
-    by: str
-    words: str
 
 
 @dataclass(frozen=True)

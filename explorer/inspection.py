@@ -17,7 +17,8 @@ from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
 from explorer.core.values import decode_metrics, partition_path
 from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
-from explorer.model.graph import KINDS, MARKS, Node
+from explorer.graphs.graph import Node
+from explorer.graphs.vocabulary import KINDS, MARKS
 from explorer.model.manifest import FILE_CONTENT, STATUS, ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.table import Table

@@ -14,9 +14,7 @@ from explorer.core import entries as core
 from explorer.core.costs import RunCost, bytes_kept, commit_cost, run_between
 from explorer.core.deletes import Applicability, LiveFile, ReadCost, Verdict, dangling, read_costs
 from explorer.core.diff import Side, SnapshotDiff, diff, only
-from explorer.core.diff_graph import diff_graph
 from explorer.core.entries import as_of_snapshot
-from explorer.core.graph import GraphSource, GraphView, build, file_node, list_node, manifest_node, mentions, node_id
 from explorer.core.history import Resolved, resolve_snapshot
 from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
@@ -28,10 +26,15 @@ from explorer.engines.reads import Read, ReadRequest, ReadSession, ScanReport, S
 from explorer.engines.spark import shared_engine
 from explorer.errors import AccessRefused, NotFoundInTable, UnreadableFile
 from explorer.fate import Fate
+from explorer.graphs.diff_graph import diff_graph
+from explorer.graphs.graph import Graph
+from explorer.graphs.ids import file_node, list_node, manifest_node, node_id
+from explorer.graphs.manifest_graph import mentions
+from explorer.graphs.source import GraphSource, GraphView
+from explorer.graphs.table_graph import build
 from explorer.io.locate import locate, metadata_version
 from explorer.io.reader import TableReader
 from explorer.io.rows import read_schema
-from explorer.model.graph import Graph
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
@@ -294,7 +297,7 @@ class Table:
         self, before: str | int | None, after: str | int | None, pages: Mapping[str, int] | None = None
     ) -> Graph:
         """The diff of two snapshots as a graph: added and removed parts drawn, kept ones folded (see
-        core.diff_graph)."""
+        graphs.diff_graph)."""
         change = self.diff(before, after)
         lists = [self.manifest_files(self.metadata.snapshot(i)) for i in (change.before, change.after)]
         return diff_graph(self.name, change, self.metadata, lists[0], lists[1], pages)

@@ -1,8 +1,10 @@
-"""Things several tests need: the seed's short names for files, and text without what differs from run to run."""
+"""Things several tests need: the figures' short names for files (docs/texts.md), and text without what differs from run
+to run."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import explorer
 from explorer.core.entries import ADDED
@@ -52,3 +54,18 @@ def normalized(text: str, table: Table) -> str:
     text = re.sub(r"0000\d-\d+-[0-9a-f]+…[\w.]+", "<spark file>", text)
     seen: dict[str, str] = {}
     return re.sub(r"\b[a-z][0-9a-f]{12}\b", lambda m: seen.setdefault(m.group(), f"<node {len(seen) + 1}>"), text)
+
+
+VARIES = (
+    "timestamp-ms", "timestamp_ms", "last-updated-ms", "last_updated_ms", "became_current", "app-id", "manifest_length",
+    "owner",
+)  # fmt: skip
+"""Fields whose values no two runs have in common: times, Spark's run, a length that counts the folder's name, the
+user."""
+
+
+def steady(data: Any) -> Any:
+    """JSON data with the values of VARIES replaced where there is one."""
+    if isinstance(data, dict):
+        return {k: f"<{k}>" if k in VARIES and v is not None else steady(v) for k, v in data.items()}
+    return [steady(v) for v in data] if isinstance(data, list) else data

@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.graph import file_kind
 from explorer.core.values import comparable_bound, partition_path
+from explorer.model.manifest import file_kind
 from explorer.model.metadata import PartitionSpec, TableMetadata
 
 PATH_ID = 2147483546

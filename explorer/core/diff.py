@@ -12,9 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.entries import DELETED
-from explorer.core.graph import file_kind
 from explorer.core.values import partition_path
-from explorer.model.manifest import ManifestFile
+from explorer.model.manifest import ManifestFile, file_kind
 from explorer.model.metadata import Snapshot, TableMetadata
 
 Key = tuple[str, int | None, int | None]
@@ -23,7 +22,7 @@ Key = tuple[str, int | None, int | None]
 
 @dataclass(frozen=True)
 class FileChange:
-    """A file that one side reads and the other does not. `kind` is a node kind of the graph (data_file, ...)."""
+    """A file that one side reads and the other does not. `kind` is what file_kind says of it."""
 
     file_path: str
     kind: str

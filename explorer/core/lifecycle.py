@@ -1,4 +1,4 @@
-"""What became of every manifest, snapshot by snapshot (the seed's figures 7 and 8), and of every file."""
+"""What became of every manifest, snapshot by snapshot (Part 1, figures 7 and 8: docs/texts.md), and of every file."""
 
 from __future__ import annotations
 

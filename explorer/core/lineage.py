@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from explorer.core.names import snapshot_name, snapshot_ordinals
@@ -133,36 +133,3 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
         result.append(LogEntry(entry.timestamp_ms, own, name, how, reason))
         previous = own
     return result
-
-
-@dataclass(frozen=True)
-class LaneRow:
-    """Where a snapshot stands in a drawing of the lineage, newest first, one row a snapshot. Lanes count from 0 at the
-    left. `lane` is its own; lines come down to it from the lanes `above`, one goes on down when `continues` (to a
-    parent that is there); `through` are lanes that only pass."""
-
-    lane: int
-    above: tuple[int, ...]
-    continues: bool
-    through: tuple[int, ...]
-
-
-def lanes(entries: Sequence[HistoryEntry]) -> list[LaneRow]:
-    """A row for each entry of `history`, newest first. A line stays in its lane down to the parent it leads to."""
-    known = {e.snapshot_id for e in entries}
-    waiting: list[int | None] = []
-    rows = []
-    for entry in reversed(entries):
-        above = tuple(i for i, wanted in enumerate(waiting) if wanted == entry.snapshot_id)
-        if not above and None not in waiting:
-            waiting.append(None)
-        lane = above[0] if above else waiting.index(None)
-        for i in above:
-            waiting[i] = None
-        through = tuple(i for i, wanted in enumerate(waiting) if wanted is not None)
-        parent = entry.parent_snapshot_id if entry.parent_snapshot_id in known else None
-        waiting[lane] = parent
-        rows.append(LaneRow(lane, above, parent is not None, through))
-        while waiting and waiting[-1] is None:
-            waiting.pop()
-    return rows

@@ -1,4 +1,5 @@
-"""Short names for things whose real names are long and random, as the seed's figures do: snapshot-3, manifest-3."""
+"""Short names for things whose real names are long and random, as in the figures (docs/texts.md): snapshot-3,
+manifest-3."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ from typing import Any
 from explorer.conflicts import decided, file_filter, line_to
 from explorer.core.commit import Decision, Intent
 from explorer.core.operations import CATALOGUED, ISOLATION, KINDS, PROTECTS, Operation
+from explorer.core.runs import Outcome
 from explorer.lab.bench import Bench
-from explorer.lab.interleave import Outcome, outcome, serial_rows
+from explorer.lab.interleave import outcome, serial_rows
 from explorer.lab.planning import KEY, PARTITION
 from explorer.lab.stepper import Run
 from explorer.lab.writers import Writer

@@ -6,13 +6,13 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from explorer.core.operations import STEPS, Operation, StepName
+from explorer.core.operations import SEES_TABLE, STEPS, Operation, StepName
+from explorer.core.runs import Interleavings, Moment, Outcome, Rows, Standing
 from explorer.errors import NotFoundInTable
 from explorer.lab.bench import Bench
-from explorer.lab.stepper import NAMES, Event, Run
+from explorer.lab.stepper import NAMES, Run
 
 
 def _phases(**last: StepName) -> tuple[tuple[str, int], ...]:
@@ -27,40 +27,6 @@ PHASES: Mapping[int, tuple[tuple[str, int], ...]] = {
 }
 """By the number of writers: each phase that matters to others, and how many steps it takes. Two writers read, apply and
 commit in 20 orders; three, whose applying is a part of committing, in 90."""
-Rows = tuple[tuple[int, str, str], ...]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One order, and what came of it: per writer committed, retried (then committed) or refused; the rows; which serial
-    orders of the writers that committed give the same rows; and the anomaly's name where none does."""
-
-    order: str
-    writers: tuple[Literal["committed", "retried", "refused"], ...]
-    rows: Rows
-    serial: tuple[str, ...]
-    anomaly: str
-    events: tuple[Event, ...]
-    saved: str
-
-
-@dataclass(frozen=True)
-class Interleavings:
-    """All orders of some operations, and the rows of every serial order of every subset of them."""
-
-    operations: tuple[Operation, ...]
-    outcomes: tuple[Outcome, ...]
-    serial: dict[str, Rows]
-
-    @property
-    def phases(self) -> tuple[tuple[str, int], ...]:
-        """What each writer does in turn, and in how many steps."""
-        return PHASES[len(self.operations)]
-
-    def summary(self) -> dict[str, int]:
-        """How often each combination of outcomes came, with anomalies apart."""
-        named = (", ".join(o.writers) + (f" ({o.anomaly})" if o.anomaly else "") for o in self.outcomes)
-        return dict(Counter(named).most_common())
 
 
 def orders(writers: int) -> Iterator[str]:
@@ -76,18 +42,30 @@ def orders(writers: int) -> Iterator[str]:
     return rest({NAMES[i]: len(PHASES[writers]) for i in range(writers)})
 
 
-def play(bench: Bench, operations: Sequence[Operation], order: str, version: int = 2) -> Run:
+def play(bench: Bench, operations: Sequence[Operation], order: str, version: int = 2) -> tuple[Run, tuple[Moment, ...]]:
     """Let writers take whole phases in an order; what is left (retries) runs to its end afterwards."""
     run = Run(bench, operations, version)
     phases = PHASES[len(operations)]
-    done: Counter[str] = Counter()
+    standings = {writer.name: Standing(writer.name) for writer in run.writers}
+    commits, moments = "", []
     for name in order:
-        for _ in range(phases[done[name]][1]):
-            if not run.writer(name).over:
-                run.step(name)
-        done[name] += 1
+        phase, steps = phases[standings[name].phases]
+        looked_at, ended = standings[name].looked_at, ""
+        for _ in range(steps):
+            if run.writer(name).over:
+                break
+            event = run.step(name)
+            if event.step in SEES_TABLE:
+                looked_at = (*looked_at, commits)
+            if event.outcome in ("committed", "lost", "refused"):
+                ended = event.outcome
+            if event.outcome == "committed":
+                commits += name
+        word = ended or (standings[name].word if run.writer(name).over else phase)
+        standings[name] = Standing(name, standings[name].phases + 1, looked_at, word)
+        moments.append(Moment(name, phase, tuple(standings.values()), commits))
     run.play("")
-    return run
+    return run, tuple(moments)
 
 
 def serial_rows(bench: Bench, operations: Sequence[Operation], version: int = 2) -> dict[str, Rows]:
@@ -125,14 +103,14 @@ def interleave(
     for i, order in enumerate(wanted, 1):
         if cancelled():
             break
-        run = play(bench, operations, order, version)
-        outcomes.append(outcome(run, order, serial))
+        run, moments = play(bench, operations, order, version)
+        outcomes.append(outcome(run, order, serial, moments))
         run.close()
         progress(i, len(wanted))
     return Interleavings(tuple(operations), tuple(outcomes), serial)
 
 
-def outcome(run: Run, order: str, serial: dict[str, Rows]) -> Outcome:
+def outcome(run: Run, order: str, serial: Mapping[str, Rows], moments: tuple[Moment, ...] = ()) -> Outcome:
     """What came of a run that is over."""
     states: list[Literal["committed", "retried", "refused"]] = []
     for writer in run.writers:
@@ -144,10 +122,10 @@ def outcome(run: Run, order: str, serial: dict[str, Rows]) -> Outcome:
     anomaly = (
         "" if matching else name_anomaly(rows, {o: r for o, r in serial.items() if sorted(o) == committed}, serial)
     )
-    return Outcome(order, tuple(states), rows, matching, anomaly, tuple(run.events), run.to_json())
+    return Outcome(order, tuple(states), rows, matching, anomaly, tuple(run.events), run.to_json(), moments)
 
 
-def name_anomaly(rows: Rows, expected: dict[str, Rows], serial: dict[str, Rows]) -> str:
+def name_anomaly(rows: Rows, expected: Mapping[str, Rows], serial: Mapping[str, Rows]) -> str:
     """A name for rows that no serial order of the committed writers gives."""
     counts = Counter(r[0] for r in rows)
     most: Counter[int] = Counter()

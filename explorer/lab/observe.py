@@ -13,8 +13,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 
-from explorer.core.costs import CommitCost
-from explorer.core.diff import SnapshotDiff
+from explorer.core.effects import Effects, Written
 from explorer.engines import quoting
 from explorer.engines.guard import check_write, run
 from explorer.engines.reads import failure
@@ -30,32 +29,10 @@ _NAMED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|\{t\}|(?<!
 
 
 @dataclass(frozen=True)
-class Written:
-    """A file that a statement wrote; `what` is its part in the table."""
+class Observation(Effects):
+    """What a statement did to a table, and the table afterwards."""
 
-    path: str
-    what: str
-    size: int
-    after_ms: float
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What a statement did to a table. `removed` are files that are gone; `swapped` is (old, new) metadata location, or
-    None when nothing was committed; `diff`, `cost` and `report` (Iceberg's own CommitReport) are of the last commit,
-    where it made a snapshot."""
-
-    sql: str
-    files: tuple[Written, ...]
-    removed: tuple[str, ...]
-    swapped: tuple[str, str] | None
-    commits: int
     table: Table
-    diff: SnapshotDiff | None
-    cost: CommitCost | None
-    report: Mapping[str, Any] | None
-    answer: tuple[dict[str, Any], ...]
-    seconds: float
 
 
 def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_writes: bool = False) -> Observation:
@@ -199,7 +176,7 @@ def _observed(
             cost = after.commits(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id).commits[-1]
     commits = len(after.metadata_log) - len(table.metadata_log)
     swapped = (old, new) if old != new else None
-    return Observation(said, tuple(files), removed, swapped, commits, after, diff, cost, report, answer, seconds)
+    return Observation(said, tuple(files), removed, swapped, commits, diff, cost, report, answer, seconds, after)
 
 
 def _commit_report(engine: SparkEngine, name: str, snapshot_id: int) -> dict[str, Any] | None:

@@ -27,6 +27,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException
 
 from explorer.core.operations import ENGINES
+from explorer.core.runs import Lap
 from explorer.errors import EngineError, StatementFailed
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
@@ -44,26 +45,14 @@ SCHEMA = pa.schema(
 )
 
 
-@dataclass(frozen=True)
-class Lap:
-    """A race under way: commits acknowledged, of each writer too, swaps lost before them, and commits that failed."""
-
-    seconds: float
-    acknowledged: int
-    retries: int
-    failures: int
-    by_writer: Mapping[str, int]
-
-    @classmethod
-    def of(cls, home: Path, names: Sequence[str], seconds: float) -> Lap:
-        """From what the writers have noted."""
-        lines = {name: [line.split() for line in _acks(home, name)] for name in names}
-        done = {name: [line for line in found if line[0] == "ok"] for name, found in lines.items()}
-        lost = sum(int(line[2]) for found in done.values() for line in found if len(line) == 3)
-        failed = sum(line[0] == "failed" for found in lines.values() for line in found)
-        return cls(
-            seconds, sum(map(len, done.values())), lost, failed, {name: len(found) for name, found in done.items()}
-        )
+def _lap(home: Path, names: Sequence[str], seconds: float) -> Lap:
+    """A lap from what the writers have noted."""
+    lines = {name: [line.split() for line in _acks(home, name)] for name in names}
+    done = {name: [line for line in noted if line[0] == "ok"] for name, noted in lines.items()}
+    lost = sum(int(line[2]) for noted in done.values() for line in noted if len(line) == 3)
+    failed = sum(line[0] == "failed" for noted in lines.values() for line in noted)
+    by_writer = {name: len(noted) for name, noted in done.items()}
+    return Lap(seconds, sum(by_writer.values()), lost, failed, by_writer)
 
 
 @dataclass(frozen=True)
@@ -221,7 +210,7 @@ def race(
         began = time.time()
         while any(p.poll() is None for p in running):
             time.sleep(0.2)
-            progress(Lap.of(home, names, time.time() - began))
+            progress(_lap(home, names, time.time() - began))
             if cancelled():
                 for process in running:
                     os.killpg(process.pid, signal.SIGKILL)

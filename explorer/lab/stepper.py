@@ -6,15 +6,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
 import pyarrow.compute as pc
 
 from explorer.core.operations import Operation, State, StepOutcome
-from explorer.core.uncommitted import Loose, Uncommitted, kind_of
+from explorer.core.runs import Event
 from explorer.errors import NotFoundInTable, NotPossible
+from explorer.graphs.uncommitted import Loose, Uncommitted, kind_of
 from explorer.lab.bench import Bench
 from explorer.lab.planning import rows_of
 from explorer.lab.pyiceberg_writer import PyicebergWriter
@@ -24,28 +25,6 @@ from explorer.table import Table
 
 NAMES = "ABCDEFG"
 VERSIONS = (2, 3)
-
-
-@dataclass(frozen=True)
-class Event:
-    """One step that was taken, or a fault. `outcome` is ok, committed, lost (the swap), unknown (its answer), refused
-    (a validation) or killed; `files` are those it wrote, below the table's folder, in the order they were written,
-    `removed` those it removed."""
-
-    n: int
-    writer: str
-    step: State | Literal["kill", "again"]
-    outcome: StepOutcome
-    words: str
-    files: tuple[str, ...] = ()
-    error: str = ""
-    removed: tuple[str, ...] = ()
-
-    @property
-    def token(self) -> str:
-        """How a saved order says it: A takes a step, A! is killed, A? loses the answer to its swap, A+ begins again
-        without looking."""
-        return self.writer + {"killed": "!", "unknown": "?"}.get(self.outcome, "+" if self.step == "again" else "")
 
 
 def new_writer(name: str, operation: Operation, bench: Bench, table_name: str) -> Writer:

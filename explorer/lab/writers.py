@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from explorer.core.names import base_name
-from explorer.core.operations import ENDS, Operation, State, StepOutcome, state_after
+from explorer.core.operations import StepOutcome, state_after
+from explorer.core.runs import WriterState
 from explorer.core.units import count
 from explorer.errors import StatementFailed
 from explorer.lab import java as reflect
@@ -29,28 +30,17 @@ class Taken(NamedTuple):
 
 
 @dataclass
-class Writer:
-    """One writer: its operation, its own copy of the table, and how far it is. `state` is the step it takes next
-    (`check` after the answer to its swap was lost), or one of ENDS. `applied` are the snapshots it has applied and not
-    committed, as in metadata.json."""
+class Writer(WriterState):
+    """A writer with its own copy of the table. `applied` are the snapshots it has applied and not committed, as in
+    metadata.json."""
 
-    name: str
-    operation: Operation
     bench: Bench
     table_name: str
-    state: State = "load"
-    attempts: int = 0
     table: Table | None = None
     plan: Plan | None = None
     applied: list[dict[str, Any]] = field(default_factory=list)
     base: str = ""
     metadata_location: str = ""
-    left_behind: list[str] = field(default_factory=list)
-
-    @property
-    def over(self) -> bool:
-        """Whether it has no step left."""
-        return self.state in ENDS
 
     def take(self, lose_answer: bool = False) -> Taken:
         """Take the next step. `lose_answer`: carry out the swap and forget what came of it."""

@@ -13,6 +13,14 @@ MANIFEST_CONTENT = {0: "data", 1: "deletes"}
 FILE_CONTENT = {0: "data", 1: "position deletes", 2: "equality deletes"}
 
 
+def file_kind(content: int, file_format: str) -> str:
+    """What an entry's file is: data_file, position_deletes, equality_deletes, or deletion_vector, which is content 1 in
+    Puffin format (spec: "Data File Fields")."""
+    if content == 1:
+        return "deletion_vector" if file_format.lower() == "puffin" else "position_deletes"
+    return "equality_deletes" if content == 2 else "data_file"
+
+
 @dataclass(frozen=True)
 class FieldSummary:
     """A partition field's summary in the manifest list; the bounds are still serialized (spec: "Appendix D")."""

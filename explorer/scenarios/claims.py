@@ -1,5 +1,5 @@
-"""What a scenario says of the table it builds. Names are the seed figures': the manifest that snapshot-2 added is
-`manifest-2`, files are `data-1`, `delete-1`... numbered in the order snapshots added them."""
+"""What a scenario says of the table it builds. Names are those of Part 1's figures (docs/texts.md): the manifest that
+snapshot-2 added is `manifest-2`, files are `data-1`, `delete-1`... numbered in the order snapshots added them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class SnapshotClaim:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A teaching table. `figures` are those of the seed text; `build` makes the commits; everything else is claimed.
+    """A teaching table. `figures` are those of Part 1, else what it comes from (docs/texts.md); `build` makes the
+    commits; everything else is claimed.
 
     `counts` are claims on the current snapshot by name: data_files, delete_files, manifests, partitions, specs,
     schemas, snapshots, metadata_files. `rows` are the current rows, in any order. `refs` map names to snapshot

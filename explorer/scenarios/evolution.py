@@ -1,4 +1,5 @@
-"""Partitioning, schema and format evolution, branches and tags: figure 17 of the seed and what follows it."""
+"""Partitioning, schema and format evolution, branches and tags: Part 1, figure 17, and the walk-through
+(docs/texts.md)."""
 
 from __future__ import annotations
 
@@ -104,7 +105,7 @@ SCENARIOS = (
     Scenario(
         "schema_evolution",
         "Columns are found by field id: added, renamed, dropped and re-added, promoted, moved, nested",
-        "none: the seeds' section on schema evolution",
+        "none: the walk-through, Schema Evolution",
         _schema_evolution,
         snapshots=tuple(SnapshotClaim("append", rows=n) for n in (1, 2, 3)),
         counts={"data_files": 3, "schemas": 9},
@@ -112,7 +113,7 @@ SCENARIOS = (
     Scenario(
         "branches_and_tags",
         "A tag, a branch, a staged write (WAP) that is cherry-picked, and a rollback",
-        "none: the seeds' section on time travel",
+        "none: the walk-through, Time Travel",
         _branches_and_tags,
         snapshots=tuple(SnapshotClaim("append", rows=n) for n in (1, 2, 2, 2, 3, 4)),
         rows=(("apple",), ("cherry",), ("damson",)),

@@ -1,4 +1,4 @@
-"""Where rows lie: compaction and sorting, figures 15 and 16 of the seed."""
+"""Where rows lie: compaction and sorting, Part 1, figures 15 and 16 (docs/texts.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshots and the lifecycle of manifests: figures 3 and 5 to 8 of the seed, and a long history."""
+"""Snapshots and the lifecycle of manifests: Part 1, figures 3 and 5 to 8 (docs/texts.md), and a long history."""
 
 from __future__ import annotations
 

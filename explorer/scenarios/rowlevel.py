@@ -1,4 +1,4 @@
-"""Row-level changes: copy-on-write and the three kinds of delete files, figures 9 to 14 of the seed."""
+"""Row-level changes: copy-on-write and the three kinds of delete files, Part 1, figures 9 to 14 (docs/texts.md)."""
 
 from __future__ import annotations
 

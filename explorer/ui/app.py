@@ -15,12 +15,13 @@ import panel.reactive
 import panel_material_ui as pmui
 from panel.io.resources import LOCAL_DIST
 
-import explorer
-from explorer.core.graph import manifest_node
 from explorer.engines.reads import ReadSession
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
+from explorer.graphs.ids import manifest_node
 from explorer.io import catalogs
+from explorer.io.locate import locate
+from explorer.io.reader import TableReader
 from explorer.table import Table
 from explorer.ui.changes import diff_view, history_view, lifecycle_view
 from explorer.ui.export import export
@@ -189,7 +190,7 @@ class Dashboard:
     def open(self, name: str, snapshot: str | None = None, node: str | None = None) -> None:
         """Open a table; what is wrong becomes a toast, and what was open stays."""
         try:
-            table = explorer.open_table(name)
+            table = Table(TableReader(locate(name)))
             view = ViewState(table, snapshot)
         except ExplorerError as error:
             if self.view is None:

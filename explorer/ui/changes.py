@@ -12,11 +12,11 @@ import panel_material_ui as pmui
 
 from explorer.core.diff import SnapshotDiff
 from explorer.core.lifecycle import Cell, matrix
-from explorer.core.lineage import LaneRow, lanes
 from explorer.core.names import base_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes, instant
 from explorer.errors import ExplorerError
-from explorer.model.graph import KINDS
+from explorer.graphs.lanes import LaneRow, lanes
+from explorer.graphs.vocabulary import KINDS
 from explorer.table import Table
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import CompareState

@@ -12,10 +12,10 @@ import panel_material_ui as pmui
 
 from explorer.conflicts import explain_conflict
 from explorer.core.commit import Decision
-from explorer.core.graph import list_node, manifest_node
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.operations import ISOLATION, KINDS, PROTECTS, Operation
-from explorer.core.uncommitted import Uncommitted
+from explorer.graphs.ids import list_node, manifest_node
+from explorer.graphs.uncommitted import Uncommitted
 from explorer.table import Table
 from explorer.ui.background import in_background
 from explorer.ui.pane import GraphPane

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from explorer.model.graph import Graph
+from explorer.graphs.graph import Graph
 from explorer.views.dot import render_dot, render_image
 from explorer.views.rows import graph_object
 from explorer.views.svg import render_html, render_svg

@@ -18,11 +18,12 @@ import panel_material_ui as pmui
 from explorer.core.commit import Decision
 from explorer.core.names import base_name
 from explorer.core.operations import ISOLATION, KINDS, Operation
-from explorer.core.uncommitted import Uncommitted
+from explorer.core.runs import Interleavings
 from explorer.engines.spark import shared_engine
+from explorer.graphs.uncommitted import Uncommitted
 from explorer.lab.bench import Bench
 from explorer.lab.catalogue import predicted
-from explorer.lab.interleave import Interleavings, interleave
+from explorer.lab.interleave import interleave
 from explorer.lab.planning import rows_of
 from explorer.lab.stepper import NAMES, Run, replay
 from explorer.table import Table

@@ -10,8 +10,9 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.core.runs import Lap
 from explorer.core.units import count
-from explorer.lab.race import FAULTS, Fault, Lap, Tally, faults, race
+from explorer.lab.race import FAULTS, Fault, Tally, faults, race
 from explorer.ui.background import in_background
 from explorer.ui.rows import SMALL
 from explorer.ui.widgets import grid, heading, note, picture

@@ -9,15 +9,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from explorer.core.delete_graph import delete_graph
-from explorer.core.diff_graph import BOTH, KEPT, diff_graph, kept_page
-from explorer.core.graph import GraphView, file_node, list_node, manifest_node
 from explorer.core.names import snapshot_ordinals
-from explorer.core.uncommitted import Uncommitted, overlay
 from explorer.core.units import instant
 from explorer.errors import ExplorerError
+from explorer.graphs.delete_graph import delete_graph
+from explorer.graphs.diff_graph import BOTH, KEPT, diff_graph, kept_page
+from explorer.graphs.graph import Graph, Node
+from explorer.graphs.ids import file_node, list_node, manifest_node
+from explorer.graphs.source import GraphView
+from explorer.graphs.uncommitted import Uncommitted, overlay
 from explorer.inspection import inspect, life, row_sections
-from explorer.model.graph import Graph, Node
 from explorer.table import Table
 from explorer.views.svg import picture
 

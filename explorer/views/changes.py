@@ -9,10 +9,12 @@ from typing import Any
 from explorer.core.costs import RunCost
 from explorer.core.diff import FileChange, SnapshotDiff
 from explorer.core.lifecycle import Biography, Cell, matrix
-from explorer.core.lineage import HistoryEntry, LogEntry, lanes
+from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, runs
+from explorer.core.secrets import HIDDEN
 from explorer.core.units import count, human_bytes, instant
-from explorer.model.graph import KINDS
+from explorer.graphs.lanes import lanes
+from explorer.graphs.vocabulary import KINDS
 from explorer.views.rows import plain
 from explorer.views.text import cell, clean, render_table
 
@@ -52,7 +54,11 @@ def _words(value: Any) -> str:
     return cell(plain(value))
 
 
-def _altered(old: Any, new: Any) -> str:
+def _altered(change: Any) -> str:
+    """A change in words: the two sides of it, or HIDDEN where they are secrets."""
+    if change == HIDDEN:
+        return f"{HIDDEN} → {HIDDEN}, another value"
+    old, new = change
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         keys = [k for k in (*old, *(k for k in new if k not in old)) if old.get(k) != new.get(k)]
         return ", ".join(f"{k}: {_words(old.get(k))} → {_words(new.get(k))}" for k in keys)
@@ -65,13 +71,13 @@ def change_rows(changes: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     for name, value in changes.items():
         what = name.replace("_", " ")
         if not isinstance(value, Mapping):
-            rows.append((what, "", _altered(*value)))
+            rows.append((what, "", _altered(value)))
             continue
         for how, items in value.items():
             if how == "changed":
-                rows += [(what, str(key), _altered(*pair)) for key, pair in items.items()]
+                rows += [(what, str(key), _altered(pair)) for key, pair in items.items()]
             elif how == "default":
-                rows.append((what, how, _altered(*items)))
+                rows.append((what, how, _altered(items)))
             elif isinstance(items, Mapping):
                 rows += [(what, str(key), f"{how}: {_words(item)}") for key, item in items.items()]
             elif name == "snapshots":

@@ -6,8 +6,8 @@ import threading
 
 import graphviz
 
-from explorer.model.graph import Graph
-from explorer.views.palette import DASHED, GONE, KIND_STYLE, STATUS_STYLE
+from explorer.graphs.graph import Graph
+from explorer.graphs.vocabulary import DASHED, GONE, KIND_STYLE, STATUS_STYLE
 from explorer.views.text import clean
 
 LAYOUT_LOCK = threading.Lock()  # libgvc is not thread-safe

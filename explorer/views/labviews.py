@@ -5,34 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
+from explorer.core.effects import Effects
 from explorer.core.names import shorten
 from explorer.core.operations import LOOKS_AT_CATALOG, StepOutcome
+from explorer.core.runs import Event, Interleavings, LabRow, Lap, WriterState
 from explorer.views.rows import plain
 from explorer.views.text import clean, render_table
 
-Row = tuple[int, str, str]
 
-
-class Step(Protocol):
-    """A step that was taken (lab.stepper.Event)."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def writer(self) -> str: ...
-    @property
-    def step(self) -> str: ...
-    @property
-    def outcome(self) -> StepOutcome: ...
-    @property
-    def words(self) -> str: ...
-    @property
-    def files(self) -> tuple[str, ...]: ...
-
-
-def render_run(events: Iterable[Step], writers: Sequence[Any], rows: Sequence[Row]) -> str:
+def render_run(events: Iterable[Event], writers: Sequence[WriterState], rows: Sequence[LabRow]) -> str:
     """A run as text: the steps, with the files each wrote in order; what each writer left behind; the rows."""
     lines = [f"{w.name}: {w.operation.kind}, {w.operation.isolation}" for w in writers]
     for e in events:
@@ -44,7 +27,7 @@ def render_run(events: Iterable[Step], writers: Sequence[Any], rows: Sequence[Ro
     return "\n".join(clean(line) for line in lines) + "\n"
 
 
-def run_object(saved: str, writers: Sequence[Any], rows: Sequence[Row]) -> dict[str, Any]:
+def run_object(saved: str, writers: Sequence[WriterState], rows: Sequence[LabRow]) -> dict[str, Any]:
     """A run as JSON; it can be saved and replayed."""
     ends = [
         {"writer": w.name, "state": w.state, "attempts": w.attempts, "left_behind": list(w.left_behind)}
@@ -53,12 +36,12 @@ def run_object(saved: str, writers: Sequence[Any], rows: Sequence[Row]) -> dict[
     return {**json.loads(saved), "writers": ends, "rows": plain(list(rows))}
 
 
-def rows_words(rows: Sequence[Row]) -> str:
+def rows_words(rows: Sequence[LabRow]) -> str:
     """The rows on one line."""
     return "; ".join(f"{i} {v!r}" for i, v, _ in rows)
 
 
-def interleaving_rows(found: Any) -> list[dict[str, Any]]:
+def interleaving_rows(run: Interleavings) -> list[dict[str, Any]]:
     """One row an order."""
     return [
         {
@@ -68,24 +51,22 @@ def interleaving_rows(found: Any) -> list[dict[str, Any]]:
             "equals": " ".join(o.serial),
             "anomaly": o.anomaly,
         }
-        for o in found.outcomes
+        for o in run.outcomes
     ]
 
 
-def render_interleavings(found: Any) -> str:
+def render_interleavings(run: Interleavings) -> str:
     """All orders as text."""
-    summary = "\n".join(f"{n:>4}  {words}" for words, n in found.summary().items())
-    serial = "\n".join(f"  {o or 'at first'}: {rows_words(r)}" for o, r in found.serial.items())
-    return render_table(interleaving_rows(found), width=170) + f"\nserial orders:\n{serial}\n\n{summary}\n"
+    summary = "\n".join(f"{n:>4}  {words}" for words, n in run.summary().items())
+    serial = "\n".join(f"  {o or 'at first'}: {rows_words(r)}" for o, r in run.serial.items())
+    return render_table(interleaving_rows(run), width=170) + f"\nserial orders:\n{serial}\n\n{summary}\n"
 
 
-def interleavings_object(found: Any) -> dict[str, Any]:
+def interleavings_object(run: Interleavings) -> dict[str, Any]:
     """All orders as JSON, each with its saved run."""
-    orders = [
-        row | {"run": json.loads(o.saved)} for row, o in zip(interleaving_rows(found), found.outcomes, strict=True)
-    ]
-    operations = [{"kind": o.kind, "isolation": o.isolation} for o in found.operations]
-    return {"operations": operations, "serial": plain(found.serial), "summary": found.summary(), "orders": orders}
+    orders = [row | {"run": json.loads(o.saved)} for row, o in zip(interleaving_rows(run), run.outcomes, strict=True)]
+    operations = [{"kind": o.kind, "isolation": o.isolation} for o in run.operations]
+    return {"operations": operations, "serial": plain(run.serial), "summary": run.summary(), "orders": orders}
 
 
 COLORS: Mapping[StepOutcome, str] = {
@@ -95,7 +76,7 @@ COLORS: Mapping[StepOutcome, str] = {
 LANE, TOP, LINE = 190, 46, 38
 
 
-def sequence_svg(events: Sequence[Step], writers: Sequence[Any]) -> str:
+def sequence_svg(events: Sequence[Event], writers: Sequence[WriterState]) -> str:
     """A run as a sequence diagram: lanes for the writers, the storage and the catalog; all text is escaped."""
     lanes = [*(f"{w.name}: {w.operation.kind}" for w in writers), "storage", "catalog"]
     x = {w.name: 70 + LANE * i for i, w in enumerate(writers)}
@@ -154,7 +135,7 @@ def report_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def race_svg(laps: Sequence[Any], total: int) -> str:
+def race_svg(laps: Sequence[Lap], total: int) -> str:
     """Commits acknowledged over time, in all and by each writer, and swaps lost."""
     width, height, left, top = 760, 230, 56, 14
     until = max(laps[-1].seconds, 0.1)
@@ -197,26 +178,26 @@ def race_svg(laps: Sequence[Any], total: int) -> str:
     return "\n".join([*out, "</svg>"])
 
 
-def observation_object(seen: Any) -> dict[str, Any]:
-    """What one statement did (lab.observe.Observation) as JSON."""
-    files = [{"path": f.path, "what": f.what, "size": f.size, "after_ms": round(f.after_ms, 1)} for f in seen.files]
+def observation_object(done: Effects) -> dict[str, Any]:
+    """What one statement did, as JSON."""
+    files = [{"path": f.path, "what": f.what, "size": f.size, "after_ms": round(f.after_ms, 1)} for f in done.files]
     return {
-        "statement": seen.sql, "seconds": round(seen.seconds, 3), "commits": seen.commits, "files": files,
-        "removed": list(seen.removed),
-        "swapped": list(seen.swapped) if seen.swapped else None, "report": plain(seen.report),
-        "answer": plain(list(seen.answer)),
+        "statement": done.sql, "seconds": round(done.seconds, 3), "commits": done.commits, "files": files,
+        "removed": list(done.removed),
+        "swapped": list(done.swapped) if done.swapped else None, "report": plain(done.report),
+        "answer": plain(list(done.answer)),
     }  # fmt: skip
 
 
-def render_observation(seen: Any) -> str:
+def render_observation(done: Effects) -> str:
     """What one statement did, as text: its files in the order they were written, the swap, and Iceberg's report."""
     rows = [
         {"n": i, "after ms": round(f.after_ms), "what": f.what, "file": f.path, "bytes": f.size}
-        for i, f in enumerate(seen.files, 1)
+        for i, f in enumerate(done.files, 1)
     ]
-    lines = [seen.sql, render_table(rows, width=200) if rows else "no file was written"]
-    lines += [f"removed {path}" for path in seen.removed]
-    if seen.swapped:
-        lines.append(f"the catalog pointed to {seen.swapped[0]}\n        and points to {seen.swapped[1]}")
-    lines += [f"  {row['of the commit']}: {row['']}" for row in report_rows(seen.report or {})]
+    lines = [done.sql, render_table(rows, width=200) if rows else "no file was written"]
+    lines += [f"removed {path}" for path in done.removed]
+    if done.swapped:
+        lines.append(f"the catalog pointed to {done.swapped[0]}\n        and points to {done.swapped[1]}")
+    lines += [f"  {row['of the commit']}: {row['']}" for row in report_rows(done.report or {})]
     return "\n".join(clean(part) for line in lines for part in line.split("\n")) + "\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.core.secrets import metadata_without_secrets, without_secrets
 from explorer.core.values import source_type, summary_bound
-from explorer.model.graph import Graph
+from explorer.graphs.graph import Graph
 from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
 from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
 from explorer.model.problem import Problem

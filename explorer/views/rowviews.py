@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.core.deletes import KIND_WORDS, LiveFile, ReadCost, Verdict
+from explorer.core.fates import FateEvent
 from explorer.core.names import base_name
 from explorer.core.row_diff import RowDiff
 from explorer.core.units import count, human_bytes, instant
@@ -144,7 +145,7 @@ def render_row_diff(diff: RowDiff, limit: int = 50) -> str:
     return (render_table(shown, 160) if shown else "") + clean(row_diff_words(diff)) + "\n" + tail
 
 
-def event_rows(events: Iterable[Any], columns: Sequence[str]) -> list[dict[str, Any]]:
+def event_rows(events: Iterable[FateEvent], columns: Sequence[str]) -> list[dict[str, Any]]:
     """The events of a fate for a table."""
     return [
         {
@@ -156,7 +157,7 @@ def event_rows(events: Iterable[Any], columns: Sequence[str]) -> list[dict[str, 
     ]  # fmt: skip
 
 
-def fate_object(events: Iterable[Any], explained: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def fate_object(events: Iterable[FateEvent], explained: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """A fate as JSON: events, and the sentences for each snapshot asked about."""
     names = ("snapshot_id", "snapshot", "timestamp_ms", "what", "file", "pos", "row", "by", "words")
     return {
@@ -165,7 +166,7 @@ def fate_object(events: Iterable[Any], explained: Mapping[str, Sequence[str]]) -
     }
 
 
-def render_fate(events: Iterable[Any], columns: Sequence[str], sentences: Sequence[str]) -> str:
+def render_fate(events: Iterable[FateEvent], columns: Sequence[str], sentences: Sequence[str]) -> str:
     """A fate as text: the timeline, then the answer."""
     lines = [
         f"{e['when']} {e['snapshot']} {e['what']}: {e['row']} ({e['at']}): {e['how']}"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
-from typing import Any
+from collections.abc import Hashable
 
 import graphviz
 import pygraphviz
 
-from explorer.core.operations import SEES_TABLE
+from explorer.core.runs import Interleavings
 from explorer.core.units import count
 from explorer.views.dot import LAYOUT_LOCK, lines
 
@@ -18,34 +17,7 @@ ENDS = {"serial": ("#e6f5ee", "#00895a"), "refused": ("#eef3f8", "#0072b2"), "an
 """Fill and line of an end: the rows of a serial order, the same with a writer refused, rows of no serial order."""
 
 
-def states(order: str, events: Any, phases: Any) -> Iterator[tuple[str, str, Hashable, list[str]]]:
-    """(writer, phase, state, words) after each phase of one order. Two prefixes lead to the same state when the writers
-    have done the same, on the same versions of the table."""
-    left = list(events)
-    done: Counter[str] = Counter()
-    seen: dict[str, tuple[str, ...]] = dict.fromkeys(sorted(set(order)), ())
-    status = dict.fromkeys(seen, "")
-    commits: list[str] = []
-    for name in order:
-        what, steps = phases[done[name]]
-        done[name] += 1
-        for _ in range(steps):
-            event = next((e for e in left if e.writer == name), None)
-            if event is None or status[name] in ("committed", "refused"):
-                break
-            left.remove(event)
-            if event.step in SEES_TABLE:
-                seen[name] = (*seen[name], "".join(commits))
-            if event.outcome in ("committed", "lost", "refused"):
-                status[name] = event.outcome
-            if event.outcome == "committed":
-                commits.append(name)
-        key = (tuple((n, done[n], seen[n], status[n]) for n in seen), tuple(commits))
-        words = [f"{n} {status[n] or phases[done[n] - 1][0]}" for n in seen if done[n]]
-        yield name, what, key, words
-
-
-def state_dot(found: Any) -> str:
+def state_dot(run: Interleavings) -> str:
     """The state graph as DOT. Ids are positions, so that no word of a table is ever syntax."""
     dot = graphviz.Digraph(
         "orders",
@@ -66,13 +38,14 @@ def state_dot(found: Any) -> str:
     edges: dict[tuple[str, str], tuple[str, str]] = {}
     ways: Counter[tuple[str, str]] = Counter()
     ends: Counter[str] = Counter()
-    for outcome in found.outcomes:
+    for outcome in run.outcomes:
         at = "s0"
-        for writer, what, key, words in states(outcome.order, outcome.events, found.phases):
+        for moment in outcome.moments:
+            key = (moment.standings, moment.commits)
             if key not in ids:
                 ids[key] = f"s{len(ids)}"
-                dot.node(ids[key], lines(*words))
-            edges[(at, ids[key])] = (writer, what)
+                dot.node(ids[key], lines(*(f"{s.writer} {s.word}" for s in moment.standings if s.phases)))
+            edges[(at, ids[key])] = (moment.writer, moment.phase)
             ways[(at, ids[key])] += 1
             at = ids[key]
         end = (outcome.writers, outcome.rows, outcome.anomaly)
@@ -81,7 +54,7 @@ def state_dot(found: Any) -> str:
         ends[ids[end]] += 1
         edges[(at, ids[end])] = ("", "")
         ways[(at, ids[end])] += 1
-    for outcome in found.outcomes:
+    for outcome in run.outcomes:
         ending = ids[(outcome.writers, outcome.rows, outcome.anomaly)]
         kind = "anomaly" if outcome.anomaly else "refused" if "refused" in outcome.writers else "serial"
         fill, line = ENDS[kind]
@@ -113,10 +86,10 @@ def state_dot(found: Any) -> str:
     return str(dot.source)
 
 
-def state_svg(found: Any) -> str:
+def state_svg(run: Interleavings) -> str:
     """The state graph as SVG, laid out by Graphviz."""
-    if not found.outcomes:
+    if not run.outcomes:
         return '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>'
     with LAYOUT_LOCK:
-        drawn = bytes(pygraphviz.AGraph(string=state_dot(found)).draw(prog="dot", format="svg")).decode()
+        drawn = bytes(pygraphviz.AGraph(string=state_dot(run)).draw(prog="dot", format="svg")).decode()
     return drawn[drawn.index("<svg") :]

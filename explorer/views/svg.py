@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from explorer.core.layout import HEADER, Box, column_x, layout
 from explorer.core.names import shorten
-from explorer.model.graph import Graph
-from explorer.views.palette import DASHED, GONE, KIND_STYLE, STATUS_STYLE
+from explorer.graphs.graph import Graph
+from explorer.graphs.layout import HEADER, Box, column_x, layout
+from explorer.graphs.vocabulary import DASHED, GONE, KIND_STYLE, STATUS_STYLE
 from explorer.views.rows import plain
 from explorer.views.text import clean
 

@@ -12,10 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from explorer.core.names import shorten
-from explorer.model.graph import Edge, Elided, Graph, Node
+from explorer.graphs.graph import Edge, Elided, Graph, Node
+from explorer.graphs.vocabulary import STATUS_STYLE
 from explorer.views.rows import columns_of
-
-MARKS = {"ADDED": "+", "EXISTING": "=", "DELETED": "-", "filtered": "x", "added": "+", "kept": "=", "removed": "-"}
 
 
 def clean(text: str) -> str:
@@ -114,7 +113,7 @@ def render_tree(graph: Graph) -> str:
 
 
 def _node_line(node: Node, first: bool, status: str) -> str:
-    words = f"{MARKS[status]} {node.label}" if status else node.label
+    words = f"{STATUS_STYLE[status][2]} {node.label}" if status else node.label
     words += " (current)" if node.current and node.kind != "ref" else ""
     if not first:
         return f"{words} (shown above)"

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Watched, signed_in
-from tests.golden.test_figures import SEED
+from tests.golden.test_figures import FIGURE_8
 
 
 def node(page: Page, label: str) -> object:
@@ -26,7 +26,7 @@ def show(page: Page, url: str) -> None:
 def test_figure_8_step_by_step(dashboard: str, watched: Watched, artifacts: Path) -> None:
     page = watched.page
     show(page, f"{dashboard}?table=demo.manifest_lifecycle&snapshot=snapshot-1")
-    for n, manifests in SEED.items():
+    for n, manifests in FIGURE_8.items():
         expect(page.locator(".ix-where")).to_contain_text(f"snapshot-{n} of 5")
         for manifest, files in manifests.items():
             expect(node(page, manifest)).to_be_visible()

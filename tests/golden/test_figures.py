@@ -1,4 +1,4 @@
-"""Figure 8 line by line, as the seed's text has it, from the graph that the screen draws."""
+"""Part 1, figure 8 (docs/texts.md), line by line as its text has it, from the graph that the screen draws."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers import open_demo
 
-SEED = {
+FIGURE_8 = {
     1: {"manifest-1": {"data-1.parquet": "ADDED", "data-2.parquet": "ADDED"}},
     2: {"manifest-2": {"data-1.parquet": "DELETED", "data-2.parquet": "EXISTING"}},
     3: {
@@ -20,7 +20,7 @@ SEED = {
 }
 
 
-@pytest.mark.parametrize("n", SEED)
+@pytest.mark.parametrize("n", FIGURE_8)
 def test_figure_8(n: int, sandbox: Path) -> None:
     graph = open_demo("manifest_lifecycle").graph(f"snapshot-{n}")
     labels = {node.id: node.label for node in graph.nodes}
@@ -31,5 +31,5 @@ def test_figure_8(n: int, sandbox: Path) -> None:
     for edge in graph.edges:
         if labels[edge.source] in drawn:
             drawn[labels[edge.source]][labels[edge.target]] = edge.status
-    assert drawn == SEED[n]
+    assert drawn == FIGURE_8[n]
     assert not graph.elided

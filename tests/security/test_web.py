@@ -19,8 +19,8 @@ import explorer
 from explorer.cli import main
 from explorer.collection import Collection
 from explorer.core.secrets import HIDDEN, redacted, without_secrets
+from explorer.graphs.graph import Edge, Elided, Graph, Node
 from explorer.inspection import inspect
-from explorer.model.graph import Edge, Elided, Graph, Node
 from explorer.ui.export import export
 from explorer.ui.tables import _csv
 from explorer.views.dot import render_dot, render_image

@@ -8,7 +8,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from explorer.cli import main
-from explorer.core.uncommitted import kind_of
+from explorer.graphs.uncommitted import kind_of
 from explorer.lab.race import FAULTS, faults, kills, race
 from tests.helpers import open_demo
 

@@ -13,9 +13,10 @@ from pyiceberg.expressions import EqualTo
 
 import explorer
 from explorer.cli import main
-from explorer.core.lineage import HistoryEntry, lanes
+from explorer.core.lineage import HistoryEntry
 from explorer.core.names import runs
 from explorer.errors import NotFoundInTable
+from explorer.graphs.lanes import lanes
 from explorer.table import Table
 from explorer.ui.changes import lane_cell
 from explorer.ui.state import CompareState

@@ -85,7 +85,15 @@ def test_logical_status() -> None:
     assert all(later["reason"].to_pylist())
     assert core.live(later).num_rows == 2
     assert core.status_counts(later) == {"ADDED": 0, "EXISTING": 2, "DELETED": 0, "filtered": 2}
-    assert table.equals(core.inherit(stored({"status": 0}, {"status": 1}, {"status": 2}, {"status": 9}), MANIFEST))
+
+
+def test_stored_columns_stay_as_they_are_beside_what_is_inherited() -> None:
+    rows = stored({"status": 0}, {"status": 1}, {"status": 2, "snapshot_id": 5, "sequence_number": 3}, {"status": 9})
+    for manifest in (MANIFEST, replace(MANIFEST, sequence_number=0), replace(MANIFEST, first_row_id=100)):
+        inherited = core.inherit(rows, manifest)
+        for table in (inherited, core.as_of(inherited, manifest, 70), core.as_of(inherited, manifest, 71)):
+            assert table.select(rows.column_names).equals(rows)
+            assert table.column_names[: rows.num_columns] == rows.column_names
 
 
 @pytest.mark.parametrize(

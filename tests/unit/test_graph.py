@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.core.graph import PAGE, list_node
-from explorer.core.layout import layout
+from explorer.graphs.drawing import PAGE, Drawing
+from explorer.graphs.ids import list_node
+from explorer.graphs.layout import layout
 from explorer.table import Table
 from explorer.ui.export import export
 from explorer.ui.state import ViewState
@@ -61,7 +62,37 @@ def test_long_levels_are_counted_not_dropped(table: Table) -> None:
     assert len(shown) + sum(e.hidden for e in hidden) == 4
     second = table.graph(view=replace(view, pages={hidden[0].parent: hidden[0].start}))
     assert {n.id for n in second.nodes if n.kind == "data_manifest"}.isdisjoint({n.id for n in shown})
-    assert PAGE == 30
+
+
+@pytest.mark.parametrize("total", [0, 1, PAGE, PAGE + 1, 3 * PAGE - 1])
+def test_pages_together_show_every_child_once_or_more_and_count_the_rest(total: int) -> None:
+    reached: set[int] = set()
+    start: int | None = 0
+    while start is not None:
+        drawing = Drawing()
+        shown = drawing.page("parent", total, "files", 4, start=start)
+        assert len(shown) == min(total, PAGE)
+        assert len(shown) + sum(e.hidden for e in drawing.elided) == total
+        assert {e.before: e.label for e in drawing.elided} == {
+            before: f"{hidden:,} {word} files"
+            for before, hidden, word in ((True, shown.start, "previous"), (False, total - shown.stop, "more"))
+            if hidden
+        }
+        assert reached.isdisjoint(shown) or shown.stop == total  # the last page is full
+        reached.update(shown)
+        start = next((e.start for e in drawing.elided if not e.before), None)
+    assert reached == set(range(total))
+
+
+def test_a_page_that_is_not_there_is_the_nearest_one() -> None:
+    drawing = Drawing()
+    assert drawing.page("parent", 100, "files", 4, start=-7, size=10) == range(10)
+    assert drawing.page("parent", 100, "files", 4, start=1000, size=10) == range(90, 100)
+    assert drawing.page("other", 100, "files", 4, start=1000, size=10, words=("newer", "older"), key="k") == range(
+        90, 100
+    )
+    assert [e.label for e in drawing.elided] == ["90 more files", "90 previous files", "90 newer files"]
+    assert len({e.id for e in drawing.elided}) == 3
 
 
 def test_search_keeps_matches_and_counts_the_rest(table: Table) -> None:

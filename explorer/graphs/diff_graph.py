@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from explorer.core.diff import FileChange, SnapshotDiff
-from explorer.core.graph import LABEL, file_node, list_node, manifest_node, node_id, snapshot_node
 from explorer.core.names import base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes, instant
-from explorer.model.graph import Edge, Elided, Graph, Node
+from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.graph import Elided, Graph, Node
+from explorer.graphs.ids import file_node, list_node, manifest_node, node_id, snapshot_node
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 
-PAGE = 30
 KEPT, BOTH = "kept manifests", "files in both"
 """What two kinds of folded lines hold; the files in both are never decoded into nodes."""
 
@@ -40,9 +40,7 @@ class _DiffGraph:
     def __init__(self, title: str, diff: SnapshotDiff, metadata: TableMetadata, pages: Mapping[str, int]) -> None:
         self.title, self.diff, self.meta, self.pages = title, diff, metadata, pages
         self.ordinals = snapshot_ordinals(metadata)
-        self.nodes: dict[str, Node] = {}
-        self.edges: dict[tuple[str, str], Edge] = {}
-        self.elided: list[Elided] = []
+        self.drawing = Drawing()
         self.files: dict[str, list[FileChange]] = {}
         for change in (*diff.added, *diff.removed):
             self.files.setdefault(change.manifest_path, []).append(change)
@@ -68,15 +66,11 @@ class _DiffGraph:
         for rewrite in diff.rewritten:
             for source in rewrite.sources:
                 for target in rewrite.into:
-                    self.edge(manifest_node(source), manifest_node(target), "rewritten into")
+                    self.drawing.edge(manifest_node(source), manifest_node(target), "rewritten into")
         if diff.before != diff.after and diff.before is not None and diff.after is not None:
-            self.edge(snapshot_node(diff.before), snapshot_node(diff.after), "compared with")
+            self.drawing.edge(snapshot_node(diff.before), snapshot_node(diff.after), "compared with")
         title = f"{self.title}: {names[0]} → {names[1]}"
-        return Graph(title, diff.after, tuple(self.nodes.values()), tuple(self.edges.values()), tuple(self.elided))
-
-    def edge(self, source: str, target: str, kind: str = "contains", status: str = "") -> None:
-        if source in self.nodes and target in self.nodes:
-            self.edges.setdefault((source, target), Edge(source, target, kind, status))
+        return self.drawing.graph(title, diff.after)
 
     def side(self, snapshot_id: int | None, manifests: Sequence[ManifestFile], status: str) -> None:
         snapshot = self.meta.snapshot(snapshot_id)
@@ -87,31 +81,19 @@ class _DiffGraph:
         lines = (f"{role} · {snapshot.operation or 'no summary'}", instant(snapshot.timestamp_ms)[:19] + " UTC")
         name = snapshot_name(snapshot.snapshot_id, self.ordinals)
         facts = {"snapshot_id": snapshot.snapshot_id, "focus": status != "removed"}
-        self.nodes[node] = Node(node, "snapshot", name, lines, facts=facts)
+        self.drawing.nodes[node] = Node(node, "snapshot", name, lines, facts=facts)
         words = {"added": "only in this list", "removed": "no longer listed", "": "on one side only"}[status]
         about = (f"{count(len(manifests), 'manifest')} {words}",)
         label = f"manifest list {self.ordinals[snapshot.snapshot_id]}"
-        self.nodes[box] = Node(
+        self.drawing.nodes[box] = Node(
             box, "manifest_list", label, about, facts={"snapshot_id": snapshot_id, "path": snapshot.manifest_list or ""}
         )
-        self.edge(node, box)
+        self.drawing.edge(node, box)
         for i in self.page(box, len(manifests), "manifests", 3):
             self.manifest(box, manifests[i], snapshot.snapshot_id, status)
 
     def page(self, parent: str, total: int, what: str, column: int, key: str = "") -> range:
-        start = max(0, min(self.pages.get(key or parent, 0), total - PAGE))
-        shown = range(start, min(total, start + PAGE))
-        for hidden, at, word in (
-            (shown.start, shown.start - PAGE, "previous"),
-            (total - shown.stop, shown.stop, "more"),
-        ):
-            if hidden > 0:
-                label = f"{hidden:,} {word} {what}"
-                group = node_id("more", f"{key or parent}|{word}")
-                self.elided.append(
-                    Elided(group, parent, what, hidden, total, max(0, at), column, label, word == "previous")
-                )
-        return shown
+        return self.drawing.page(parent, total, what, column, start=self.pages.get(key or parent, 0), key=key)
 
     def manifest(self, parent: str, manifest: ManifestFile, snapshot_id: int, status: str) -> None:
         path = manifest.manifest_path
@@ -126,13 +108,13 @@ class _DiffGraph:
         kind = "delete_manifest" if manifest.content == 1 else "data_manifest"
         facts = {"path": path, "snapshot_id": snapshot_id}
         shown = tuple(shorten(line, 68) for line in lines)
-        self.nodes[node] = Node(node, kind, manifest_name(manifest, self.ordinals), shown, status, facts=facts)
-        self.edge(parent, node, status=status)
+        self.drawing.nodes[node] = Node(node, kind, manifest_name(manifest, self.ordinals), shown, status, facts=facts)
+        self.drawing.edge(parent, node, status=status)
         for i in self.page(node, len(changes), "files", 4):
             self.file(node, changes[i], snapshot_id, status)
         if both:
             group = node_id("more", f"{node}|both")
-            self.elided.append(
+            self.drawing.elided.append(
                 Elided(group, node, BOTH, both, both + len(changes), 0, 4, f"{count(both, 'file')} on both sides")
             )
 
@@ -148,10 +130,10 @@ class _DiffGraph:
             "snapshot_id": snapshot_id,
             "content_offset": change.content_offset,
         }
-        self.nodes[node] = Node(
+        self.drawing.nodes[node] = Node(
             node, change.kind, shorten(base_name(change.file_path), LABEL), tuple(lines), status, facts=facts
         )
-        self.edge(parent, node, status=status)
+        self.drawing.edge(parent, node, status=status)
 
     def kept(self, manifests: Sequence[ManifestFile]) -> None:
         """The manifests both list: one folded line until it is opened."""
@@ -162,9 +144,11 @@ class _DiffGraph:
         key = kept_page(box)
         if key not in self.pages:
             label = f"{count(len(manifests), 'manifest')} kept, not decoded"
-            self.elided.append(Elided(node_id("more", key), box, KEPT, len(manifests), len(manifests), 0, 3, label))
+            self.drawing.elided.append(
+                Elided(node_id("more", key), box, KEPT, len(manifests), len(manifests), 0, 3, label)
+            )
             return
         for i in self.page(box, len(manifests), KEPT, 3, key):
             self.manifest(box, manifests[i], snapshots[0], "kept")
             for other in snapshots[1:]:
-                self.edge(list_node(other), manifest_node(manifests[i].manifest_path), status="kept")
+                self.drawing.edge(list_node(other), manifest_node(manifests[i].manifest_path), status="kept")

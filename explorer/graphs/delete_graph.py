@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from explorer.core.deletes import KIND_WORDS, LiveFile, ReadCost, Verdict
-from explorer.core.graph import LABEL, file_node, node_id
 from explorer.core.names import base_name, shorten
 from explorer.core.units import count, human_bytes
-from explorer.model.graph import Edge, Elided, Graph, Node
+from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.graph import Graph, Node
+from explorer.graphs.ids import file_node
 
 COLUMNS = ("data files", "deletes")
 PAGE = 24
@@ -24,10 +25,9 @@ def delete_graph(
 ) -> Graph:
     """A page of data files from `start`, the dearest to read first, and the deletes that could matter to them; on the
     first page dangling deletes too. Edges are `applies` or `does not apply`."""
+    drawing = Drawing()
     start = max(0, min(start, len(costs) - PAGE))
     shown = costs[start : start + PAGE]
-    nodes: dict[str, Node] = {}
-    edges: list[Edge] = []
 
     def facts(file: LiveFile, column: int) -> dict[str, object]:
         known = {
@@ -45,8 +45,8 @@ def delete_graph(
             f"a reader opens {count(cost.deletes, 'delete')}"
             + (f", {human_bytes(cost.delete_bytes)}" if cost.deletes else ""),
         )
-        nodes[node] = Node(
-            node, "data_file", shorten(base_name(cost.data.path), LABEL), lines, facts=facts(cost.data, 0)
+        drawing.add(
+            Node(node, "data_file", shorten(base_name(cost.data.path), LABEL), lines, facts=facts(cost.data, 0))
         )
 
     def add(delete: LiveFile, alone: bool) -> str:
@@ -54,9 +54,7 @@ def delete_graph(
         lines = [f"sequence {delete.sequence_number} · {count(delete.record_count, 'delete')}"]
         lines.append("dangling: applies to no data file" if alone else KIND_WORDS[delete.kind])
         label = shorten(base_name(delete.path), LABEL)
-        nodes.setdefault(
-            node, Node(node, delete.kind, label, tuple(lines), "filtered" if alone else "", facts=facts(delete, 1))
-        )
+        drawing.add(Node(node, delete.kind, label, tuple(lines), "filtered" if alone else "", facts=facts(delete, 1)))
         return node
 
     lonely = {d.key for d in dangling}
@@ -64,27 +62,10 @@ def delete_graph(
     for verdict in verdicts:
         if verdict.data.path in paths:
             node = add(verdict.delete, verdict.delete.key in lonely)
-            edges.append(Edge(node, file_node(verdict.data.path), "applies" if verdict.applies else "does not apply"))
+            drawing.edge(node, file_node(verdict.data.path), "applies" if verdict.applies else "does not apply")
     for delete in dangling if start == 0 else ():
         add(delete, True)
-    elided = []
-    for hidden, at, word in (
-        (start, start - PAGE, "dearer"),
-        (len(costs) - start - len(shown), start + PAGE, "cheaper"),
-    ):
-        if hidden > 0:
-            label = f"{hidden:,} {word} data files"
-            elided.append(
-                Elided(
-                    node_id("more", word),
-                    next(iter(nodes)),
-                    "data files",
-                    hidden,
-                    len(costs),
-                    max(0, at),
-                    0,
-                    label,
-                    word == "dearer",
-                )
-            )
-    return Graph(f"{title}: deletes", snapshot_id, tuple(nodes.values()), tuple(edges), tuple(elided), COLUMNS)
+    if shown:  # what is hidden hangs on the first file
+        first, words = file_node(shown[0].data.path), ("dearer", "cheaper")
+        drawing.page(first, len(costs), "data files", 0, start=start, size=PAGE, words=words, key="data files")
+    return drawing.graph(f"{title}: deletes", snapshot_id, COLUMNS)

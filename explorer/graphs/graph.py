@@ -6,37 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-KINDS: Mapping[str, str] = {
-    "catalog": "catalog pointer",
-    "metadata": "metadata file",
-    "ref": "branch or tag",
-    "snapshot": "snapshot",
-    "manifest_list": "manifest list",
-    "data_manifest": "data manifest",
-    "delete_manifest": "delete manifest",
-    "data_file": "data file",
-    "position_deletes": "position delete file",
-    "equality_deletes": "equality delete file",
-    "deletion_vector": "deletion vector",
-    "statistics": "statistics file",
-    "row_group": "row group",
-    "problem": "unreadable",
-    "more": "hidden nodes",
-}
-"""Every kind of node, and what it is called."""
-
-COLUMNS = ("metadata", "snapshots", "manifest lists", "manifests", "files", "row groups")
-KIND_COLUMN: Mapping[str, int] = {
-    "catalog": 0, "metadata": 0, "ref": 1, "snapshot": 1, "manifest_list": 2, "data_manifest": 3, "delete_manifest": 3,
-    "statistics": 3, "data_file": 4, "position_deletes": 4, "equality_deletes": 4, "deletion_vector": 4, "row_group": 5,
-}  # fmt: skip
-
-MARKS: Mapping[str, str] = {
-    "staged": "written by a writer that has not committed",
-    "orphan": "left behind: nothing leads to it",
-    "conflict": "what a commit is refused for",
-}
-"""What a node can be marked as."""
+from explorer.graphs.vocabulary import COLUMNS, KIND_COLUMN
 
 
 @dataclass(frozen=True)

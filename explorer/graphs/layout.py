@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from explorer.model.graph import Graph
+from explorer.graphs.graph import Graph
 
 WIDTH, COLUMN_GAP, ROW_GAP, HEADER = 208, 46, 12, 30
 MORE_HEIGHT = 26

@@ -7,10 +7,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from explorer.core.graph import LABEL, file_node, list_node, manifest_node, node_id
 from explorer.core.names import base_name, shorten
 from explorer.core.units import count
-from explorer.model.graph import Edge, Graph, Node
+from explorer.graphs.drawing import LABEL
+from explorer.graphs.graph import Edge, Graph, Node
+from explorer.graphs.ids import file_node, list_node, manifest_node, node_id
 
 
 @dataclass(frozen=True)

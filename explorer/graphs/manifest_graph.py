@@ -1,0 +1,267 @@
+"""The part of a table's graph below its snapshots: manifest lists, manifests, files and row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.core.names import base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.units import count, human_bytes
+from explorer.core.values import partition_path
+from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.graph import Edge, Elided, Node
+from explorer.graphs.ids import file_node, list_node, manifest_node, node_id, snapshot_node
+from explorer.graphs.source import GraphSource, GraphView
+from explorer.model.manifest import ManifestFile, file_kind
+from explorer.model.metadata import Snapshot
+
+
+def _by_path(table: pa.Table, text: str) -> pa.ChunkedArray:
+    return pc.match_substring(table["file_path"], text, ignore_case=True)
+
+
+def mentions(table: pa.Table, text: str) -> bool:
+    """Whether the path of any file of a manifest contains the text, in any case."""
+    return bool(pc.any(_by_path(table, text)).as_py())
+
+
+class Below:
+    """Draws what a manifest list leads to."""
+
+    def __init__(self, source: GraphSource, view: GraphView, drawing: Drawing) -> None:
+        self.source, self.view, self.drawing, self.meta = source, view, drawing, source.metadata
+        self.ordinals = snapshot_ordinals(self.meta)
+        self.causes = source.causes()
+
+    def is_open(self, node: str) -> bool:
+        return node in self.view.open_nodes
+
+    def page(self, parent: str, total: int, what: str, column: int) -> range:
+        return self.drawing.page(
+            parent, total, what, column, start=self.view.pages.get(parent, 0), size=self.view.page_size
+        )
+
+    def matches(self, *texts: str) -> bool:
+        wanted = self.view.search.lower()
+        return any(wanted in text.lower() for text in texts)
+
+    def manifest_list(self, snapshot: Snapshot) -> None:
+        node = list_node(snapshot.snapshot_id)
+        parent = snapshot_node(snapshot.snapshot_id)
+        listed = self.source.manifests.get(snapshot.snapshot_id)
+        path = snapshot.manifest_list or ""
+        wrong = self.causes.get(path, "") if path else ""
+        folded = f"closed:{node}" in self.view.open_nodes
+        if listed is None:
+            lines: tuple[str, ...] = ("not read yet",)
+        else:
+            deletes = sum(m.content == 1 for m in listed)
+            lines = (count(len(listed), "manifest") + (f", {deletes} of deletes" if deletes else ""),)
+        label = f"manifest list {self.ordinals[snapshot.snapshot_id]}"
+        if not path:
+            lines = (*lines, "v1: inline in metadata.json")
+        facts = {"snapshot_id": snapshot.snapshot_id, "path": path}
+        self.drawing.add(
+            Node(node, "manifest_list", label, lines, "", "folded" if folded else "open", False, wrong, facts)
+        )
+        self.drawing.edge(parent, node)
+        if wrong:
+            self.trouble(node, path, wrong, 3)
+        for statistics in self.meta.statistics:
+            if statistics.snapshot_id == snapshot.snapshot_id:
+                self.statistics_file(parent, statistics)
+        if folded or not listed:
+            return
+        if self.view.search:
+            kept = [
+                m for m in listed if self.matches(m.manifest_path, manifest_name(m, self.ordinals)) or self.has_match(m)
+            ]
+            if len(kept) < len(listed):
+                self.drawing.elided.append(
+                    Elided(
+                        node_id("more", f"{node}|search"),
+                        node,
+                        "manifests",
+                        len(listed) - len(kept),
+                        len(listed),
+                        0,
+                        3,
+                        f"{len(listed) - len(kept)} manifests without a match",
+                    )
+                )
+            listed = kept
+        for i in self.page(node, len(listed), "manifests", 3):
+            self.manifest(node, listed[i], snapshot)
+
+    def statistics_file(self, parent: str, statistics: Any) -> None:
+        node = node_id("statistics", statistics.path)
+        kinds = ", ".join(str(b.get("type", "?")) for b in statistics.blob_metadata) or statistics.kind
+        lines = (shorten(kinds, 30), human_bytes(statistics.file_size_in_bytes))
+        self.drawing.add(
+            Node(
+                node,
+                "statistics",
+                shorten(base_name(statistics.path), LABEL),
+                lines,
+                facts={"path": statistics.path, "snapshot_id": statistics.snapshot_id},
+            )
+        )
+        self.drawing.edge(parent, node)
+
+    def trouble(self, parent: str, path: str, cause: str, column: int) -> None:
+        node = node_id("problem", path)
+        self.drawing.add(
+            Node(
+                node,
+                "problem",
+                "cannot be read",
+                (shorten(base_name(path), 30), shorten(cause, 68)),
+                "",
+                "",
+                False,
+                cause,
+                {"path": path, "column": column},
+            )
+        )
+        self.drawing.edge(parent, node)
+
+    def manifest(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
+        node = manifest_node(manifest.manifest_path)
+        kind = "delete_manifest" if manifest.content == 1 else "data_manifest"
+        counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
+        origin = (
+            "added here"
+            if manifest.added_snapshot_id == self.view.snapshot_id
+            else f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
+        )
+        words = [
+            f"{count(n)} {name}" for n, name in zip(counts, ("added", "existing", "deleted"), strict=True) if n != 0
+        ]
+        lines = (" · ".join(words) or "no entries", f"{origin} · sequence {manifest.sequence_number}")
+        opened = self.is_open(node)
+        facts = {"path": manifest.manifest_path, "snapshot_id": snapshot.snapshot_id}
+        wrong = self.causes.get(manifest.manifest_path, "")
+        if node not in self.drawing.nodes:
+            self.drawing.add(
+                Node(
+                    node,
+                    kind,
+                    manifest_name(manifest, self.ordinals),
+                    lines,
+                    "",
+                    "open" if opened else "folded",
+                    False,
+                    wrong,
+                    facts,
+                )
+            )
+            if opened:
+                self.files(node, manifest, snapshot)
+            if wrong:
+                self.trouble(node, manifest.manifest_path, wrong, 4)
+        self.drawing.edge(parent, node)
+
+    def matching(self, manifest: ManifestFile) -> list[dict[str, Any]]:
+        """The entries to draw of a manifest that is read; what is left out is elided."""
+        table = self.source.entries.get(manifest.manifest_path)
+        if table is None:
+            return []
+        if not self.view.show_filtered:
+            table = table.filter(table["logical_status"].is_valid())
+        total = table.num_rows
+        if self.view.search and not self.matches(manifest.manifest_path, manifest_name(manifest, self.ordinals)):
+            table = table.filter(_by_path(table, self.view.search))
+        node = manifest_node(manifest.manifest_path)
+        kind = "delete files" if manifest.content == 1 else "data files"
+        if total > table.num_rows:
+            hidden = total - table.num_rows
+            self.drawing.elided.append(
+                Elided(
+                    node_id("more", f"{node}|search"),
+                    node,
+                    kind,
+                    hidden,
+                    total,
+                    0,
+                    4,
+                    f"{hidden:,} {kind} without a match",
+                )
+            )
+        rows = self.page(node, table.num_rows, kind, 4)
+        shown: list[dict[str, Any]] = table.slice(rows.start, len(rows)).to_pylist()
+        return shown
+
+    def has_match(self, manifest: ManifestFile) -> bool:
+        table = self.source.entries.get(manifest.manifest_path)
+        return table is not None and mentions(table, self.view.search)
+
+    def files(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
+        spec = self.meta.spec(manifest.partition_spec_id)
+        rows = self.matching(manifest)
+        for row in rows:
+            path = row["file_path"]
+            kind = file_kind(row["content"] or 0, row["file_format"] or "")
+            node = file_node(path, row["content_offset"])
+            status = row["logical_status"] or "filtered"
+            where = partition_path(row["partition"], spec, self.meta)
+            size = row["content_size_in_bytes"] if kind == "deletion_vector" else row["file_size_in_bytes"]
+            noun = "row" if kind == "data_file" else "deleted row" if kind != "equality_deletes" else "delete key"
+            lines = [f"{status} · {count(row['record_count'], noun)} · {human_bytes(size)}"]
+            if where:
+                lines.append(shorten(where, 34))
+            lines.append(
+                "data sequence "
+                f"{row['inherited_sequence_number'] if row['inherited_sequence_number'] is not None else '?'}"
+            )
+            footer = self.source.footers.get(path)
+            parquet = (row["file_format"] or "").lower() == "parquet"
+            fold = ("open" if footer and self.is_open(node) else "folded") if parquet else ""
+            facts = {
+                "path": path,
+                "manifest_path": manifest.manifest_path,
+                "snapshot_id": snapshot.snapshot_id,
+                "content_offset": row["content_offset"],
+                "status": status,
+            }
+            already = self.drawing.nodes.get(node)
+            label = shorten(base_name(path), LABEL)
+            made = Node(node, kind, label, tuple(lines), status, fold, False, self.causes.get(path, ""), facts)
+            if already is None or (already.status in ("filtered", "DELETED") and status in ("ADDED", "EXISTING")):
+                self.drawing.nodes[node] = made  # one node a file: the live entry speaks for it
+            self.drawing.edge(parent, node, "contains", status)
+            target = row["referenced_data_file"]
+            if target:
+                self.drawing.edges[(node, file_node(target), "deletes from")] = Edge(
+                    node, file_node(target), "deletes from"
+                )
+            if footer and self.is_open(node):
+                self.row_groups(node, path, footer)
+            if self.causes.get(path):
+                self.trouble(node, path, self.causes[path], 5)
+
+    def row_groups(self, parent: str, path: str, footer: Mapping[str, Any]) -> None:
+        groups = footer["row_groups"]
+        for i in self.page(parent, len(groups), "row groups", 5):
+            group = groups[i]
+            bounds = [
+                f"{c['path']}: {shorten(str(c['min']), 9)}…{shorten(str(c['max']), 9)}"
+                for c in group["columns"]
+                if c["min"] is not None
+            ]
+            lines = (
+                f"{count(group['num_rows'], 'row')} · {human_bytes(group['total_byte_size'])}",
+                *(shorten(b, 34) for b in bounds[:2]),
+            )
+            self.drawing.add(
+                Node(
+                    node_id("row_group", f"{path}|{i}"),
+                    "row_group",
+                    f"row group {i}",
+                    lines,
+                    facts={"path": path, "ordinal": i},
+                )
+            )
+            self.drawing.edge(parent, node_id("row_group", f"{path}|{i}"))

@@ -1,0 +1,180 @@
+"""Build the graph of a table from whatever of it has been read.
+
+Pure: the caller reads what `open_nodes` asks for and passes it in; what is not there yet is drawn folded. Each thing is
+one node however many parents it has, so a manifest carried by ten snapshots is drawn once, with ten edges."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from explorer.core.names import base_name, shorten, snapshot_name
+from explorer.core.units import count, instant
+from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.graph import Graph, Node
+from explorer.graphs.ids import list_node, node_id, snapshot_node
+from explorer.graphs.manifest_graph import Below
+from explorer.graphs.source import GraphSource, GraphView
+from explorer.model.metadata import Snapshot
+
+
+def build(source: GraphSource, view: GraphView) -> Graph:
+    """The graph of a table as seen through a view."""
+    return _Builder(source, view).graph()
+
+
+class _Builder:
+    """Draws the catalog pointer, the metadata files and the snapshots; what is below them, Below draws."""
+
+    def __init__(self, source: GraphSource, view: GraphView) -> None:
+        self.source, self.view, self.meta = source, view, source.metadata
+        self.drawing = Drawing()
+        self.below = Below(source, view, self.drawing)
+        self.ordinals = self.below.ordinals
+
+    def graph(self) -> Graph:
+        current = self.metadata_chain()[0]
+        shown = self.snapshots()
+        for snapshot in shown:
+            self.drawing.edge(current, snapshot_node(snapshot.snapshot_id))
+        for snapshot in shown:
+            if self.below.is_open(list_node(snapshot.snapshot_id)) or snapshot.snapshot_id == self.view.snapshot_id:
+                self.below.manifest_list(snapshot)
+        return self.drawing.graph(self.source.title, self.view.snapshot_id)
+
+    def page(
+        self, parent: str, total: int, what: str, column: int, size: int, around: int | None = None, key: str = ""
+    ) -> range:
+        """A page of a level, newest first: the one asked for, else the one around a child."""
+        start = self.view.pages.get(key or parent)
+        if start is None:
+            start = 0 if around is None else around - size // 2
+        words = ("newer", "older")
+        return self.drawing.page(parent, total, what, column, start=start, size=size, words=words, key=key)
+
+    def metadata_chain(self) -> list[str]:
+        """Catalog pointer, current metadata file, and the previous ones, newest first."""
+        meta, ids = self.meta, []
+        previous = [(e.metadata_file, e.timestamp_ms) for e in reversed(meta.metadata_log)]
+        chain = [(meta.metadata_location, meta.last_updated_ms), *previous]
+        pointer = node_id("catalog", self.source.title)
+        what = self.source.catalog or "opened by path, no catalog"
+        label = shorten(self.source.title.partition(".")[2] if self.source.catalog else self.source.title, LABEL)
+        about = (what, "points to the current metadata")
+        self.drawing.add(Node(pointer, "catalog", label, about, facts={"path": meta.metadata_location}))
+        first = node_id("metadata", chain[0][0])
+        size = 6 if not self.below.is_open(pointer) else self.view.page_size
+        for i in self.page(pointer, len(chain), "metadata files", 0, size=size):
+            path, written = chain[i]
+            node = node_id("metadata", path)
+            known = meta if i == 0 else self.source.metadata_files.get(path)
+            lines = [instant(written)]
+            if known:
+                lines.insert(0, f"v{known.format_version} · {count(len(known.snapshots), 'snapshot')}")
+            fold = "" if i == 0 else "open" if self.below.is_open(node) else "folded"
+            label = self.metadata_label(path)
+            self.drawing.add(
+                Node(
+                    node,
+                    "metadata",
+                    label,
+                    tuple(lines),
+                    "",
+                    fold,
+                    i == 0,
+                    self.below.causes.get(path, ""),
+                    {"path": path, "position": i},
+                )
+            )
+            ids.append(node)
+        self.drawing.edge(pointer, first, "points to")
+        for newer, older in pairwise(ids):
+            self.drawing.edge(newer, older, "previous")
+        return [first, *ids]
+
+    @staticmethod
+    def metadata_label(path: str) -> str:
+        name = base_name(path)
+        head = name.split("-")[0] if "-" in name else name.split(".")[0]
+        return f"metadata-{int(head.lstrip('v'))}" if head.lstrip("v").isdigit() else shorten(name, LABEL)
+
+    def snapshots(self) -> list[Snapshot]:
+        """Snapshots newest first, a window of them around the one in view, each under its refs."""
+        ordered = sorted(self.meta.snapshots, key=lambda s: self.ordinals[s.snapshot_id], reverse=True)
+        if self.view.search:
+            ordered = [
+                s
+                for s in ordered
+                if self.below.matches(
+                    str(s.snapshot_id), snapshot_name(s.snapshot_id, self.ordinals), s.operation or ""
+                )
+                or s.snapshot_id == self.view.snapshot_id
+            ]
+        at = next((i for i, s in enumerate(ordered) if s.snapshot_id == self.view.snapshot_id), 0)
+        pointer = node_id("catalog", self.source.title)
+        shown = [
+            ordered[i] for i in self.page(pointer, len(ordered), "snapshots", 1, around=at, size=12, key="snapshots")
+        ]
+        refs: dict[int, list[Any]] = {}
+        for ref in self.meta.refs:
+            refs.setdefault(ref.snapshot_id, []).append(ref)
+        for snapshot in shown:
+            for ref in sorted(refs.get(snapshot.snapshot_id, []), key=lambda r: (r.type, r.name)):
+                facts = {"name": ref.name, "type": ref.type, "snapshot_id": ref.snapshot_id}
+                self.drawing.add(
+                    Node(
+                        node_id("ref", ref.name),
+                        "ref",
+                        f"{ref.type} {ref.name}",
+                        facts=facts,
+                        current=ref.name == "main",
+                    )
+                )
+            self.drawing.add(self.snapshot(snapshot))
+            for ref in refs.get(snapshot.snapshot_id, []):
+                self.drawing.edge(node_id("ref", ref.name), snapshot_node(snapshot.snapshot_id), "points to")
+        for snapshot in shown:
+            if snapshot.parent_snapshot_id is not None:
+                self.drawing.edge(
+                    snapshot_node(snapshot.snapshot_id), snapshot_node(snapshot.parent_snapshot_id), "parent"
+                )
+        for path, old in self.source.metadata_files.items():
+            if self.below.is_open(node_id("metadata", path)):
+                for snapshot in old.snapshots:
+                    self.drawing.edge(node_id("metadata", path), snapshot_node(snapshot.snapshot_id))
+        return shown
+
+    def snapshot(self, snapshot: Snapshot) -> Node:
+        summary = snapshot.summary
+        changes = []
+        for added, removed, noun in (
+            ("added-data-files", "deleted-data-files", "file"),
+            ("added-delete-files", "removed-delete-files", "delete"),
+            ("added-records", "deleted-records", "row"),
+        ):
+            plus, minus = summary.get(added, "0"), summary.get(removed, "0")
+            if (plus, minus) != ("0", "0"):
+                text = "/".join(part for part, n in ((f"+{plus}", plus), (f"−{minus}", minus)) if n != "0")
+                changes.append(f"{text} {noun}{'' if text in ('+1', '−1') else 's'}")
+        lines = [
+            f"{snapshot.operation or 'no summary'} · sequence {snapshot.sequence_number}",
+            " · ".join(changes) or "no files changed",
+        ]
+        lines.append(
+            instant(snapshot.timestamp_ms)[:19] + " UTC" if snapshot.timestamp_ms is not None else "no timestamp"
+        )
+        current = snapshot.snapshot_id == self.meta.current_snapshot_id
+        shown = snapshot.snapshot_id == self.view.snapshot_id or self.below.is_open(list_node(snapshot.snapshot_id))
+        facts = {"snapshot_id": snapshot.snapshot_id, "focus": snapshot.snapshot_id == self.view.snapshot_id}
+        name = snapshot_name(snapshot.snapshot_id, self.ordinals)
+        return Node(
+            snapshot_node(snapshot.snapshot_id),
+            "snapshot",
+            name,
+            tuple(lines),
+            "",
+            "open" if shown else "folded",
+            current,
+            "",
+            facts,
+        )

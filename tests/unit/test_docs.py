@@ -1,0 +1,51 @@
+"""docs/architecture.md names every module and nothing that is not there; the package cites nothing outside it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "explorer"
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
+CITED = re.compile(r"(?:docs/)[\w./-]+\.(?:md|png|json)")
+TEXTS = [
+    path
+    for pattern in ("explorer/**/*.py", "explorer/**/*.js", "tests/**/*.py", "benchmarks/*.py", "docs/**/*.md",
+                    "notebooks/*.ipynb", "*.md", "pyproject.toml", "Makefile")
+    for path in ROOT.glob(pattern)
+]  # fmt: skip
+
+
+def test_every_module_has_one_line_of_the_map() -> None:
+    listed = re.findall(r"^\| `([\w/]+\.(?:py|js))` \| \S", ARCHITECTURE, flags=re.MULTILINE)
+    modules = [p for suffix in ("py", "js") for p in PACKAGE.rglob(f"*.{suffix}") if p.name != "__init__.py"]
+    assert sorted(listed) == sorted(str(p.relative_to(PACKAGE)) for p in modules)
+
+
+def test_the_flows_name_files_that_are_there() -> None:
+    named = set(re.findall(r"`([\w/]+\.(?:py|js))`", ARCHITECTURE))
+    assert len(named) > 100
+    assert not [name for name in named if not (PACKAGE / name).is_file()]
+
+
+def test_the_layers_are_those_that_are_checked() -> None:
+    drawn = ARCHITECTURE.split("```")[1]
+    contract = (ROOT / "pyproject.toml").read_text().split('type = "layers"')[1].split("]")[0]
+    checked = [re.findall(r"explorer\.(\w+)", line) for line in contract.splitlines() if "explorer." in line]
+    at = [min(drawn.index(f"{name} ") if f"{name} " in drawn else drawn.index(f"{name}\n") for name in names)
+          for names in checked]  # fmt: skip
+    assert len(checked) == 11
+    assert at == sorted(at)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_only_documents_of_the_repository_are_cited(path: Path) -> None:
+    text = path.read_text()
+    assert [name for name in CITED.findall(text) if not (ROOT / name).is_file()] == []
+    if path != Path(__file__):
+        assert not re.search(
+            r"design\.md|the seeds?['\u2019 ]|\bof the seeds?\b|the design (?:has|had|offers|wants)", text
+        )
