@@ -1,6 +1,6 @@
 """What the checks of strangers' files cost on honest tables: this code and that of another revision, in turns.
 
-    python -m benchmarks.decode_guard TABLE_FOLDER [--before REVISION] [--rounds 7]
+    python -m benchmarks.decode_guard TABLE_FOLDER --before REVISION [--rounds 7]
 
 Each measurement is a process of its own with an empty cache. The best of all rounds counts, in CPU seconds too, since
 others may use the machine. Prints one JSON line for each contender: seconds before and after, and their ratio."""
@@ -41,7 +41,7 @@ def measure(code: Path, name: str, folder: str, cache: Path) -> tuple[float, flo
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder")
-    options.add_argument("--before", default="main")
+    options.add_argument("--before", required=True)
     options.add_argument("--rounds", type=int, default=7)
     chosen = options.parse_args()
     folder = os.path.abspath(chosen.folder)

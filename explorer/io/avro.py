@@ -9,6 +9,7 @@ that Iceberg's writers make, else in a child process that may die of them (io.is
 from __future__ import annotations
 
 import bz2
+import functools
 import io
 import json
 import lzma
@@ -24,7 +25,7 @@ from isal import isal_zlib
 
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
-from explorer.io.avro_schema import check_schema, load_schema
+from explorer.io.avro_schema import Shape, check_schema, load_schema
 from explorer.model.problem import Problem
 
 if sys.version_info >= (3, 14):
@@ -141,6 +142,20 @@ def _unpack(codec: str, data: bytes, room: int) -> bytes:
     return out
 
 
+def _schema(text: bytes, path: str) -> tuple[Any, Shape]:
+    try:
+        return _measured(text)
+    except UnreadableFile as error:
+        raise UnreadableFile(path, error.cause) from error
+
+
+@functools.lru_cache(16)
+def _measured(text: bytes) -> tuple[Any, Shape]:
+    """A schema and its shape; manifests of a table share a few."""
+    schema = load_schema(text, "")
+    return schema, check_schema(schema, "")
+
+
 def open_container(data: bytes, path: str, header_only: bool = False) -> Container:
     """Open an Avro file's bytes. Raises UnreadableFile when the header is unusable; damage after it is a Problem."""
     if data[:4] != MAGIC:
@@ -165,8 +180,7 @@ def open_container(data: bytes, path: str, header_only: bool = False) -> Contain
     except (IndexError, ValueError, KeyError) as error:
         why = "cut off inside the Avro header" if isinstance(error, IndexError) else f"damaged Avro header: {error!r}"
         raise UnreadableFile(path, f"{why} ({len(data)} bytes)") from error
-    schema = load_schema(text, path)
-    shape = check_schema(schema, path)
+    schema, shape = _schema(text, path)
     codec = meta.get("avro.codec", b"null").decode("latin-1")
     others = {k: v.decode("utf-8", "replace") for k, v in meta.items() if k != "avro.schema"}
     if header_only:

@@ -52,14 +52,15 @@ def put(key: str, part: str, table: pa.Table) -> None:
     file = _file(key, part)
     scratch = f"{file}.{os.getpid()}.{threading.get_ident()}"
     with contextlib.suppress(OSError):
-        os.makedirs(cache_home(), exist_ok=True)
-        _folder().mkdir(mode=0o700, exist_ok=True)
+        if not os.path.isdir(os.path.dirname(file)):
+            os.makedirs(cache_home(), exist_ok=True)
+            _folder().mkdir(mode=0o700, exist_ok=True)
+            os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
         if not_private(_folder()):
             return
-        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
         try:
-            opener = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
-            with os.fdopen(opener, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # Arrow opens it, but not so
+            with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)
             os.replace(scratch, file)
         except BaseException:
