@@ -213,7 +213,10 @@ class Table:
     # -- the graph ----------------------------------------------------------------------------------------------------
     def default_view(self, snapshot: str | int | None = None) -> GraphView:
         """The view a person starts with: one snapshot, its manifests open if that stays readable."""
-        found = self._maybe(snapshot)
+        if snapshot is None and self.metadata.current_snapshot is None:  # none yet, or it cannot be read: a Problem
+            found = self.metadata.snapshots[-1] if self.metadata.snapshots else None
+        else:
+            found = self._maybe(snapshot)
         if found is None:
             return GraphView(None)
         listed = self.manifest_files(found)

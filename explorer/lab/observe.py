@@ -49,7 +49,7 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
     session = spark.person_session()
     plan = check_write(session, statement, own, table.check_readable)
     table.check_readable(tuple(own))
-    return _observed(table, spark, statement, lambda: tuple(run(session, plan).toArrow().to_pylist()))
+    return _observed(table, spark, session, statement, lambda: tuple(run(session, plan).toArrow().to_pylist()))
 
 
 def observe_api(
@@ -71,7 +71,7 @@ def observe_api(
         act(java, session._jvm)
         return ()
 
-    return _observed(table, spark, words, run)
+    return _observed(table, spark, session, words, run)
 
 
 def _stage_only(java: Any, jvm: Any) -> None:
@@ -138,7 +138,7 @@ API: Mapping[str, tuple[str, Callable[[Any, Any], Any]]] = {
 
 
 def _observed(
-    table: Table, engine: SparkEngine, said: str, act: Callable[[], tuple[dict[str, Any], ...]]
+    table: Table, engine: SparkEngine, session: Any, said: str, act: Callable[[], tuple[dict[str, Any], ...]]
 ) -> Observation:
     root = table.reader.storage.folder(table.metadata.location)
     if root is None:
@@ -170,7 +170,7 @@ def _observed(
     fresh = [s for s in after.metadata.snapshots if s.snapshot_id not in known]
     diff = cost = report = None
     if fresh:
-        report = _commit_report(engine, catalog_and_name(table)[0], fresh[-1].snapshot_id)
+        report = _commit_report(session, catalog_and_name(table)[0], fresh[-1].snapshot_id)
         if after.metadata.snapshot(fresh[-1].parent_snapshot_id) is not None:
             diff = after.diff(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id)
             cost = after.commits(fresh[-1].parent_snapshot_id, fresh[-1].snapshot_id).commits[-1]
@@ -179,9 +179,8 @@ def _observed(
     return Observation(said, tuple(files), removed, swapped, commits, diff, cost, report, answer, seconds, after)
 
 
-def _commit_report(engine: SparkEngine, name: str, snapshot_id: int) -> dict[str, Any] | None:
-    """Iceberg's own CommitReport of a snapshot, where the catalog's reporter still has it."""
-    session: Any = engine.session()
+def _commit_report(session: Any, name: str, snapshot_id: int) -> dict[str, Any] | None:
+    """Iceberg's own CommitReport of a snapshot, where the reporter of the session's catalog still has it."""
     jvm = session._jvm
     catalog = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session._jsparkSession, name)
     try:

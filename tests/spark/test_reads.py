@@ -15,7 +15,7 @@ import pytest
 import explorer
 from explorer.engines.reads import ReadCancelled, ReadFailed, ReadRequest, ReadSession, SqlRequest
 from explorer.engines.spark import SparkEngine
-from explorer.errors import AccessRefused, NotPossible, StatementFailed
+from explorer.errors import AccessRefused, NotPossible, StatementFailed, UnreadableFile
 from explorer.table import Table
 from tests.helpers import open_demo
 from tests.unit.small import make_table
@@ -154,15 +154,15 @@ def test_failing_reads_name_the_file(sandbox: Path, reads: ReadSession, tmp_path
     table = explorer.open_table(str(folder))
     files = sorted((folder / "data").glob("*.parquet"))
     files[0].unlink()
-    with pytest.raises(ReadFailed, match=files[0].name) as caught:
+    with pytest.raises((ReadFailed, UnreadableFile), match=files[0].name) as caught:
         table.rows(session=reads)
     assert "does not exist" in str(caught.value)
     files[1].write_text("not parquet")
-    with pytest.raises(ReadFailed):
+    with pytest.raises((ReadFailed, UnreadableFile)):
         table.rows(where="1 = 1", session=reads)
     manifests = list((folder / "metadata").glob("*-m0.avro"))
     manifests[0].unlink()
-    with pytest.raises(ReadFailed, match=r"avro: the file does not exist"):
+    with pytest.raises((ReadFailed, UnreadableFile), match=r"avro: the file does not exist"):
         table.rows(session=reads)
     with pytest.raises(explorer.NotFoundInTable, match="may have expired"):
         table.rows("123456789", session=reads)

@@ -75,3 +75,23 @@ def test_a_failed_start_is_a_state_and_an_error(monkeypatch: pytest.MonkeyPatch)
         engine.session()
     assert engine.state.phase == "failed"
     assert seen[-1] == "failed"
+
+
+def test_a_jar_that_is_not_the_one_that_is_pinned_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
+    assert set(java.SHA256) == set(java.PACKAGES)
+    for package in java.PACKAGES:
+        group, artifact, version = package.split(":")
+        jar = tmp_path / "jars" / f"{group}_{artifact}-{version}.jar"
+        jar.parent.mkdir(exist_ok=True)
+        jar.write_bytes(b"something else")
+        with pytest.raises(EngineError, match=r"is not .* as it was released: its SHA-256 is"):
+            java.resolve_jars(java.find_java(), (package,))
+
+
+def test_loopback_is_asked_who_is_there_and_reads_no_pages() -> None:
+    chosen = settings()
+    assert chosen["spark.authenticate"] == "true"
+    assert chosen["spark.hadoop.fs.http.impl"] == "none"
+    assert chosen["spark.sql.variable.substitute"] == "false"
+    assert "spark.authenticate" not in settings(master="spark://elsewhere:7077")  # its master has the secret

@@ -1,0 +1,55 @@
+"""One server, and the damaged tables of the attack table one after the other: it lives, and answers the next click."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import served, signed_in
+from tests.security.build import Victim
+from tests.security.file_cases import CASES
+from tests.unit.small import make_table
+
+EACH = 60
+"""Seconds that opening one may take on a busy machine; what it may cost is held in tests/security/test_files.py."""
+
+
+@pytest.mark.timeout(1200)
+def test_a_server_outlives_them_all(sandbox: Path, browser: Browser, tmp_path: Path) -> None:
+    honest = make_table(tmp_path / "honest")
+    folders, waits = [], []
+    for number, case in enumerate(CASES[::3]):
+        victim = Victim(Path(shutil.copytree(honest, tmp_path / f"case-{number}-" / "victim")))
+        if case.build(victim) is None:  # else it is a file by itself, which no table names
+            folders.append((case.name, victim.folder))
+    assert len(folders) > 25
+    with served(tmp_path / "log") as url:
+        context = signed_in(browser, url, viewport={"width": 1280, "height": 800})
+        page = context.new_page()
+        page.goto(f"{url}?table=demo.manifest_lifecycle&view=files")
+        field = page.get_by_label("Table, folder or metadata.json")
+        for name, folder in folders:
+            field.fill(str(folder))
+            field.press("Enter")
+            deadline = time.time() + EACH
+            mark = folder.parent.name
+            while mark not in page.url and not page.get_by_text(mark).count():  # opened, or refused in a toast
+                assert time.time() < deadline, name
+                page.wait_for_timeout(50)
+            field.fill("demo.manifest_lifecycle")
+            field.press("Enter")
+            expect(page).to_have_url(re.compile(r"demo\.manifest_lifecycle"), timeout=EACH * 1000)
+            clicked = time.time()
+            page.locator(".bk-tab").get_by_text("Snapshots", exact=True).click()
+            page.locator(".tabulator-row:visible").first.wait_for(timeout=EACH * 1000)
+            waits.append((time.time() - clicked, name))
+            page.locator(".bk-tab").get_by_text("Files", exact=True).click()
+        context.close()
+    waits.sort()
+    assert waits[len(waits) * 3 // 4][0] < 1, waits  # the machine may be busy with something else for a while
+    assert waits[-1][0] < 5, waits[-3:]
