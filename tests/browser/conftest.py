@@ -16,10 +16,11 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.find_browser import FLAGS, find
 
+expect.set_options(timeout=20_000)  # as long as a page waits: the machine may be busy
 LOCAL = {"127.0.0.1", "localhost", "[::1]"}
 
 
