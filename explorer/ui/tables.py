@@ -129,14 +129,15 @@ NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 def _inert(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Text that no spreadsheet takes for a formula: after an apostrophe where it begins like one. Numbers stay."""
     formula = pc.and_not(pc.match_substring_regex(values, FORMULA), pc.match_substring_regex(values, NUMBER))
-    return pc.if_else(formula, pc.binary_join_element_wise("'", values, ""), values)
+    quote, nothing = pa.scalar("'", values.type), pa.scalar("", values.type)
+    return pc.if_else(formula, pc.binary_join_element_wise(quote, values, nothing), values)
 
 
 def _flat(rows: Collection) -> pa.Table:
     """Arrow with nested columns as JSON text, for CSV, and no formulas in text or names."""
     table = rows.to_arrow()
     for i, field in enumerate(table.schema):
-        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type):
+        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type):
             values = [None if v is None else cell(plain(v)) for v in table.column(i).to_pylist(maps_as_pydicts="lossy")]
             table = table.set_column(i, field.name, pa.array(values, pa.string()))
         elif pa.types.is_dictionary(field.type):

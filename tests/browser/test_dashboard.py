@@ -356,7 +356,7 @@ def test_read_through_spark_watch_and_cancel(dashboard: str, watched: Watched, a
     query.fill("DROP TABLE t")
     query.blur()
     page.get_by_role("button", name="Run").click()
-    expect(page.get_by_text("only queries are allowed here")).to_be_visible()
+    expect(page.get_by_text("DropTable is not on the list")).to_be_visible()
     watched.clean()
 
 

@@ -227,3 +227,8 @@ def test_view_js_sets_text_only() -> None:
     assert not re.findall(
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser", text
     )
+
+
+def test_csv_of_large_text_has_no_formulas_either() -> None:
+    table = pa.table({"x": pa.array(["=1+1", "a"], pa.large_string())})
+    assert _csv(Collection(table, "rows")).decode().splitlines()[1:] == ['"\'=1+1"', '"a"']
