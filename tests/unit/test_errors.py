@@ -61,5 +61,6 @@ def test_orphans_of_a_store_are_not_supported(tmp_path: Path, monkeypatch: pytes
 
     table = explorer.open_table(str(make_table(tmp_path)))
     object.__setattr__(table.metadata, "location", "s3://bucket/t")
+    table.reader.storage.roots.append("s3://bucket/t")
     with pytest.raises(errors.NotSupported, match="local folders only"):
         maintenance.orphans(table)
