@@ -174,7 +174,6 @@ def test_a_password_page_of_our_own(shared: Served, watched: Watched, artifacts:
     field.fill("wrong")
     field.press("Enter")
     expect(page.get_by_text("not the password")).to_be_visible()
-    watched.errors.clear()  # of the 401 itself
     page.get_by_label("Password").fill("a b&c")
     page.get_by_label("Password").press("Enter")
     expect(page.locator(".ix-name")).to_have_text("sandbox.demo.three_inserts", timeout=60_000)
@@ -188,6 +187,7 @@ def test_a_password_page_of_our_own(shared: Served, watched: Watched, artifacts:
     page.locator(".bk-tab").get_by_text("Maintain", exact=True).click()
     expect(page.get_by_text("Previews only")).to_be_visible()
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+    watched.errors[:] = [e for e in watched.errors if "401" not in e]  # that of the login page itself
     watched.clean()
 
 
