@@ -87,7 +87,15 @@ def to_json(value: Any) -> str:
 
 def from_json(text: str) -> Any:
     """What `to_json` wrote, with the bytes back."""
-    return json.loads(text, object_hook=lambda d: bytes.fromhex(d["\0bytes"]) if "\0bytes" in d else d)
+    return json.loads(text, object_hook=_restored)
+
+
+def _restored(value: dict[str, Any]) -> Any:
+    coded = value.get("\0bytes")
+    if len(value) == 1 and isinstance(coded, str):
+        with contextlib.suppress(ValueError):  # a file may have such a key itself
+            return bytes.fromhex(coded)
+    return value
 
 
 class _Worker:
