@@ -255,13 +255,19 @@ def check_known(table: Table, engine: SparkEngine) -> None:
         )
 
 
+def checked_write(table: Table, sql: str, engine: SparkEngine) -> tuple[Any, Any]:
+    """A session for a statement that writes to a table, and its plan, for guard.run. Raises AccessRefused, EngineError,
+    StatementFailed, UnreadableFile."""
+    own = tuple(table.name.split("."))
+    table.check_readable(own)
+    session = engine.person_session()
+    return session, check_write(session, sql, own, table.check_readable)
+
+
 def _sql(table: Table, sql: str, what: str, engine: SparkEngine | None) -> list[dict[str, Any]]:
     """Run a statement of ours on a table, checked like a person's: its names are strangers', too."""
     spark = engine or shared_engine()
-    own = tuple(table.name.split("."))
-    table.check_readable(own)
-    session = spark.person_session()
-    plan = check_write(session, sql, own, table.check_readable)
+    session, plan = checked_write(table, sql, spark)
     try:
         answer: list[dict[str, Any]] = run_checked(session, plan).toArrow().to_pylist()
     except Exception as error:  # Spark raises many kinds

@@ -15,13 +15,13 @@ from py4j.protocol import Py4JError
 
 from explorer.core.effects import Effects, Written
 from explorer.engines import quoting
-from explorer.engines.guard import check_write, run
+from explorer.engines.guard import run
 from explorer.engines.reads import failure
 from explorer.engines.spark import SparkEngine, shared_engine
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
 from explorer.io.storage import local_path
 from explorer.lab import java as reflect
-from explorer.maintenance import catalog_and_name, check_known, check_writable
+from explorer.maintenance import catalog_and_name, check_known, check_writable, checked_write
 from explorer.table import Table
 
 _NAMED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|\{t\}|(?<![\w.])t(?!\w)""")
@@ -42,13 +42,10 @@ def observe(table: Table, sql: str, engine: SparkEngine | None = None, allow_wri
     check_writable(table, allow_writes)
     spark = engine or shared_engine()
     check_known(table, spark)
-    own = table.name.split(".")
-    name = quoting.identifier(own)
+    name = quoting.identifier(table.name.split("."))
     statement = _NAMED.sub(lambda match: match.group(1) or name, sql.strip().rstrip(";"))
-    statement = statement.replace("{name}", catalog_and_name(table)[1].replace("\\", "\\\\").replace("'", "\\'"))
-    session = spark.person_session()
-    plan = check_write(session, statement, own, table.check_readable)
-    table.check_readable(tuple(own))
+    statement = statement.replace("{name}", quoting.literal(catalog_and_name(table)[1])[1:-1])
+    session, plan = checked_write(table, statement, spark)
     return _observed(table, spark, session, statement, lambda: tuple(run(session, plan).toArrow().to_pylist()))
 
 
