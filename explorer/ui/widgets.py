@@ -32,6 +32,12 @@ class Text(pmui.Typography):
         # what Markdown would make; its margins are part of the look.
         return {"object": escape(f"<p>{escape('' if obj is None else lines(str(obj)))}</p>")}
 
+    @property
+    def _linked_properties(self) -> tuple[str, ...]:
+        # Nothing comes back from the page. Of two changes in a row, Panel may take its own first one for the page's:
+        # the text would be what was sent (escaped), escaped again.
+        return ()
+
 
 def lines(text: str) -> str:
     """Text whose line breaks stay, and no other control or invisible character."""

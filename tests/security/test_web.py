@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from explorer.graphs.graph import Edge, Elided, Graph, Node
 from explorer.inspection import inspect
 from explorer.ui.export import export
 from explorer.ui.tables import _csv
+from explorer.ui.widgets import Text
 from explorer.views.dot import render_dot, render_image
 from tests.security.web_cases import FORMULAS, HARMLESS, LABELS, MARKUP, NUMBERS, SECRETS, TERMINAL, Attack
 from tests.unit.small import edit_metadata, make_table
@@ -220,6 +222,12 @@ def test_only_widgets_uses_what_renders_markup(path: Path) -> None:
     markup = r"pn\.pane\.|Typography\(|StaticText|Alert\(|Tabulator\(|notifications\.|Markdown\(|Tooltip\("
     scripts = r"pn\.FlexBox|ReactiveHTML\(|CustomJS\(|jslink|jscallback|js_on_"
     assert not re.findall(f"{markup}|{scripts}", path.read_text())
+
+
+def test_a_page_cannot_set_text() -> None:
+    text = Text("first")
+    text.get_root().data.object = escape(escape("<p>second</p>"))  # as a page, or Panel's own echo of a change, would
+    assert text.object == "first"
 
 
 def test_view_js_sets_text_only() -> None:
