@@ -27,6 +27,7 @@ from explorer.io import rows as contents
 from explorer.io.reader import TableReader
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.progress import steps
 
 MEMORY_BYTES, MANIFESTS, FILES_AT_ONCE = 256 << 20, 2000, 50_000
 
@@ -240,7 +241,7 @@ def row_diff(
     frames, size = [], 0
     for side in sides:
         parts = [_empty(schema, lineage)]
-        for data, verdicts, signature in side.files:
+        for data, verdicts, signature in steps(side.files, "data files"):
             if signature not in same:
                 rows = reader.live(data, verdicts, schema, lineage)
                 size += rows.nbytes
@@ -276,7 +277,7 @@ class _Side:
     def __init__(self, found: Applicability) -> None:
         self.by_path = {d.path: d for d in found.data}
         self.files = []
-        for data in found.data:
+        for data in steps(found.data, "data files"):
             verdicts = [v for v in found.of(data) if v.applies]
             signature = (data.path, frozenset(v.delete.key for v in verdicts))
             self.files.append((data, verdicts, signature))

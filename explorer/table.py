@@ -38,6 +38,7 @@ from explorer.io.rows import read_schema
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
+from explorer.progress import steps
 from explorer.reading import Reading, check_named, reading, sql_request
 from explorer.rowlevel import RowReader, row_diff
 from explorer.views import rows
@@ -196,7 +197,7 @@ class Table:
         stored = list(self.stored_entries(listed, metrics))
         unified = unified_partition_type(self.metadata, [t for _, t in stored])
         done: list[pa.Table] = []
-        for manifest, table in stored:
+        for manifest, table in steps(stored, "manifests"):
             wide = as_of_snapshot(table, manifest, snapshot.snapshot_id if snapshot else -1)
             partition = conform_partition(table, unified)
             wide = wide.set_column(wide.schema.get_field_index("partition"), pa.field("partition", unified), partition)
@@ -239,7 +240,7 @@ class Table:
         ordered = sorted(lists, key=lambda s: s != view.snapshot_id)  # the snapshot in view speaks first
         entries: dict[str, pa.Table | None] = {}
         matching: set[str] = set()
-        for snapshot_id in ordered:
+        for snapshot_id in steps(ordered, "snapshots"):
             wanted = [
                 m
                 for m in lists[snapshot_id]
@@ -357,7 +358,7 @@ class Table:
         except ValueError as error:
             raise NotFoundInTable(str(error)) from error
         commits = []
-        for snapshot in run:
+        for snapshot in steps(run, "snapshots"):
             listed = self.manifest_files(snapshot)
             wrote = [m for m in listed if m.added_snapshot_id == snapshot.snapshot_id]
             entries = {m.manifest_path: e for m, e in self._many_logical(wrote, snapshot.snapshot_id)}

@@ -14,6 +14,7 @@ import pyarrow as pa
 from explorer.core.values import comparable_bound, partition_path
 from explorer.model.manifest import file_kind
 from explorer.model.metadata import PartitionSpec, TableMetadata
+from explorer.progress import steps
 
 PATH_ID = 2147483546
 """Field id of `file_path` in position delete files (spec: "Reserved Field IDs")."""
@@ -151,7 +152,7 @@ class Applicability:
 
     def verdicts(self) -> list[Verdict]:
         """All pairs that could matter, in the order of the data files."""
-        return [v for data in self.data for v in self.of(data)]
+        return [v for data in steps(self.data, "data files") for v in self.of(data)]
 
     def _reasons(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
         if delete.kind == "deletion_vector":

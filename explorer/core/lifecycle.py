@@ -13,6 +13,7 @@ from explorer.core.entries import as_of, inherit
 from explorer.core.names import manifest_name, runs, snapshot_name, snapshot_ordinals
 from explorer.model.manifest import STATUS, ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.progress import steps
 
 Entries = Callable[[ManifestFile, int], "pa.Table | None"]
 Manifests = Callable[[Snapshot], Sequence[ManifestFile]]
@@ -46,7 +47,7 @@ def lifecycle(metadata: TableMetadata, manifests: Manifests, entries: Entries) -
     parent. Only manifests that come or go are decoded."""
     ordinals = snapshot_ordinals(metadata)
     cells: list[Cell] = []
-    for snapshot in sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]):
+    for snapshot in steps(sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]), "snapshots"):
         here = manifests(snapshot)
         parent = metadata.snapshot(snapshot.parent_snapshot_id)
         before = {m.manifest_path: m for m in manifests(parent)} if parent else {}
@@ -142,7 +143,7 @@ def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: 
     stored entries of manifests, each of which is looked through once. Raises ValueError when several files match."""
     ordinals = snapshot_ordinals(metadata)
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
-    every = {m.manifest_path: m for s in snapshots for m in manifests(s)}
+    every = {m.manifest_path: m for s in steps(snapshots, "snapshots") for m in manifests(s)}
     mentions = {}
     for manifest, table in stored(list(every.values())):
         inherited = inherit(table, manifest)  # before filtering: row ids count all entries
@@ -151,7 +152,7 @@ def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: 
             mentions[manifest.manifest_path] = found
     events: list[FileEvent] = []
     seen: set[str] = set()
-    for snapshot in snapshots:
+    for snapshot in steps(snapshots, "snapshots"):
         name = snapshot_name(snapshot.snapshot_id, ordinals)
         for manifest in manifests(snapshot):
             if manifest.manifest_path not in mentions:

@@ -12,6 +12,7 @@ from explorer.core.costs import file_bytes
 from explorer.core.entries import DELETED, live
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.progress import steps
 
 Manifests = Callable[[Snapshot], Sequence[ManifestFile]]
 Stored = Callable[[Sequence[ManifestFile]], "Iterable[tuple[ManifestFile, pa.Table]]"]
@@ -47,7 +48,7 @@ class Reach:
 def reach(snapshots: Iterable[Snapshot], manifests: Manifests, stored: Stored) -> Reach:
     """What these snapshots reach: lists, manifests, and the files of entries that are not DELETED."""
     lists, every = set(), {}
-    for snapshot in snapshots:
+    for snapshot in steps(snapshots, "snapshots"):
         if snapshot.manifest_list:
             lists.add(snapshot.manifest_list)
         every.update({m.manifest_path: m for m in manifests(snapshot)})
