@@ -101,6 +101,11 @@ def steps(items: Iterable[T], what: str, total: int = 0) -> Iterator[T]:
     return iter(items) if watch is None else watch.steps(items, total or length_hint(items), what)
 
 
+def listener() -> Watch | None:
+    """Who waits for what this thread does, if anybody listens."""
+    return _WATCH.get()
+
+
 def tell(done: int, total: int, what: str) -> None:
     """So far is what this thread does."""
     watch = _WATCH.get()

@@ -19,7 +19,7 @@ import pyarrow as pa
 from explorer.engines import guard
 from explorer.engines.spark import SparkEngine
 from explorer.errors import EngineError, ExplorerError, NotPossible, StatementFailed
-from explorer.progress import Cancelled, Phase, Progress, cancelled, tell
+from explorer.progress import Cancelled, Phase, Progress, listener
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -186,11 +186,12 @@ class ReadSession:
     def read(self, request: ReadRequest | SqlRequest) -> Read:
         """Carry out a read and wait for it; a Watch is told of it and may cancel it. Raises ReadFailed."""
         read = self.submit(request)
-        while not read.wait(WAIT_S):
-            if cancelled():
+        watch = listener()
+        while watch is not None and not read.wait(WAIT_S):
+            if watch.cancelled:
                 read.cancel()
             now = read.progress()
-            tell(now.done, now.total, now.what)
+            watch.tell(now.done, now.total, now.what)
         read.result()
         return read
 

@@ -34,6 +34,7 @@ from explorer.io.reader import TableReader
 from explorer.lab import java as reflect
 from explorer.lab.pyiceberg_hooks import HookedCatalog, Point, break_connection
 from explorer.maintenance import orphans
+from explorer.progress import steps
 from explorer.table import Table
 
 TABLE = ("race", "t")
@@ -231,7 +232,7 @@ def kills(
     try:
         _make(home)
         (home / "go").touch()
-        for i in range(times):
+        for i in steps(range(times), "kills"):
             name = f"{kind}-{i}"
             process = _start(home, kind, name, 1_000_000) if kind == "java" else _fork(home, name)
             while "ready" not in _acks(home, name):
@@ -284,7 +285,7 @@ def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] =
         (home / "go").touch()
         _pyiceberg_writer(home, "first")(0)
         wanted = [(kind, fault) for kind in kinds for fault in FAULTS]
-        for i, (kind, fault) in enumerate(wanted, 1):
+        for i, (kind, fault) in enumerate(steps(wanted, "faults"), 1):
             name = f"{kind}-{fault}"
             before = set(orphans(table_of(home)))
             process = _start(home, f"{FAULT}{kind}/{fault}", name, 1)
