@@ -200,7 +200,8 @@ class Job:
             label="Cancel", variant="outlined", size="small", width=85, margin=(0, 10), visible=False
         )
         self.cancel_button.on_click(lambda _: self._pressed())
-        self.view = pn.Column(pn.Row(self.status, self.cancel_button), self.bar, sizing_mode="stretch_width")
+        line = pn.Row(self.status, self.cancel_button)
+        self.view = pn.Column(line, self.bar, sizing_mode="stretch_width", visible=bool(words))
         self._buttons, self._box, self._pool, self._settled = buttons, box, pool, settled
         self._cancels = True
         self._now: Task | None = None
@@ -215,9 +216,11 @@ class Job:
         return self._now is not None
 
     def say(self, words: str) -> None:
-        """Show a line of status."""
+        """Show a line of status; without words there is none."""
         if self.status.object != words:
             self.status.object = words
+        if self.view.visible != bool(words):
+            self.view.visible = bool(words)
 
     def start(
         self,
