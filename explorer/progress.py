@@ -7,7 +7,8 @@ What loops over snapshots, manifests or files loops over `steps(...)`. Who waits
         table.fate("id = 7")      # meanwhile, from any thread: watch.done, watch.total, watch.what, watch.cancel()
 
 Of loops inside loops the outermost tells how far it is, and each asks whether to go on. Without a watch `steps` returns
-what it was given. What waits for others instead of looping (Spark, writer processes) uses `tell` and `cancelled`."""
+what it was given. What waits for others instead of looping (Spark, writer processes) uses `tell` and `cancelled`, and
+does `as_one_step` what must not be stopped in the middle."""
 
 from __future__ import annotations
 
@@ -89,6 +90,7 @@ class Watch:
         finally:
             if outermost:
                 self._telling = False
+                self.tell(0, 0, "")
 
 
 _WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
@@ -99,6 +101,16 @@ def steps(items: Iterable[T], what: str, total: int = 0) -> Iterator[T]:
     themselves. Raises Cancelled between two of them."""
     watch = _WATCH.get()
     return iter(items) if watch is None else watch.steps(items, total or length_hint(items), what)
+
+
+@contextmanager
+def as_one_step() -> Iterator[None]:
+    """What this thread does in the block is no loop to who waits: it tells nothing, and is not stopped midway."""
+    token = _WATCH.set(None)
+    try:
+        yield
+    finally:
+        _WATCH.reset(token)
 
 
 def listener() -> Watch | None:

@@ -34,7 +34,7 @@ from explorer.io.reader import TableReader
 from explorer.lab import java as reflect
 from explorer.lab.pyiceberg_hooks import HookedCatalog, Point, break_connection
 from explorer.maintenance import orphans
-from explorer.progress import steps
+from explorer.progress import as_one_step, steps
 from explorer.table import Table
 
 TABLE = ("race", "t")
@@ -216,7 +216,8 @@ def race(
                 for process in running:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-        return _tally(home, names, time.time() - began)
+        with as_one_step():  # cancelled, too, it is told what came of it
+            return _tally(home, names, time.time() - began)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 

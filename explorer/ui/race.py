@@ -53,7 +53,7 @@ class RacePanel:
 
         def so_far(progress: Progress) -> str:
             if not laps:
-                return f"The writers get ready… {progress}"
+                return f"The writers get ready… {str(progress).removeprefix('running, ')}"
             lap = laps[-1]
             speed = lap.acknowledged / lap.seconds if lap.seconds else 0.0
             self.picture.object = race_svg(list(laps), total)

@@ -22,7 +22,7 @@ from explorer.ui.background import ELSEWHERE, HERE, Job, Pool, answered
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import DeletesState
 from explorer.ui.tables import download_buttons
-from explorer.ui.widgets import SMALL, Text, column_names, grid, heading, lazy_tabs, note, version_input, versions
+from explorer.ui.widgets import SMALL, WRAP, Text, column_names, grid, heading, lazy_tabs, note, version_input, versions
 from explorer.views.rows import plain
 from explorer.views.rowviews import change_table, cost_rows, delete_rows, event_rows, row_diff_words
 from explorer.views.text import cell
@@ -102,7 +102,7 @@ class ReadPanel:
     def controls(self) -> list[Any]:
         """What is chosen above the rows."""
         where = [self.where] if self.sql else []
-        return [pn.Row(self.version, *where, self.columns, self.limit, self.provenance, self.run)]
+        return [pn.Row(self.version, *where, self.columns, self.limit, self.provenance, self.run, styles=WRAP)]
 
     def asking(self) -> Callable[[], Asked]:
         """What to call for the read that the controls ask for, as they are now. It raises NotFoundInTable."""

@@ -109,7 +109,8 @@ def grid(
     )
     if len(data) > page_size:
         options |= {"pagination": "remote", "page_size": page_size}
-    titles = {drawn: " "} if drawn else {}  # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
+    # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
+    titles = {name: " " for name in data.columns if name in ("", drawn)}
     formatters = {name: {"type": "textarea"} for name in wrapped} | ({drawn: {"type": "html"}} if drawn else {})
     return Grid(
         data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths or {},

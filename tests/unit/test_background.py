@@ -18,7 +18,7 @@ from panel.io.state import set_curdoc
 from explorer.errors import NotFoundInTable
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
-from explorer.progress import Cancelled, Watch, cancelled, steps, tell
+from explorer.progress import Cancelled, Watch, as_one_step, cancelled, steps, tell
 from explorer.table import Table
 from explorer.ui.background import Job, Pool, Task
 from tests.unit.small import make_table
@@ -91,6 +91,17 @@ def test_a_cancelled_loop_stops_between_two_steps() -> None:
     assert not cancelled()
 
 
+def test_what_is_one_step_is_not_stopped_in_the_middle() -> None:
+    watch, done = Watch(), list[int]()
+    watch.cancel()
+    with watch.listening():
+        with as_one_step():
+            done += steps(range(3), "numbers")
+            assert not cancelled()
+        assert cancelled()
+    assert (done, watch.total) == ([0, 1, 2], 0)
+
+
 QUESTIONS: dict[str, Callable[[Table], object]] = {
     "fate": lambda table: table.fate("id = 2"),
     "row diff": lambda table: table.row_diff("snapshot-1", "snapshot-6"),
@@ -111,11 +122,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("what", QUESTIONS)
 def test_long_questions_tell_how_far_they_are_and_can_be_cancelled(what: str, folder: Path) -> None:
-    watch = Watch()
-    with watch.listening():
+    told = list[tuple[int, int, str]]()
+
+    class Noting(Watch):
+        def tell(self, done: int, total: int, what: str) -> None:
+            told.append((done, total, what))
+
+    with Noting().listening():
         QUESTIONS[what](Table(TableReader(locate(str(folder)))))
-    assert watch.total > 0
-    assert watch.what
+    loops = [step for step in told if step[1]]
+    assert loops
+    assert all(done < total and what for done, total, what in loops)
+    assert told[-1] == (0, 0, "")  # between loops nobody knows how far it is
     watch = Watch()
     watch.cancel()
     with watch.listening(), pytest.raises(Cancelled):
