@@ -215,6 +215,11 @@ class Job:
         """Whether an answer is still to come."""
         return self._now is not None
 
+    @property
+    def open(self) -> bool:
+        """Whether it may be asked now: what writes is not replaced."""
+        return self._now is None or self._cancels
+
     def say(self, words: str) -> None:
         """Show a line of status; without words there is none."""
         if self.status.object != words:
@@ -230,7 +235,10 @@ class Job:
         cancels: bool = True,
     ) -> None:
         """Ask: `work` is done on a thread, and `done(its result)` on the page's. `words` say what is being done, or
-        make of its progress what to say of it. Without `cancels` nobody may stop it: it writes."""
+        make of its progress what to say of it. Without `cancels` nobody may stop it, and what is asked before
+        it is over (by a second click, say) is not done: it writes."""
+        if not self.open:
+            return
         if self._now is not None:
             self._now.cancel()
         else:

@@ -115,9 +115,9 @@ class LabPanel:
             "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap. "
             "New run begins anew."
         )
-        self.job = Job(words, [self.reset, self.orders], None, ELSEWHERE, self._settled)
-        self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.saved = pmui.FileInput(label="Replay a run", accept=".json", variant="outlined", width=145, margin=(8, 4))
+        self.job = Job(words, [self.reset, self.orders, self.saved], None, ELSEWHERE, self._settled)
+        self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.switches = pmui.Button(label="Validations", width=125, **look)
         shown = self.writers.validations
         self.switches.on_click(lambda _: setattr(shown, "visible", not shown.visible))
@@ -198,6 +198,8 @@ class LabPanel:
         self.play.label = "Pause" if self._playing else "Play"
 
     def _begin(self, make: Callable[[], Run], words: str) -> None:
+        if not self.job.open:
+            return
         old, self.run, self._seen, self._playing = self.run, None, None, False
 
         def work() -> Look:
@@ -220,9 +222,9 @@ class LabPanel:
 
     def _step(self, name: str) -> None:
         run, token, why = self.run, name + self.fault.value, self._seen.why if self._seen else {}
-        self.fault.value = ""
-        if run is None:
+        if run is None or not self.job.open:
             return
+        self.fault.value = ""
 
         def work() -> Look:
             run.step(token)

@@ -123,7 +123,7 @@ class Download(pn.widgets.FileDownload):
     """A button that saves a file. Pressed, it has the file made off the page's thread."""
 
     def __init__(self, **look: Any) -> None:
-        super().__init__(callback=lambda: None, embed=False, button_type="default", button_style="outline", **look)
+        super().__init__(callback=lambda: None, embed=False, button_type="default", **look)
         self.press: Callable[[], None]
 
     @param.depends("_clicks", watch=True)

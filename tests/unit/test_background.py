@@ -299,7 +299,7 @@ def test_what_shows_an_answer_may_fail_too(pool: Pool) -> None:
     on_a_page(test)
 
 
-def test_what_writes_cannot_be_cancelled_from_the_page(pool: Pool) -> None:
+def test_what_writes_is_neither_cancelled_from_the_page_nor_replaced(pool: Pool) -> None:
     async def test() -> None:
         answers, gate = list[Any](), Gate("written")
         job = Job(pool=pool)
@@ -307,6 +307,7 @@ def test_what_writes_cannot_be_cancelled_from_the_page(pool: Pool) -> None:
         await until(lambda: job.bar.visible)
         assert not job.cancel_button.visible
         job.cancel_button.clicks += 1  # a browser can press what is not shown
+        job.start(lambda: pytest.fail("written twice"), answers.append, "Writing…")  # or press twice
         gate.open.set()
         await until(lambda: not job.busy)
         assert answers == ["written"]
