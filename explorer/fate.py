@@ -25,7 +25,7 @@ from explorer.errors import NotFoundInTable
 from explorer.io import budget
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
-from explorer.rowlevel import Opened, RowReader
+from explorer.rowlevel import RowReader
 
 Place = tuple[str, int]
 """A stored row: its data file's path and its position there."""
@@ -52,11 +52,11 @@ class Fate:
     row from a new one; else the identifier fields or, in v3, row ids do. Raises NotFoundInTable for a predicate that
     does not fit the schema, UnreadableFile for a file that cannot be read."""
 
-    def __init__(self, table: Opened, reader: RowReader, where: str, keys: Sequence[str] = ()) -> None:
+    def __init__(self, reader: RowReader, where: str, keys: Sequence[str] = ()) -> None:
         from pyiceberg.io.pyarrow import expression_to_pyarrow  # slow to import
 
-        self.table, self.reader, self.where = table, reader, where
-        meta = table.metadata
+        self.reader, self.where = reader, where
+        meta = self.metadata = reader.tree.metadata
         self.schema = read_schema(meta, None)
         self._lineage = meta.format_version >= 3
         self._bound = bound_filter(where, self.schema)
@@ -180,7 +180,7 @@ class Fate:
 
     def _jumps(self) -> list[FateEvent]:
         """Rows that came or went because the current snapshot was set, not because one was committed."""
-        meta, events = self.table.metadata, []
+        meta, events = self.metadata, []
         previous: int | None = None
         for entry in current_log(meta):
             snapshot = meta.snapshot(entry.snapshot_id)
@@ -217,10 +217,10 @@ class Fate:
         at: Snapshot | None = snapshot
         while at is not None and at.snapshot_id not in ancestors:
             ancestors.append(at.snapshot_id)
-            at = self.table.metadata.snapshot(at.parent_snapshot_id)
+            at = self.metadata.snapshot(at.parent_snapshot_id)
         for ancestor, older in itertools.pairwise(ancestors):
             if place in {*self.standings[older].visible, *self.standings[older].hidden}:
-                step = self.table.metadata.snapshot(ancestor)
+                step = self.metadata.snapshot(ancestor)
                 return (
                     f"{snapshot_name(ancestor, self._ordinals)} ({step.operation if step else '?'}) removed its "
                     "data file"

@@ -122,7 +122,7 @@ def life(table: Table, path: str) -> Section:
     except ExplorerError as error:
         return Section("its life", note=str(error))
     told = [
-        (runs(e.snapshot for e in c), c[0].manifest, c[0].status, c[0].logical_status or "filtered out")
+        (runs(e.snapshot for e in c), c[0].manifest, c[0].status, core.read_as(c[0].logical_status))
         for c in found.chapters()
     ]
     end = f"deleted by {found.deleted_by}" if found.deleted_by else "not deleted"
@@ -274,7 +274,7 @@ def _snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     words = {True: "agrees", False: "⚠ contradicts", None: "not known"}
     checked = [
         (t.name, t.summary, t.computed, words[t.agrees])
-        for t in totals(snapshot.summary, table.manifest_files(snapshot))
+        for t in totals(snapshot.summary, table.tree.manifests(snapshot))
     ]
     sections.append(Section("totals checked", columns=("total", "summary", "manifest list", ""), rows=checked))
     schema = table.metadata.schema(snapshot.schema_id)
@@ -285,7 +285,7 @@ def _snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
 
 def _manifest_list(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     snapshot = table.reader.require_snapshot(facts["snapshot_id"])
-    listed = table.manifest_files(snapshot)
+    listed = table.tree.manifests(snapshot)
     fields: Fields = [
         ("manifest-list", snapshot.manifest_list or "none: v1 with inline manifests", ""),
         ("manifests", len(listed), ""),
@@ -308,7 +308,7 @@ def _manifest_list(table: Table, facts: Mapping[str, Any]) -> list[Section]:
 
 
 def _manifest(table: Table, facts: Mapping[str, Any]) -> list[Section]:
-    manifest, snapshot = table.find_manifest(facts["path"], facts.get("snapshot_id"))
+    manifest, snapshot = table.tree.find_manifest(facts["path"], facts.get("snapshot_id"))
     row = rows.manifest_row(manifest, table.metadata)
     summaries = row.pop("partitions")
     ordinals = snapshot_ordinals(table.metadata)
@@ -317,7 +317,7 @@ def _manifest(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         "manifest_length": human_bytes(manifest.manifest_length),
     }
     sections = []
-    entries = table.logical_entries(manifest, snapshot.snapshot_id)
+    entries = table.tree.logical_entries(manifest, snapshot)
     if entries is not None:
         sections.append(_entries_section(entries, snapshot_name(snapshot.snapshot_id, ordinals)))
     sections.append(Section("in the manifest list", [(k, v, hints.get(k, "")) for k, v in row.items()]))
@@ -365,7 +365,7 @@ def _entries_section(entries: Any, seen_from: str) -> Section:
     listed = [
         (
             r["file_path"].rsplit("/", 1)[-1], STATUS.get(r["status"], r["status"]),
-            r["logical_status"] or "filtered out",
+            core.read_as(r["logical_status"]),
             r["sequence_number"], r["inherited_sequence_number"],
         )
         for r in first
@@ -380,8 +380,8 @@ def _entries_section(entries: Any, seen_from: str) -> Section:
 
 
 def _entry(table: Table, facts: Mapping[str, Any]) -> tuple[dict[str, Any], ManifestFile, str, int]:
-    manifest, snapshot = table.find_manifest(facts["manifest_path"], facts.get("snapshot_id"))
-    entries = table.logical_entries(manifest, snapshot.snapshot_id, metrics=True)
+    manifest, snapshot = table.tree.find_manifest(facts["manifest_path"], facts.get("snapshot_id"))
+    entries = table.tree.logical_entries(manifest, snapshot, metrics=True)
     if entries is not None:
         for ordinal, row in enumerate(entries.select(["file_path", "content_offset"]).to_pylist()):
             if row["file_path"] == facts["path"] and row["content_offset"] == facts.get("content_offset"):
@@ -397,9 +397,7 @@ def _entry(table: Table, facts: Mapping[str, Any]) -> tuple[dict[str, Any], Mani
 def _file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     row, manifest, seen_from, ordinal = _entry(table, facts)
     spec = table.metadata.spec(manifest.partition_spec_id)
-    states = [
-        ("status", STATUS.get(row["status"], row["status"]), row["logical_status"] or "filtered out", row["reason"])
-    ]
+    states = [("status", STATUS.get(row["status"], row["status"]), core.read_as(row["logical_status"]), row["reason"])]
     states += [(n, row[n], row[f"inherited_{n}"], row[f"{n}_origin"]) for n in core.INHERITED]
     sections = [
         Section("entry: stored and logical", columns=("field", "stored", f"as of {seen_from}", "why"), rows=states)

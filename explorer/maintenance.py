@@ -67,8 +67,7 @@ class Outcome:
 def table_holdings(table: Table) -> Holdings:
     """What the current snapshot holds."""
     snapshot = table.metadata.current_snapshot
-    tables = table.logical_tables(snapshot) if snapshot else []
-    return holdings(table.metadata, tables)
+    return holdings(table.metadata, table.tree.entries(snapshot))
 
 
 def preview(table: Table, operation: str, columns: str = "", retain_last: int = 1) -> Preview:
@@ -95,7 +94,7 @@ def preview(table: Table, operation: str, columns: str = "", retain_last: int = 
         )
         return Preview(operation, words, tuple(sorted(d.path for d in known.files.data)))
     if operation == "rewrite-manifests":
-        listed = table.manifest_files(table.metadata.current_snapshot)
+        listed = table.tree.manifests(table.metadata.current_snapshot)
         data = [m.manifest_path for m in listed if m.content == 0]
         one = (
             (
@@ -121,8 +120,8 @@ def _preview_expire(table: Table, retain_last: int) -> Preview:
         found = retention(meta, now, now, retain_last)
     except ValueError as error:
         return Preview("expire", (f"Iceberg would refuse: {error}.",), ())
-    every = reach(meta.snapshots, table.manifest_files, table.stored_entries)
-    gone = every.minus(reach(found.kept, table.manifest_files, table.stored_entries))
+    every = reach(table.tree, meta.snapshots)
+    gone = every.minus(reach(table.tree, found.kept))
     ids = {s.snapshot_id for s in found.kept}
     statistics = {s.path for s in meta.statistics} - {s.path for s in meta.statistics if s.snapshot_id in ids}
     words = (
@@ -152,7 +151,7 @@ def _kept_words(meta: TableMetadata, found: Retention) -> list[str]:
 def named_files(table: Table) -> set[str]:
     """Every file that a table's metadata leads to: metadata files, manifest lists, manifests, files and statistics."""
     meta = table.metadata
-    known = set(reach(meta.snapshots, table.manifest_files, table.stored_entries).paths)
+    known = set(reach(table.tree, meta.snapshots).paths)
     return known | {
         meta.metadata_location,
         *(e.metadata_file for e in meta.metadata_log),
@@ -309,9 +308,7 @@ def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | i
     if seen.abandoned:
         gone = [s for s in table.metadata.snapshots if s.snapshot_id in seen.abandoned]
         rest = [s for s in table.metadata.snapshots if s.snapshot_id not in seen.abandoned]
-        only = reach(gone, table.manifest_files, table.stored_entries).minus(
-            reach(rest, table.manifest_files, table.stored_entries)
-        )
+        only = reach(table.tree, gone).minus(reach(table.tree, rest))
         files = only.paths
         words.append(
             f"Only they reach {count(len(only.files), 'data or delete file')} and "

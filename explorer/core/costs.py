@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from explorer.core.entries import ADDED, DELETED, live
 from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.tree import Tree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 
@@ -119,6 +120,21 @@ def commit_cost(
         manifest_list_bytes=size(snapshot.manifest_list) if snapshot.manifest_list else None,
         metadata_json_bytes=size(json_file) if json_file else None,
     )
+
+
+def run_cost(tree: Tree, run: Sequence[Snapshot], size: Size) -> RunCost:
+    """What the commits of a run (see run_between) did and cost, and what of their files its last snapshot still
+    reads."""
+    if not run:
+        return RunCost((), 0)
+    commits = []
+    for snapshot in run:
+        listed = tree.manifests(snapshot)
+        wrote = [m for m in listed if m.added_snapshot_id == snapshot.snapshot_id]
+        entries = {m.manifest_path: table for m, table in tree.logical(wrote, snapshot)}
+        commits.append(commit_cost(tree.metadata, snapshot, listed, entries, size))
+    last = tree.logical(tree.manifests(run[-1]), run[-1])
+    return RunCost(tuple(commits), bytes_kept((table for _, table in last), [s.snapshot_id for s in run]))
 
 
 def bytes_kept(tables: Iterable[pa.Table], run: Sequence[int]) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from explorer.core.entries import LIVE
 from explorer.core.values import comparable_bound, partition_path
 from explorer.model.manifest import file_kind
 from explorer.model.metadata import PartitionSpec, TableMetadata
@@ -87,7 +88,7 @@ class Verdict:
 def live_files(entries: pa.Table, spec_id: int, manifest_path: str) -> list[LiveFile]:
     """The live files of one manifest's logical entries (see core.entries), bounds and counts too where they are
     there."""
-    return files_of(entries, spec_id, manifest_path, ("ADDED", "EXISTING"))
+    return files_of(entries, spec_id, manifest_path, LIVE)
 
 
 def files_of(entries: pa.Table, spec_id: int, manifest_path: str, statuses: Sequence[str]) -> list[LiveFile]:

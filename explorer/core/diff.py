@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.entries import DELETED
+from explorer.core.tree import Tree
 from explorer.core.values import partition_path
 from explorer.model.manifest import ManifestFile, file_kind
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -121,10 +122,15 @@ def only(mine: Sequence[ManifestFile], other: Sequence[ManifestFile]) -> list[Ma
 
 
 def diff(
-    before: Side, after: Side, metadata: TableMetadata, table: Mapping[str, Mapping[str, Any]] | None = None
+    tree: Tree,
+    first: Snapshot | None,
+    second: Snapshot | None,
+    table: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> SnapshotDiff:
-    """Compare two snapshots of one table; they need not be related. `table` is what core.metadata_diff says of their
-    times."""
+    """Compare two snapshots of one table; they need not be related, and None is the table before its first. `table` is
+    what core.metadata_diff says of their times."""
+    mine, theirs, metadata = tree.manifests(first), tree.manifests(second), tree.metadata
+    before, after = _side(tree, first, mine, theirs), _side(tree, second, theirs, mine)
     (old, old_carried), (new, new_carried) = _changes(before, after, metadata), _changes(after, before, metadata)
     kept = {m.manifest_path for m in before.manifests} & {m.manifest_path for m in after.manifests}
     gone, made = only(before.manifests, after.manifests), only(after.manifests, before.manifests)
@@ -141,6 +147,11 @@ def diff(
         table=table or {},
         carried=old_carried | new_carried,
     )
+
+
+def _side(tree: Tree, snapshot: Snapshot | None, mine: list[ManifestFile], other: list[ManifestFile]) -> Side:
+    entries = tree.logical(only(mine, other), snapshot) if snapshot else ()
+    return Side(snapshot, mine, {m.manifest_path: table for m, table in entries})
 
 
 _COLUMNS = ["content", "file_path", "file_format", "record_count", "file_size_in_bytes", "partition"]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from explorer.core.diff import manifest_fates
-from explorer.core.entries import as_of, inherit
+from explorer.core.entries import LIVE, as_of, inherit
 from explorer.core.names import manifest_name, runs, snapshot_name, snapshot_ordinals
+from explorer.core.tree import Tree
 from explorer.model.manifest import STATUS, ManifestFile
-from explorer.model.metadata import Snapshot, TableMetadata
-
-Entries = Callable[[ManifestFile, int], "pa.Table | None"]
-Manifests = Callable[[Snapshot], Sequence[ManifestFile]]
-Stored = Callable[[Sequence[ManifestFile]], "Iterable[tuple[ManifestFile, pa.Table]]"]
+from explorer.model.metadata import Snapshot
 
 
 @dataclass(frozen=True)
@@ -41,15 +39,15 @@ class Cell:
         return None if self.added is None or self.existing is None else self.added + self.existing
 
 
-def lifecycle(metadata: TableMetadata, manifests: Manifests, entries: Entries) -> list[Cell]:
+def lifecycle(tree: Tree) -> list[Cell]:
     """The cells of the matrix manifests by snapshots, in the order of the snapshots. Each snapshot is held against its
     parent. Only manifests that come or go are decoded."""
-    ordinals = snapshot_ordinals(metadata)
+    metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
     cells: list[Cell] = []
     for snapshot in sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]):
-        here = manifests(snapshot)
+        here = tree.manifests(snapshot)
         parent = metadata.snapshot(snapshot.parent_snapshot_id)
-        before = {m.manifest_path: m for m in manifests(parent)} if parent else {}
+        before = {m.manifest_path: m for m in tree.manifests(parent)}
         listed = {m.manifest_path for m in here}
         label = snapshot_name(snapshot.snapshot_id, ordinals)
 
@@ -85,7 +83,7 @@ def lifecycle(metadata: TableMetadata, manifests: Manifests, entries: Entries) -
         made = [m for m in here if m.manifest_path not in before]
         if not gone:
             continue
-        decoded = {m.manifest_path: e for m in (*gone, *made) if (e := entries(m, snapshot.snapshot_id)) is not None}
+        decoded = {m.manifest_path: table for m, table in tree.logical([*gone, *made], snapshot)}
         rewrites, dropped = manifest_fates(gone, made, decoded, decoded)
         names = {m.manifest_path: manifest_name(m, ordinals) for m in made}
         for rewrite in rewrites:
@@ -137,14 +135,14 @@ class Biography:
         return [list(events) for _, events in alike]
 
 
-def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: Stored) -> Biography | None:
-    """The life of the file whose path is, or ends with, `path`; None when no snapshot mentions it. `stored` gives the
-    stored entries of manifests, each of which is looked through once. Raises ValueError when several files match."""
-    ordinals = snapshot_ordinals(metadata)
+def biography(tree: Tree, path: str) -> Biography | None:
+    """The life of the file whose path is, or ends with, `path`; None when no snapshot mentions it. Each manifest
+    is looked through once. Raises ValueError when several files match."""
+    metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
-    every = {m.manifest_path: m for s in snapshots for m in manifests(s)}
+    every = {m.manifest_path: m for s in snapshots for m in tree.manifests(s)}
     mentions = {}
-    for manifest, table in stored(list(every.values())):
+    for manifest, table in tree.stored(list(every.values())):
         inherited = inherit(table, manifest)  # before filtering: row ids count all entries
         found = inherited.filter(_ends(inherited, path))
         if found.num_rows:
@@ -153,7 +151,7 @@ def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: 
     seen: set[str] = set()
     for snapshot in snapshots:
         name = snapshot_name(snapshot.snapshot_id, ordinals)
-        for manifest in manifests(snapshot):
+        for manifest in tree.manifests(snapshot):
             if manifest.manifest_path not in mentions:
                 continue
             listed = manifest_name(manifest, ordinals)
@@ -173,7 +171,7 @@ def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: 
         raise ValueError(f"{len(seen)} files end with {path!r}: {', '.join(sorted(seen)[:5])}")
     if not events:
         return None
-    live = tuple(dict.fromkeys(e.snapshot for e in events if e.logical_status in ("ADDED", "EXISTING")))
+    live = tuple(dict.fromkeys(e.snapshot for e in events if e.logical_status in LIVE))
     refs = tuple(r.name for r in metadata.refs if snapshot_name(r.snapshot_id, ordinals) in live)
     added = next((e.snapshot for e in events if e.logical_status == "ADDED"), None)
     deleted = next((e.snapshot for e in events if e.logical_status == "DELETED"), None)
@@ -194,8 +192,6 @@ def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: 
 
 
 def _ends(table: pa.Table, path: str) -> pa.ChunkedArray:
-    import pyarrow.compute as pc
-
     return pc.or_(pc.equal(table["file_path"], path), pc.ends_with(table["file_path"], f"/{path.lstrip('/')}"))
 
 

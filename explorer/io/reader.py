@@ -9,7 +9,8 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 from cachetools import LRUCache
@@ -26,11 +27,19 @@ from explorer.model.problem import Problem
 METRIC_NAMES = [f.name for f in METRIC_FIELDS]
 
 
-class Read(NamedTuple):
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Read(Generic[T]):
     """Something read, and what of it could not be."""
 
-    value: Any
+    value: T
     problems: tuple[Problem, ...]
+
+
+Listed = Read[list[ManifestFile]]
+Entries = Read["pa.Table | None"]
 
 
 BATCH_BYTES = 3 << 20
@@ -43,7 +52,7 @@ UNPACKING = 8
 """How many times its bytes a manifest takes while it is decoded, about."""
 
 
-def _bytes(read: Read) -> int:
+def _bytes(read: Entries) -> int:
     return 1000 if read.value is None else int(read.value.nbytes) + 1000
 
 
@@ -54,8 +63,16 @@ def _same_place(one: str, other: str) -> bool:
         return False
 
 
-def _unreadable(error: UnreadableFile) -> Read:
+def _unreadable(error: UnreadableFile) -> Entries:
     return Read(None, (Problem(error.path, error.cause, unaffected="other manifests are not affected"),))
+
+
+def _undamaged(read: Read[T]) -> T:
+    """What was read. Raises UnreadableFile if some of it could not be."""
+    for problem in read.problems:
+        if problem.severity == "error":
+            raise UnreadableFile(problem.file, problem.cause)
+    return read.value
 
 
 class TableReader:
@@ -85,11 +102,11 @@ class TableReader:
         self.problems = tuple(problems)
         self.storage = Storage([*own, *roots], location.properties, moved)
         self._lock = threading.Lock()
-        self._lists: LRUCache[int, Read] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
-        self._entries: LRUCache[tuple[str, bool], Read] = LRUCache(MEMORY_BYTES, getsizeof=_bytes)
+        self._lists: LRUCache[int, Listed] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
+        self._entries: LRUCache[tuple[str, bool], Entries] = LRUCache(MEMORY_BYTES, getsizeof=_bytes)
         self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
 
-    def manifests(self, snapshot: Snapshot) -> Read:
+    def manifests(self, snapshot: Snapshot) -> Listed:
         """The snapshot's manifest list as list[ManifestFile], in the order it is stored. Never raises for a bad file:
         what is wrong is a Problem, and what could be read is there."""
         with self._lock:
@@ -103,7 +120,7 @@ class TableReader:
             self._lists[snapshot.snapshot_id] = result
         return result
 
-    def _read_list(self, snapshot: Snapshot) -> Read:
+    def _read_list(self, snapshot: Snapshot) -> Listed:
         if snapshot.manifest_list is not None:
             data = self.storage.read(snapshot.manifest_list, limit=budget.MANIFEST)
             with budget.reading(len(data) * UNPACKING, snapshot.manifest_list):
@@ -136,15 +153,15 @@ class TableReader:
         """A manifest's Avro header. Raises UnreadableFile."""
         return manifests.header(self._container(manifest_path))
 
-    def entries(self, manifest: ManifestFile, metrics: bool = False) -> Read:
+    def entries(self, manifest: ManifestFile, metrics: bool = False) -> Entries:
         """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric
         columns unless asked. Never raises for a bad file: an unreadable manifest is None with its Problem."""
         return self._entries_of([manifest], metrics)[0]
 
-    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[Read]:
+    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[Entries]:
         """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
         manifests costs hardly more than one for one."""
-        found: dict[str, Read] = {}
+        found: dict[str, Entries] = {}
         keys: dict[str, str | None] = {}
         packed: dict[str, bytes] = {}
         for manifest in wanted:
@@ -173,8 +190,8 @@ class TableReader:
                     self._entries[(path, metrics)] = result
         return [found[m.manifest_path] for m in wanted]
 
-    def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Read]:
-        found: dict[str, Read] = {}
+    def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
+        found: dict[str, Entries] = {}
         opened: list[avro.Container] = []
         for path, data in packed.items():
             try:
@@ -190,7 +207,7 @@ class TableReader:
             found[container.path] = _unreadable(table) if bad else Read(table, container.problems)
         return found
 
-    def _remembered(self, path: str, key: str | None, metrics: bool) -> Read | None:
+    def _remembered(self, path: str, key: str | None, metrics: bool) -> Entries | None:
         """From memory or the disk cache."""
         with self._lock:
             if (path, metrics) in self._entries:
@@ -231,7 +248,7 @@ class TableReader:
 
     def many_entries(
         self, wanted: Iterable[ManifestFile], metrics: bool = False
-    ) -> Iterator[tuple[ManifestFile, Read]]:
+    ) -> Iterator[tuple[ManifestFile, Entries]]:
         """`entries` of several manifests, decoded a few at a time on threads, in the order given."""
         wanted = list(wanted)
         if len(wanted) < 2:
@@ -247,7 +264,7 @@ class TableReader:
                 batches.append([])
                 size = 0
         with ThreadPoolExecutor(workers) as pool:
-            waiting: deque[tuple[list[ManifestFile], Future[list[Read]]]] = deque()
+            waiting: deque[tuple[list[ManifestFile], Future[list[Entries]]]] = deque()
             for batch in filter(None, batches):
                 waiting.append((batch, pool.submit(self._entries_of, batch, metrics)))
                 if len(waiting) > workers * 2:  # bounded, so that a stream of any length fits in memory
@@ -277,18 +294,13 @@ class TableReader:
         statistics, for `Storage.check`. Raises UnreadableFile for what cannot be read: nobody knows what it names."""
         yield from filter(None, [snapshot.manifest_list])
         yield from (s.path for s in self.metadata.statistics if s.snapshot_id == snapshot.snapshot_id)
-        listed = self.manifests(snapshot)
-        self._refuse_damage(listed)
-        yield from (m.manifest_path for m in listed.value)
-        for _, read in self.many_entries(listed.value):
-            self._refuse_damage(read)
-            yield from read.value["file_path"].to_pylist()
-
-    @staticmethod
-    def _refuse_damage(read: Read) -> None:
-        for problem in read.problems:
-            if problem.severity == "error":
-                raise UnreadableFile(problem.file, problem.cause)
+        listed = _undamaged(self.manifests(snapshot))
+        yield from (m.manifest_path for m in listed)
+        for manifest, read in self.many_entries(listed):
+            table = _undamaged(read)
+            if table is None:
+                raise UnreadableFile(manifest.manifest_path, "it cannot be read")
+            yield from table["file_path"].to_pylist()
 
     def require_snapshot(self, snapshot_id: int) -> Snapshot:
         """The snapshot, or NotFoundInTable."""

@@ -210,7 +210,7 @@ def _kinds(table: Table) -> dict[str, str]:
         try:
             kinds |= {
                 m.manifest_path: "delete manifest" if m.content else "data manifest"
-                for m in table.manifest_files(snapshot)
+                for m in table.tree.manifests(snapshot)
             }
             for row in table.entries(snapshot.snapshot_id, "stored"):
                 kinds[row["file_path"]] = "data file" if not row["content"] else "delete file"

@@ -189,9 +189,7 @@ def test_refs_and_rollbacks_do_what_the_preview_says(
     lines = len(after.metadata.snapshot_log) - len(table.metadata.snapshot_log)
     assert lines == any("would get a line" in w for w in seen.words)
     led = {i for head in refs.values() for i in ancestry(after.metadata, head)}
-    still = reach(
-        [s for s in after.metadata.snapshots if s.snapshot_id in led], after.manifest_files, after.stored_entries
-    )
+    still = reach(after.tree, [s for s in after.metadata.snapshots if s.snapshot_id in led])
     assert not set(seen.files) & set(still.paths)
     assert bool(seen.files) == bool(seen.abandoned)
     kinds = {h.snapshot_id: h.kind for h in after.history()}
