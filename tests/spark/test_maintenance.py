@@ -10,7 +10,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
 from explorer import maintenance, scenarios
-from explorer.cli import OPERATIONS
+from explorer.cli.writes import OPERATIONS
 from explorer.core.lineage import ancestry
 from explorer.core.reach import reach
 from explorer.engines.spark import SparkEngine, sandbox_conf
