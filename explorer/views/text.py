@@ -66,7 +66,9 @@ def render_fields(fields: Mapping[str, Any], width: int | None = None) -> str:
 
 def _print(renderable: Any, width: int | None) -> str:
     out = io.StringIO()
-    console = Console(file=out, width=width or 160, highlight=False, markup=False, emoji=False, color_system=None)
+    console = Console(
+        file=out, width=width or 160, highlight=False, markup=False, emoji=False, color_system=None, force_jupyter=False
+    )
     console.print(renderable)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
