@@ -81,11 +81,11 @@ class RowReader:
         UnreadableFile."""
 
         def read() -> pa.Table:
-            found = contents.data_rows(self.tree.reader.storage, file, schema, self.tree.metadata, lineage)
-            positions = pa.array(np.arange(found.num_rows, dtype=np.int64))
+            rows = contents.data_rows(self.tree.reader.storage, file, schema, self.tree.metadata, lineage)
+            positions = pa.array(np.arange(rows.num_rows, dtype=np.int64))
             if lineage:
-                found = _lineage(found, file, positions)
-            return found.append_column("_pos", positions)
+                rows = _lineage(rows, file, positions)
+            return rows.append_column("_pos", positions)
 
         return self._once(("rows", file.path, str(schema), lineage), read)  # type: ignore[no-any-return]
 
@@ -140,7 +140,7 @@ class RowReader:
     def file_rows(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
         """All rows of a data file with `_pos`, and `_deleted_by`: what hides the row, in words, or null."""
         rows = self.rows(data, schema, lineage)
-        words: list[str | None] = [None] * rows.num_rows
+        hidden_by: list[str | None] = [None] * rows.num_rows
         hits = self.hits(verdicts)
         budget.within(sum(len(hit.positions) for hit in hits), budget.TOLD, data.path, "deleted rows", "use a row diff")
         for hit in hits:
@@ -148,8 +148,8 @@ class RowReader:
             said = f"{KIND_WORDS[delete.kind]} {base_name(delete.path)} (sequence number {delete.sequence_number})"
             for position in hit.positions.to_pylist():
                 if position < rows.num_rows:
-                    words[position] = said if words[position] is None else f"{words[position]}; {said}"
-        return rows.append_column("_deleted_by", pa.array(words, pa.string()))
+                    hidden_by[position] = said if hidden_by[position] is None else f"{hidden_by[position]}; {said}"
+        return rows.append_column("_deleted_by", pa.array(hidden_by, pa.string()))
 
     def live(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
         """The rows of a data file that readers see, with `_pos`."""
@@ -176,8 +176,8 @@ def _lineage(rows: pa.Table, file: LiveFile, positions: pa.Array) -> pa.Table:
 
 def _ids_below(schema: Schema, field_id: int) -> set[int]:
     """A field's id and those of everything inside it."""
-    found = Schema(schema.find_field(field_id))
-    return set(found.field_ids)
+    inner = Schema(schema.find_field(field_id))
+    return set(inner.field_ids)
 
 
 def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFrame:
@@ -254,11 +254,11 @@ def row_diff(reader: RowReader, before: Snapshot | None, after: Snapshot | None,
 class _Side:
     """The data files of one snapshot with their verdicts. A file is the same on both sides when its deletes are."""
 
-    def __init__(self, found: Applicability) -> None:
-        self.by_path = {d.path: d for d in found.data}
+    def __init__(self, files: Applicability) -> None:
+        self.by_path = {d.path: d for d in files.data}
         self.files = []
-        for data in found.data:
-            verdicts = [v for v in found.of(data) if v.applies]
+        for data in files.data:
+            verdicts = [v for v in files.of(data) if v.applies]
             signature = (data.path, frozenset(v.delete.key for v in verdicts))
             self.files.append((data, verdicts, signature))
         self.signatures = {signature for *_, signature in self.files}

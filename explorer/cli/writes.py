@@ -52,8 +52,8 @@ def maintain(
 
     table = opened(**where)
     if not really:
-        seen = maintenance.preview(table, operation, columns, retain_last)
-        emit(plain(asdict(seen)), output, lambda: "\n".join([*seen.words, *(f"  {path}" for path in seen.files)]))
+        plan = maintenance.preview(table, operation, columns, retain_last)
+        emit(plain(asdict(plan)), output, lambda: "\n".join([*plan.words, *(f"  {path}" for path in plan.files)]))
         finish(table)
         return
     done, after = maintenance.run(table, operation, columns, retain_last, allow_writes)
@@ -83,14 +83,14 @@ def undo(
     from explorer import maintenance
 
     table = opened(**where)
-    seen = maintenance.preview_undo(table, operation, name, snapshot)
+    outcome = maintenance.preview_undo(table, operation, name, snapshot)
     if really:
         sql, table = maintenance.run_undo(table, operation, name, snapshot, allow_writes)
         say(sql)
     emit(
-        asdict(seen),
+        asdict(outcome),
         output,
-        lambda: "\n".join([*(seen.words or ("nothing else changes",)), *(f"  {f}" for f in seen.files)]),
+        lambda: "\n".join([*(outcome.words or ("nothing else changes",)), *(f"  {f}" for f in outcome.files)]),
     )
     finish(table)
 
@@ -122,8 +122,8 @@ def observe(sql: str | None, api: str, allow_writes: bool, output: str, **where:
     if bool(sql) == bool(api):
         raise click.UsageError(f"give a statement, or --api with one of {', '.join(API)}")
     table = opened(**where)
-    seen = (
+    observed = (
         observe_api(table, api, allow_writes=allow_writes) if api else run(table, sql or "", allow_writes=allow_writes)
     )
-    emit(observation_object(seen), output, lambda: render_observation(seen))
-    finish(seen.table)
+    emit(observation_object(observed), output, lambda: render_observation(observed))
+    finish(observed.table)

@@ -146,11 +146,11 @@ def bytes_kept(tables: Iterable[pa.Table], run: Sequence[int]) -> int:
 def run_between(metadata: TableMetadata, first: int | None, last: int) -> list[Snapshot]:
     """The snapshots after `first` up to and with `last`, by parents, oldest first; None: from the oldest that is left.
     Raises ValueError when `first` is no ancestor of `last`."""
-    found: dict[int, Snapshot] = {}
+    run: dict[int, Snapshot] = {}
     snapshot = metadata.snapshot(last)
-    while snapshot is not None and snapshot.snapshot_id != first and snapshot.snapshot_id not in found:
-        found[snapshot.snapshot_id] = snapshot
+    while snapshot is not None and snapshot.snapshot_id != first and snapshot.snapshot_id not in run:
+        run[snapshot.snapshot_id] = snapshot
         snapshot = metadata.snapshot(snapshot.parent_snapshot_id)
     if first is not None and (snapshot is None or snapshot.snapshot_id != first):
         raise ValueError(f"snapshot {first} is no ancestor of {last}, so no run of commits leads from one to the other")
-    return list(reversed(found.values()))
+    return list(reversed(run.values()))

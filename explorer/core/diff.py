@@ -93,16 +93,16 @@ class SnapshotDiff:
     @property
     def partitions(self) -> dict[str, dict[str, int]]:
         """Per partition touched: files, rows and bytes added and removed."""
-        found: dict[str, dict[str, int]] = {}
+        touched: dict[str, dict[str, int]] = {}
         for side, changes in (("added", self.added), ("removed", self.removed)):
             for change in changes:
-                row = found.setdefault(
+                row = touched.setdefault(
                     change.partition, {f"{s}_{n}": 0 for s in ("added", "removed") for n in ("files", "rows", "bytes")}
                 )
                 row[f"{side}_files"] += 1
                 row[f"{side}_rows"] += change.record_count if change.kind == "data_file" else 0
                 row[f"{side}_bytes"] += change.bytes
-        return dict(sorted(found.items()))
+        return dict(sorted(touched.items()))
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _changes(mine: Side, other: Side, metadata: TableMetadata) -> tuple[tuple[Fi
     for table, sign in ((keys, 1), (own, -1)):
         for item in pc.value_counts(table["manifest"]).to_pylist():
             carried[mine.manifests[item["values"]].manifest_path] += sign * item["counts"]
-    found: dict[Key, FileChange] = {}
+    changes: dict[Key, FileChange] = {}
     for i in pc.unique(own["manifest"]).to_pylist():
         manifest = mine.manifests[i]
         rows = pc.filter(own["row"], pc.equal(own["manifest"], i))
@@ -211,8 +211,8 @@ def _changes(mine: Side, other: Side, metadata: TableMetadata) -> tuple[tuple[Fi
                 content_size_in_bytes=row["content_size_in_bytes"],
                 manifest_path=manifest.manifest_path,
             )
-            found[change.key] = change
-    return tuple(found[k] for k in sorted(found, key=lambda key: (key[0], key[1] or 0))), carried
+            changes[change.key] = change
+    return tuple(changes[k] for k in sorted(changes, key=lambda key: (key[0], key[1] or 0))), carried
 
 
 def _keys(table: pa.Table | None) -> set[Key]:

@@ -43,7 +43,7 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
     may_inherit = (
         pa.chunked_array([pa.array([True] * len(stored), pa.bool_())]) if manifest.sequence_number == 0 else is_added
     )
-    words = (
+    inherited = (
         "inherited: 0, since version 1 has no sequence numbers"
         if manifest.sequence_number == 0
         else listed.format("sequence_number")
@@ -53,7 +53,7 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
         add(
             name,
             pc.coalesce(stored[name], number),
-            words,
+            inherited,
             "null: only ADDED entries may inherit it, so this entry is invalid",
         )
     add(

@@ -144,11 +144,11 @@ def biography(tree: Tree, path: str) -> Biography | None:
     mentions = {}
     for manifest, table in tree.stored(list(every.values())):
         inherited = inherit(table, manifest)  # before filtering: row ids count all entries
-        found = inherited.filter(_ends(inherited, path))
-        if found.num_rows:
-            mentions[manifest.manifest_path] = found
+        mine = inherited.filter(_ends(inherited, path))
+        if mine.num_rows:
+            mentions[manifest.manifest_path] = mine
     events: list[FileEvent] = []
-    seen: set[str] = set()
+    paths: set[str] = set()
     for snapshot in snapshots:
         name = snapshot_name(snapshot.snapshot_id, ordinals)
         for manifest in tree.manifests(snapshot):
@@ -156,7 +156,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
                 continue
             listed = manifest_name(manifest, ordinals)
             for row in as_of(mentions[manifest.manifest_path], manifest, snapshot.snapshot_id).to_pylist():
-                seen.add(row["file_path"])
+                paths.add(row["file_path"])
                 status = STATUS.get(row["status"], str(row["status"]))
                 where = (
                     snapshot.snapshot_id,
@@ -167,8 +167,8 @@ def biography(tree: Tree, path: str) -> Biography | None:
                     listed,
                 )
                 events.append(FileEvent(*where, status, row["logical_status"], row["reason"]))
-    if len(seen) > 1:
-        raise ValueError(f"{len(seen)} files end with {path!r}: {', '.join(sorted(seen)[:5])}")
+    if len(paths) > 1:
+        raise ValueError(f"{len(paths)} files end with {path!r}: {', '.join(sorted(paths)[:5])}")
     if not events:
         return None
     live = tuple(dict.fromkeys(e.snapshot for e in events if e.logical_status in LIVE))
@@ -188,7 +188,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
         )
     else:
         goes = f"{runs(live)} would have to expire"
-    return Biography(next(iter(seen)), tuple(events), added, deleted, live, refs, goes)
+    return Biography(next(iter(paths)), tuple(events), added, deleted, live, refs, goes)
 
 
 def _ends(table: pa.Table, path: str) -> pa.ChunkedArray:

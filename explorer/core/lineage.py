@@ -92,11 +92,11 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
 
 
 def _walk(by_id: Mapping[int, Snapshot], start: int | None) -> list[int]:
-    found: dict[int, None] = {}
-    while start is not None and start in by_id and start not in found:
-        found[start] = None
+    walked: dict[int, None] = {}
+    while start is not None and start in by_id and start not in walked:
+        walked[start] = None
         start = by_id[start].parent_snapshot_id
-    return list(found)
+    return list(walked)
 
 
 def ancestry(metadata: TableMetadata, snapshot_id: int | None) -> list[int]:

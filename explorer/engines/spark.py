@@ -308,8 +308,8 @@ def _launch_gateway(java: Java, jars: list[Path], options: Mapping[str, str]) ->
             time.sleep(0.05)
         if not info.is_file():
             log.seek(0)
-            words = log.read().decode(errors="replace").strip().splitlines()
-            raise EngineError(f"{java.command} could not run Spark's gateway: " + " | ".join(words[-4:]))
+            lines = log.read().decode(errors="replace").strip().splitlines()
+            raise EngineError(f"{java.command} could not run Spark's gateway: " + " | ".join(lines[-4:]))
         with info.open("rb") as stream:
             port = int.from_bytes(stream.read(4), "big")
             secret = stream.read(int.from_bytes(stream.read(4), "big")).decode()

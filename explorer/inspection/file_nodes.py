@@ -115,19 +115,19 @@ def inspect_row_group(table: Table, facts: Mapping[str, Any]) -> list[Section]:
 def life(table: Table, path: str) -> Section:
     """The life of one file, snapshot by snapshot. It looks through every manifest of the table."""
     try:
-        found = table.file(path)
+        biography = table.file(path)
     except ExplorerError as error:
         return Section("its life", note=str(error))
     told = [
         (runs(e.snapshot for e in c), c[0].manifest, c[0].status, core.read_as(c[0].logical_status))
-        for c in found.chapters()
+        for c in biography.chapters()
     ]
-    end = f"deleted by {found.deleted_by}" if found.deleted_by else "not deleted"
-    words = (
-        f"Added by {found.added_by or 'an expired snapshot'}, {end}. Refs that read it: "
-        f"{', '.join(found.refs) or 'none'}."
+    end = f"deleted by {biography.deleted_by}" if biography.deleted_by else "not deleted"
+    summary = (
+        f"Added by {biography.added_by or 'an expired snapshot'}, {end}. Refs that read it: "
+        f"{', '.join(biography.refs) or 'none'}."
     )
-    note = f"{words} To let it go: {found.goes_when}."
+    note = f"{summary} To let it go: {biography.goes_when}."
     return Section("its life", columns=("snapshots", "manifest", "stored", "reads as"), rows=told, note=note)
 
 
@@ -142,12 +142,12 @@ def row_sections(table: Table, facts: Mapping[str, Any], is_data: bool) -> list[
         if not is_data:
             held = table.delete_contents(path, snapshot, facts.get("content_offset"))
             return [_rows_section("what it holds", held.columns, list(held[:ROWS_SHOWN]), len(held))]
-        found = table.file_rows(path, snapshot)
+        stored = table.file_rows(path, snapshot)
         verdicts = table.file_verdicts(path, snapshot)
     except ExplorerError as error:
         return [Section("rows", note=str(error))]
-    shown = list(found[:ROWS_SHOWN])
-    sections = [_rows_section("rows", found.columns, shown, len(found))]
+    shown = list(stored[:ROWS_SHOWN])
+    sections = [_rows_section("rows", stored.columns, shown, len(stored))]
     told = [
         (
             base_name(v.delete.path),

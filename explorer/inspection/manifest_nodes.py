@@ -70,8 +70,8 @@ def _header(table: Table, manifest: ManifestFile) -> list[Section]:
     """The manifest's own header beside what is said of it elsewhere; contradictions are marked."""
     header = table.manifest_header(manifest.manifest_path)
     checks = check_header(header, manifest, table.metadata)
-    words = {True: "agrees", False: "⚠ contradicts", None: "said only once"}
-    listed = [(c.name, c.header, c.other, c.source, words[c.agrees]) for c in checks]
+    verdicts = {True: "agrees", False: "⚠ contradicts", None: "said only once"}
+    listed = [(c.name, c.header, c.other, c.source, verdicts[c.agrees]) for c in checks]
     wrong = [c.name for c in checks if c.agrees is False]
     note = f"⚠ contradictions in {', '.join(wrong)}" if wrong else ""
     schema = header.pop("schema", None)

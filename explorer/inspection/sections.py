@@ -80,8 +80,8 @@ def raw_section(title: str, value: Any) -> Section:
 
 
 def source_name(meta: TableMetadata, field_id: int) -> str:
-    found = meta.field(field_id)
-    return f"{found.name} ({field_id})" if found else f"field {field_id}, dropped"
+    field = meta.field(field_id)
+    return f"{field.name} ({field_id})" if field else f"field {field_id}, dropped"
 
 
 def schema_section(title: str, fields: Any) -> Section:

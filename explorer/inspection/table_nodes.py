@@ -25,12 +25,12 @@ def inspect_catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         ("table-uuid", table.metadata.table_uuid, ""),
     ]
     noted = [(p.severity, p.file.rsplit("/", 1)[-1], p.location, p.cause) for p in table.problems]
-    found = (
+    problems = (
         [Section("problems found so far", columns=("severity", "file", "where", "cause"), rows=noted)] if noted else []
     )
     return [
         Section("pointer", fields, note="A commit swaps this pointer, atomically, from one metadata file to the next."),
-        *found,
+        *problems,
     ]
 
 
@@ -106,9 +106,9 @@ def inspect_snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
             [(k, v, human_bytes(int(v)) if k.endswith("-size") and v.isdigit() else "") for k, v in summary.items()],
         )
     )
-    words = {True: "agrees", False: "⚠ contradicts", None: "not known"}
+    verdicts = {True: "agrees", False: "⚠ contradicts", None: "not known"}
     checked = [
-        (t.name, t.summary, t.computed, words[t.agrees])
+        (t.name, t.summary, t.computed, verdicts[t.agrees])
         for t in totals(snapshot.summary, table.tree.manifests(snapshot))
     ]
     sections.append(Section("totals checked", columns=("total", "summary", "manifest list", ""), rows=checked))
@@ -120,23 +120,23 @@ def inspect_snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
 
 def inspect_statistics(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     """A statistics file, its blobs and footer. Raises UnreadableFile."""
-    found = next(s for s in table.metadata.statistics if s.path == facts["path"])
+    statistics = next(s for s in table.metadata.statistics if s.path == facts["path"])
     fields: Fields = [
-        ("path", found.path, ""),
-        ("kind", found.kind, ""),
-        ("snapshot-id", found.snapshot_id, ""),
-        ("size", found.file_size_in_bytes, human_bytes(found.file_size_in_bytes)),
+        ("path", statistics.path, ""),
+        ("kind", statistics.kind, ""),
+        ("snapshot-id", statistics.snapshot_id, ""),
+        ("size", statistics.file_size_in_bytes, human_bytes(statistics.file_size_in_bytes)),
     ]
     sections = [Section("statistics file", fields)]
-    if found.blob_metadata:
+    if statistics.blob_metadata:
         listed = [
             (
                 b.get("type"),
                 ", ".join(source_name(table.metadata, i) for i in b.get("fields", ())),
                 json.dumps(metadata_without_secrets({"properties": b.get("properties", {})})["properties"]),
             )
-            for b in found.blob_metadata
+            for b in statistics.blob_metadata
         ]
         sections.append(Section("blobs", columns=("type", "fields", "properties"), rows=listed))
-        sections.append(raw_section("Puffin footer", table.reader.puffin_footer(found.path)))
-    return [*sections, raw_section("raw JSON", found.raw)]
+        sections.append(raw_section("Puffin footer", table.reader.puffin_footer(statistics.path)))
+    return [*sections, raw_section("raw JSON", statistics.raw)]

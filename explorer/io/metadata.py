@@ -175,14 +175,14 @@ class _Reader:
         by_id: dict[int, Field] = {}
 
         def walk(fields: list[Any], prefix: str) -> list[Field]:
-            found = []
+            parsed = []
             for item in fields:
                 name, doc = prefix + _str(item["name"]), item.get("doc")
                 kind, required = _type(item["type"]), bool(item.get("required"))
-                found.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
-                by_id[found[-1].id] = found[-1]
+                parsed.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
+                by_id[parsed[-1].id] = parsed[-1]
                 nested(item["type"], name + ".")
-            return found
+            return parsed
 
         def nested(kind: Any, prefix: str) -> None:
             if not isinstance(kind, Mapping):

@@ -126,18 +126,18 @@ class TableReader:
             with budget.reading(len(data) * UNPACKING, snapshot.manifest_list):
                 container = avro.open_container(data, snapshot.manifest_list)
                 return Read(manifests.manifest_files(container), container.problems)
-        found, problems = [], []
+        listed, problems = [], []
         for path in snapshot.manifests:
             try:
                 data = self.storage.read(path, limit=budget.MANIFEST)
                 header = avro.open_container(data, path, header_only=True)
-                found.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
+                listed.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
             except UnreadableFile as error:
                 problems.append(Problem(error.path, error.cause, unaffected="other manifests are not affected"))
         if not snapshot.manifests:
             cause = f"snapshot {snapshot.snapshot_id} has neither `manifest-list` nor `manifests`"
             problems.append(Problem(self.metadata.metadata_location, cause, "/snapshots"))
-        return Read(found, tuple(problems))
+        return Read(listed, tuple(problems))
 
     def _container(self, path: str) -> avro.Container:
         with self._lock:
@@ -161,7 +161,7 @@ class TableReader:
     def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[Entries]:
         """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
         manifests costs hardly more than one for one."""
-        found: dict[str, Entries] = {}
+        reads: dict[str, Entries] = {}
         keys: dict[str, str | None] = {}
         packed: dict[str, bytes] = {}
         for manifest in wanted:
@@ -170,28 +170,28 @@ class TableReader:
                 self.storage.check(path)
                 keys[path] = self._key(path, manifest.manifest_length)
                 if (known := self._remembered(path, keys[path], metrics)) is not None:
-                    found[path] = known
+                    reads[path] = known
                 else:
                     packed[path] = self.storage.read(path, limit=budget.MANIFEST)
             except UnreadableFile as error:
-                found[path] = _unreadable(error)
+                reads[path] = _unreadable(error)
         try:
             with budget.reading(sum(map(len, packed.values())) * UNPACKING, ", ".join(packed)[:1000]):
-                found |= self._decoded(packed, metrics)
+                reads |= self._decoded(packed, metrics)
         except UnreadableFile as error:  # no room for them
-            found |= {path: _unreadable(UnreadableFile(path, error.cause)) for path in packed}
+            reads |= {path: _unreadable(UnreadableFile(path, error.cause)) for path in packed}
         for path in packed:
             key = keys[path]
-            if key is not None and not found[path].problems and key == self._key(path, len(packed[path])):
-                self._keep(key, metrics, found[path].value)
+            if key is not None and not reads[path].problems and key == self._key(path, len(packed[path])):
+                self._keep(key, metrics, reads[path].value)
         with self._lock:
-            for path, result in found.items():
+            for path, result in reads.items():
                 with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
                     self._entries[(path, metrics)] = result
-        return [found[m.manifest_path] for m in wanted]
+        return [reads[m.manifest_path] for m in wanted]
 
     def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
-        found: dict[str, Entries] = {}
+        reads: dict[str, Entries] = {}
         opened: list[avro.Container] = []
         for path, data in packed.items():
             try:
@@ -199,13 +199,13 @@ class TableReader:
                 budget.within(container.count, budget.ENTRIES, path, "entries")
                 opened.append(container)
             except UnreadableFile as error:
-                found[path] = _unreadable(error)
+                reads[path] = _unreadable(error)
         if opened:
             budget.require_memory(sum(len(b.data) for c in opened for b in c.blocks), opened[0].path)
         for container, table in zip(opened, manifests.entries_of_many(opened, metrics), strict=True):
             bad = isinstance(table, UnreadableFile)
-            found[container.path] = _unreadable(table) if bad else Read(table, container.problems)
-        return found
+            reads[container.path] = _unreadable(table) if bad else Read(table, container.problems)
+        return reads
 
     def _remembered(self, path: str, key: str | None, metrics: bool) -> Entries | None:
         """From memory or the disk cache."""
@@ -304,9 +304,9 @@ class TableReader:
 
     def require_snapshot(self, snapshot_id: int) -> Snapshot:
         """The snapshot, or NotFoundInTable."""
-        found = self.metadata.snapshot(snapshot_id)
-        if found is None:
+        snapshot = self.metadata.snapshot(snapshot_id)
+        if snapshot is None:
             raise NotFoundInTable(
                 f"snapshot {snapshot_id} not found; it may have expired (see 'iceberg-explorer snapshots')"
             )
-        return found
+        return snapshot

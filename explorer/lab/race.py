@@ -160,7 +160,7 @@ class Fault:
 def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] = lambda *_: None) -> list[Fault]:
     """Let a writer process of each kind meet each of FAULTS in one commit, and look at the table afterwards."""
     home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-faults-"))
-    found = []
+    met = []
     try:
         _make(home)
         (home / "go").touch()
@@ -175,9 +175,9 @@ def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] =
             said = [line.removeprefix("told ") for line in noted(home, name) if line.startswith("told ")]
             told = said[0] if said else "committed" if tally.acknowledged else "nothing: it was killed"
             left = tuple(Path(p).name for p in orphans(table) if p not in before)
-            found.append(Fault(kind, fault, told, tally.acknowledged, tally.snapshots, left, tally.missing_files == 0))
+            met.append(Fault(kind, fault, told, tally.acknowledged, tally.snapshots, left, tally.missing_files == 0))
             progress(i, len(wanted))
-        return found
+        return met
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
@@ -227,8 +227,8 @@ def _tally(home: Path, names: list[str], seconds: float) -> Tally:
     missing = sum(not Path(f.removeprefix("file://").removeprefix("file:")).exists() for f in files)
     rows = {(s.summary.get("writer"), s.summary.get("n")) for s in mine}
     if seconds:  # the rows themselves; after a kill the snapshots' words will do, the files are counted
-        found = [table.file_rows(f)[0] for f in files]
-        rows = {(r["writer"], str(r["n"])) for r in found}
+        stored = [table.file_rows(f)[0] for f in files]
+        rows = {(r["writer"], str(r["n"])) for r in stored}
     return Tally(
         acknowledged=len(acknowledged), snapshots=len(mine), rows=len(rows),
         retries=sum(int(line[2]) for line in acknowledged),

@@ -154,13 +154,13 @@ def _meet_fault(home: Path, name: str, kind: str, fault: str) -> None:
             (_java_fault if kind == "java" else _pyiceberg_fault)(home, name, fault)
             acks.write("ok 0 0\n")
         except Exception as error:
-            kind, words = reflect.cause(error)
+            kind, reason = reflect.cause(error)
             deepest = getattr(error, "java_exception", None)
             while deepest is not None and deepest.getCause() is not None:
                 deepest = deepest.getCause()
-            if deepest is not None and str(deepest.getMessage()) not in words:
-                words += f": {deepest.getMessage()}"
-            acks.write(f"told {kind.rsplit('.', 1)[-1]}: {' '.join(words.split())[:200]}\n")
+            if deepest is not None and str(deepest.getMessage()) not in reason:
+                reason += f": {deepest.getMessage()}"
+            acks.write(f"told {kind.rsplit('.', 1)[-1]}: {' '.join(reason.split())[:200]}\n")
 
 
 KILLED_AT = {"before-metadata": "metadata", "before-swap": "swap", "after-swap": "answer"}

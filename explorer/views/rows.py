@@ -124,6 +124,7 @@ def manifest_table(manifests: Sequence[ManifestFile], metadata: TableMetadata) -
         return pa.table({})
     bounds = {"lower_bound": pa.string(), "upper_bound": pa.string()}
     for row in listed:
+        row["content"] = str(row["content"])
         row["partitions"] = [
             {**p, **{k: None if p[k] is None else str(p[k]) for k in bounds}} for p in row["partitions"]
         ]

@@ -83,12 +83,12 @@ def render_tree(graph: Graph) -> str:
     for elided in graph.elided:
         more.setdefault(elided.parent, []).append(elided)
     by_id = {n.id: n for n in graph.nodes}
-    seen: set[str] = set()
+    written: set[str] = set()
     lines: list[str] = []
 
     def write(node: Node, prefix: str, branch: str, status: str) -> None:
-        first = node.id not in seen
-        seen.add(node.id)
+        first = node.id not in written
+        written.add(node.id)
         lines.append(clean(prefix + branch + _node_line(node, first, status)))
         if not first:
             return
@@ -115,11 +115,11 @@ def render_tree(graph: Graph) -> str:
 
 
 def _node_line(node: Node, first: bool, status: str) -> str:
-    words = f"{STATUS_STYLE[status][2]} {node.label}" if status else node.label
-    words += " (current)" if node.current and node.kind != "ref" else ""
+    line = f"{STATUS_STYLE[status][2]} {node.label}" if status else node.label
+    line += " (current)" if node.current and node.kind != "ref" else ""
     if not first:
-        return f"{words} (shown above)"
+        return f"{line} (shown above)"
     detail = " · ".join(node.lines)
     problem = f"  !! {node.problem}" if node.problem and node.kind != "problem" else ""
     fold = " [+]" if node.fold == "folded" and node.kind != "metadata" else ""
-    return f"{words}{': ' if detail else ''}{detail}{fold}{problem}"
+    return f"{line}{': ' if detail else ''}{detail}{fold}{problem}"

@@ -43,7 +43,7 @@ table.snapshots
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     printed, result = notebook.cells[0]["outputs"]
     assert "manifest-list" in printed["text"]
-    assert "only" in printed["text"] and "here" in printed["text"] and "snapshot-3" in printed["text"]
+    assert all(word in printed["text"] for word in ("only", "here", "snapshot-3"))
     assert "manifest-list" in result["data"]["text/plain"]
 
 
