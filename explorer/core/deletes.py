@@ -103,7 +103,7 @@ def files_of(entries: pa.Table, spec_id: int, manifest_path: str, statuses: Sequ
                 path=row["file_path"], kind=kind, spec_id=spec_id, partition=row["partition"] or {},
                 sequence_number=row["inherited_sequence_number"],
                 file_sequence_number=row["inherited_file_sequence_number"],
-                record_count=row["record_count"], size=row["file_size_in_bytes"], manifest_path=manifest_path,
+                record_count=row["record_count"] or 0, size=row["file_size_in_bytes"] or 0, manifest_path=manifest_path,
                 file_format=(row["file_format"] or "").upper(), equality_ids=tuple(row["equality_ids"] or ()),
                 referenced_data_file=row["referenced_data_file"], content_offset=row["content_offset"],
                 content_size=row["content_size_in_bytes"], first_row_id=row["inherited_first_row_id"],

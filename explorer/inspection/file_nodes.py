@@ -88,12 +88,13 @@ def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
 
 
 def _footer(table: Table, row: Mapping[str, Any]) -> Section:
+    kind = row["file_format"] or "unnamed"
     try:
-        if row["file_format"].lower() == "puffin":
+        if kind.lower() == "puffin":
             return raw_section("Puffin footer", table.reader.puffin_footer(row["file_path"]))
-        if row["file_format"].lower() == "parquet":
+        if kind.lower() == "parquet":
             return raw_section("Parquet footer", table.reader.parquet_footer(row["file_path"]))
-        return Section("footer", note=f"{row['file_format']} files have no footer that is shown here", open=False)
+        return Section("footer", note=f"{kind} files have no footer that is shown here", open=False)
     except UnreadableFile as error:
         return Section("footer", note=str(error))
 
