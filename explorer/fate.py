@@ -17,7 +17,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
 from explorer.core.deletes import KIND_WORDS, LiveFile, Verdict
-from explorer.core.fates import FateEvent
+from explorer.core.fates import FateEvent, What
 from explorer.core.lineage import current_log
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import count
@@ -172,7 +172,7 @@ class Fate:
         return made
 
     def _event(
-        self, snapshot: Snapshot, what: str, place: Place, by: str, reason: str, at: int | None = None
+        self, snapshot: Snapshot, what: What, place: Place, by: str, reason: str, at: int | None = None
     ) -> FateEvent:
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         when = at if at is not None else snapshot.timestamp_ms

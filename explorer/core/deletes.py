@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from explorer.core.entries import LIVE
 from explorer.core.values import comparable_bound, partition_path
-from explorer.model.manifest import file_kind
+from explorer.model.manifest import FileKind, file_kind
 from explorer.model.metadata import PartitionSpec, TableMetadata
 
 PATH_ID = 2147483546
@@ -26,7 +26,7 @@ class LiveFile:
     """A live data or delete file as readers of one snapshot see it; `partition` has partition field ids as keys."""
 
     path: str
-    kind: str
+    kind: FileKind
     spec_id: int
     partition: Mapping[str, Any]
     sequence_number: int | None

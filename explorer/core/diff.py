@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from explorer.core.entries import DELETED
 from explorer.core.tree import Tree
 from explorer.core.values import partition_path
-from explorer.model.manifest import ManifestFile, file_kind
+from explorer.model.manifest import FileKind, ManifestFile, file_kind
 from explorer.model.metadata import Snapshot, TableMetadata
 
 Key = tuple[str, int | None, int | None]
@@ -26,7 +26,7 @@ class FileChange:
     """A file that one side reads and the other does not. `kind` is what file_kind says of it."""
 
     file_path: str
-    kind: str
+    kind: FileKind
     record_count: int
     file_size_in_bytes: int
     spec_id: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +17,8 @@ from explorer.core.tree import Tree
 from explorer.model.manifest import STATUS, ManifestFile
 from explorer.model.metadata import Snapshot
 
+ManifestState = Literal["created", "carried", "rewritten", "merged", "dropped"]
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -26,7 +29,7 @@ class Cell:
     manifest: str
     snapshot_id: int
     snapshot: str
-    state: str
+    state: ManifestState
     into: tuple[str, ...] = ()
     reason: str = ""
     added: int | None = None
@@ -53,7 +56,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
 
         def cell(
             m: ManifestFile,
-            state: str,
+            state: ManifestState,
             into: Sequence[str] = (),
             reason: str = "",
             *,

@@ -12,7 +12,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -89,11 +89,14 @@ class ScanReport:
         return kept, self.metrics.get(f"skipped{what}", 0)
 
 
+Phase = Literal["queued", "planning", "running", "done", "failed", "cancelled"]
+
+
 @dataclass(frozen=True)
 class Progress:
     """How far a read is: queued, planning, running, done, failed or cancelled, and Spark's tasks."""
 
-    phase: str
+    phase: Phase
     tasks_done: int = 0
     tasks: int = 0
     seconds: float = 0.0
@@ -110,7 +113,7 @@ class Read:
     request: ReadRequest | SqlRequest
     group: str = field(default_factory=lambda: f"read-{uuid.uuid4().hex[:12]}")
     reports: tuple[ScanReport, ...] = ()
-    _phase: str = "queued"
+    _phase: Phase = "queued"
     _began: float = field(default_factory=time.monotonic)
     _ended: float = 0.0
     _rows: pa.Table | None = None

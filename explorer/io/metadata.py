@@ -24,7 +24,7 @@ from explorer.model.metadata import (
     StatisticsFile,
     TableMetadata,
 )
-from explorer.model.problem import Problem
+from explorer.model.problem import Problem, Severity
 
 T = TypeVar("T")
 KNOWN_VERSIONS = (1, 2, 3)
@@ -60,7 +60,7 @@ class _Reader:
     def __init__(self, raw: Mapping[str, Any], path: str, problems: list[Problem]) -> None:
         self.raw, self.path, self.problems = raw, path, problems
 
-    def problem(self, pointer: str, cause: str, severity: str = "error") -> None:
+    def problem(self, pointer: str, cause: str, severity: Severity = "error") -> None:
         self.problems.append(Problem(self.path, cause, pointer, "the rest of the metadata is shown", severity))
 
     def get(self, source: Any, key: str, kind: type[T], pointer: str) -> T | None:
