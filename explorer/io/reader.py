@@ -125,19 +125,20 @@ class TableReader:
             data = self.storage.read(snapshot.manifest_list, limit=budget.MANIFEST)
             with budget.reading(len(data) * UNPACKING, snapshot.manifest_list):
                 container = avro.open_container(data, snapshot.manifest_list)
-                return Read(manifests.manifest_files(container), container.problems)
-        listed, problems = [], []
+                listed, problems = manifests.manifest_files(container)
+                return Read(listed, (*container.problems, *problems))
+        inline, problems = [], []
         for path in snapshot.manifests:
             try:
                 data = self.storage.read(path, limit=budget.MANIFEST)
                 header = avro.open_container(data, path, header_only=True)
-                listed.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
+                inline.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
             except UnreadableFile as error:
                 problems.append(Problem(error.path, error.cause, unaffected="other manifests are not affected"))
         if not snapshot.manifests:
             cause = f"snapshot {snapshot.snapshot_id} has neither `manifest-list` nor `manifests`"
             problems.append(Problem(self.metadata.metadata_location, cause, "/snapshots"))
-        return Read(listed, tuple(problems))
+        return Read(inline, tuple(problems))
 
     def _container(self, path: str) -> avro.Container:
         with self._lock:
