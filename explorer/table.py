@@ -249,7 +249,7 @@ class Table:
                 table = entries[manifest.manifest_path] = self.logical_entries(manifest, snapshot_id)
                 if view.search and table is not None and len(matching) < 12 and mentions(table, view.search):
                     matching.add(manifest_node(manifest.manifest_path))
-        footers = self._footers(entries.values(), opened)
+        footers = self._footers(entries.values(), view.open_files)
         metadata_files = self._metadata_files(opened)
         location = self.reader.location
         source = GraphSource(
@@ -265,7 +265,7 @@ class Table:
         return build(source, replace(view, open_nodes=opened | matching))
 
     def _footers(self, tables: Iterable[pa.Table | None], opened: frozenset[str]) -> dict[str, Mapping[str, Any]]:
-        if not any(node.startswith("f") for node in opened):
+        if not opened:
             return {}
         found: dict[str, Mapping[str, Any]] = {}
         for table in tables:
