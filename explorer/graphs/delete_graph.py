@@ -31,7 +31,7 @@ def delete_graph(
     rows = drawing.rows(FILES, len(costs))
     shown = costs[rows.start : rows.stop]
     if shown:  # what is hidden hangs on the first file
-        drawing.page(file_node(shown[0].data.path), len(costs), FILES, 0, key=FILES, words=("dearer", "cheaper"))
+        drawing.page(file_node(shown[0].data.path), len(costs), FILES, 0, key=FILES, labels=("dearer", "cheaper"))
 
     def facts(file: LiveFile, column: int) -> dict[str, object]:
         known = {

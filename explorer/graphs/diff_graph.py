@@ -77,8 +77,8 @@ class _DiffGraph:
         name = snapshot_name(snapshot.snapshot_id, self.ordinals)
         facts = {"snapshot_id": snapshot.snapshot_id, "focus": status != "removed"}
         self.drawing.nodes[node] = Node(node, "snapshot", name, lines, facts=facts)
-        words = {"added": "only in this list", "removed": "no longer listed", "": "on one side only"}[status]
-        about = (f"{count(len(manifests), 'manifest')} {words}",)
+        listed = {"added": "only in this list", "removed": "no longer listed", "": "on one side only"}[status]
+        about = (f"{count(len(manifests), 'manifest')} {listed}",)
         label = f"manifest list {self.ordinals[snapshot.snapshot_id]}"
         self.drawing.nodes[box] = Node(
             box, "manifest_list", label, about, facts={"snapshot_id": snapshot_id, "path": snapshot.manifest_list or ""}

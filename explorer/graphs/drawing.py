@@ -49,13 +49,16 @@ class Drawing:
 
     def page(
         self, parent: str, total: int, what: str, column: int, *,
-        key: str = "", around: int | None = None, size: int = 0, words: tuple[str, str] = ("previous", "more"),
+        key: str = "", around: int | None = None, size: int = 0, labels: tuple[str, str] = ("previous", "more"),
     ) -> range:  # fmt: skip
-        """Those rows, and what is not drawn elided before and after them, called by `words`. `key` tells levels of one
+        """Those rows, and what is not drawn elided before and after them, called by `labels`. `key` tells levels of one
         parent apart; without it the level goes by its parent."""
         key, size = key or parent, size or self.size
         rows = self.rows(key, total, around, size)
-        sides = ((rows.start, rows.start - size, "before", words[0]), (total - rows.stop, rows.stop, "after", words[1]))
+        sides = (
+            (rows.start, rows.start - size, "before", labels[0]),
+            (total - rows.stop, rows.stop, "after", labels[1]),
+        )
         for hidden, at, where, word in sides:
             if hidden > 0:
                 label = f"{hidden:,} {word} {what}"

@@ -126,10 +126,10 @@ class Below:
             if manifest.added_snapshot_id == self.view.snapshot_id
             else f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
         )
-        words = [
+        entries = [
             f"{count(n)} {name}" for n, name in zip(counts, ("added", "existing", "deleted"), strict=True) if n != 0
         ]
-        lines = (" · ".join(words) or "no entries", f"{origin} · sequence {manifest.sequence_number}")
+        lines = (" · ".join(entries) or "no entries", f"{origin} · sequence {manifest.sequence_number}")
         opened = self.is_open(node)
         facts = {"path": manifest.manifest_path, "snapshot_id": snapshot.snapshot_id}
         wrong = self.causes.get(manifest.manifest_path, "")

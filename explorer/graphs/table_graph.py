@@ -60,7 +60,7 @@ class _Builder:
         self.drawing.add(Node(pointer, "catalog", label, about, facts={"path": meta.metadata_location}))
         first = node_id("metadata", chain[0][0])
         size = 0 if METADATA in self.view.pages else CHAIN
-        for i in self.drawing.page(pointer, len(chain), METADATA, 0, key=METADATA, size=size, words=NEWEST_FIRST):
+        for i in self.drawing.page(pointer, len(chain), METADATA, 0, key=METADATA, size=size, labels=NEWEST_FIRST):
             path, written = chain[i]
             node = node_id("metadata", path)
             known = meta if i == 0 else self.source.metadata_files.get(path)
@@ -109,7 +109,7 @@ class _Builder:
         at = next((i for i, s in enumerate(ordered) if s.snapshot_id == self.view.snapshot_id), 0)
         pointer = node_id("catalog", self.source.title)
         rows = self.drawing.page(
-            pointer, len(ordered), SNAPSHOTS, 1, key=SNAPSHOTS, around=at, size=WINDOW, words=NEWEST_FIRST
+            pointer, len(ordered), SNAPSHOTS, 1, key=SNAPSHOTS, around=at, size=WINDOW, labels=NEWEST_FIRST
         )
         shown = [ordered[i] for i in rows]
         refs: dict[int, list[Any]] = {}

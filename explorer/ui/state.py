@@ -66,21 +66,21 @@ class GraphState:
         node = self.graph.node(self.selected[-1]) if self.selected else None
         if node is None:
             return None
-        found = inspect(self.table, node)
+        inspection = inspect(self.table, node)
         if node.kind not in FILES:
-            return found.to_json()
+            return inspection.to_json()
         is_data = node.kind == "data_file"
         offers = {
             "life": "Tell the life of this file",
             "rows": "Show its rows and deletes" if is_data else "Show what it holds",
         }
-        sections = list(found.sections)
+        sections = list(inspection.sections)
         if ("rows", node.id) in self._told:  # what the entry means comes first
             sections[1:1] = row_sections(self.table, node.facts, is_data)
         if ("life", node.id) in self._told:
             sections.insert(0, life(self.table, node.facts["path"]))
-        actions = [[what, words] for what, words in offers.items() if (what, node.id) not in self._told]
-        return {**replace(found, sections=tuple(sections)).to_json(), "actions": actions}
+        actions = [[what, title] for what, title in offers.items() if (what, node.id) not in self._told]
+        return {**replace(inspection, sections=tuple(sections)).to_json(), "actions": actions}
 
     def handle(self, request: Mapping[str, Any]) -> bool:
         """Carry out a request of the widget. What is wrong with it is a message to the person."""
@@ -239,12 +239,12 @@ class ViewState(GraphState):
 
     def show_file(self, path: str) -> None:
         """Open and select a live data file, the deletes that apply to it, and their manifests."""
-        found = self.table.row_reader.applicability(self.table.metadata.snapshot(self.view.snapshot_id))
-        data = next((d for d in found.data if d.path == path), None)
+        applicable = self.table.row_reader.applicability(self.table.metadata.snapshot(self.view.snapshot_id))
+        data = next((d for d in applicable.data if d.path == path), None)
         if data is None:
             self.message = f"{path} is no live data file of this snapshot"
             return
-        files = [data, *(v.delete for v in found.of(data) if v.applies)]
+        files = [data, *(v.delete for v in applicable.of(data) if v.applies)]
         listed = [
             m.manifest_path for m in self.table.manifest_files(self.table.metadata.snapshot(self.view.snapshot_id))
         ]

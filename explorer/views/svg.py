@@ -153,7 +153,8 @@ def render_html(graph: Graph, script: str, style: str) -> str:
     """A page that opens from disk, with the widget's own script for pan, zoom and search, and no other. `script` and
     `style` are ours."""
     data = json.dumps(plain([vocabulary(), {"picture": picture(graph)}]), ensure_ascii=True).replace("<", "\\u003c")
-    code = f'\n{script}\nconst [words, state] = {data};\nmount(document.getElementById("graph"), words).show(state);\n'
+    start = 'mount(document.getElementById("graph"), vocabulary).show(state);'
+    code = f"\n{script}\nconst [vocabulary, state] = {data};\n{start}\n"
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'"
     return f"""<!doctype html>

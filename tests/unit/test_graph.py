@@ -11,6 +11,7 @@ import explorer
 from explorer.graphs.drawing import PAGE, Drawing
 from explorer.graphs.ids import list_node
 from explorer.graphs.layout import layout
+from explorer.graphs.table_graph import METADATA
 from explorer.table import Table
 from explorer.ui.export import export
 from explorer.ui.state import ViewState
@@ -54,6 +55,18 @@ def test_nothing_overlaps_and_every_node_has_a_place(table: Table) -> None:
             assert a.x + a.width <= b.x or b.x + b.width <= a.x or a.y + a.height <= b.y or b.y + b.height <= a.y
 
 
+def test_the_pointer_stands_over_all_metadata_files_on_any_page(table: Table) -> None:
+    view = replace(table.default_view(), pages={METADATA: 2}, page_size=2)
+    graph = table.graph(view=view)
+    boxes = layout(graph)
+    pointer = next(n.id for n in graph.nodes if n.kind == "catalog")
+    newer, older = (next(e.id for e in graph.elided if e.key == METADATA and e.before is b) for b in (True, False))
+    files = [n.id for n in graph.nodes if n.kind == "metadata"]
+    assert sorted(boxes[i].y for i in (pointer, newer, *files, older)) == [
+        boxes[i].y for i in (pointer, newer, *files, older)
+    ]
+
+
 def test_long_levels_are_counted_not_dropped(table: Table) -> None:
     view = replace(table.default_view(), page_size=2)
     graph = table.graph(view=view)
@@ -88,7 +101,7 @@ def test_a_page_that_is_not_there_is_the_nearest_one() -> None:
     drawing = Drawing({"early": -7, "late": 1000, "k": 1000}, size=10)
     assert drawing.page("early", 100, "files", 4) == range(10)
     assert drawing.page("late", 100, "files", 4) == range(90, 100)
-    assert drawing.page("other", 100, "files", 4, words=("newer", "older"), key="k") == range(90, 100)
+    assert drawing.page("other", 100, "files", 4, labels=("newer", "older"), key="k") == range(90, 100)
     assert [(e.label, e.key, e.action) for e in drawing.elided] == [
         ("90 more files", "early", "page"), ("90 previous files", "late", "page"), ("90 newer files", "k", "page"),
     ]  # fmt: skip

@@ -37,8 +37,8 @@ def labels(host: Any) -> list[str]:
     return [n["label"] for n in host.state["picture"]["nodes"]]
 
 
-def group(host: Any, words: str) -> Elided:
-    return next(e for e in host.graph_state.graph.elided if words in e.label)
+def group(host: Any, text: str) -> Elided:
+    return next(e for e in host.graph_state.graph.elided if text in e.label)
 
 
 @pytest.mark.parametrize("name", HOSTS)

@@ -10,10 +10,10 @@ import {
 const MOVE_MS = 380, FLASH_MS = 1500;
 
 export class Canvas {
-  // `words` is the vocabulary. `on` has what a person does: choose(ids), open(item, double); and live, whether anyone
-  // answers. `wheel` says whether the wheel moves the graph and not the page.
-  constructor(words, on, wheel) {
-    Object.assign(this, { words, on, wheel });
+  // `on` has what a person does: choose(ids), open(item, double); and live, whether anyone answers. `wheel` says whether
+  // the wheel moves the graph and not the page.
+  constructor(vocabulary, on, wheel) {
+    Object.assign(this, { vocabulary, on, wheel });
     this.element = html("div", "ix-stage");
     this.world = svg("g", { class: "ix-world" });
     this.heads = svg("g");
@@ -42,7 +42,7 @@ export class Canvas {
   show(next) {
     const before = this.picture, same = before !== null && before.title === next.title;
     const places = new Map([...this.cards].map(([id, card]) => [id, card.now]));
-    const parents = leading(next, this.words.edges), fresh = new Map();
+    const parents = leading(next, this.vocabulary.edges), fresh = new Map();
     this.picture = next;
     for (const item of drawn(next)) {
       const old = this.cards.get(item.id), g = old ? old.g : this.card(item.id);
@@ -50,7 +50,7 @@ export class Canvas {
       const changed = old ? old.item.status !== item.status || old.item.mark !== item.mark : same;
       if (changed) setTimeout(() => flash(g));
       if (!old) this.nodeLayer.append(g);
-      paint(g, item, this.words, this.on.live);
+      paint(g, item, this.vocabulary, this.on.live);
       fresh.set(item.id, { item, g, from, now: { ...from }, fades: !old && same });
     }
     for (const [id, old] of this.cards) if (!fresh.has(id)) old.g.remove();
@@ -88,8 +88,8 @@ export class Canvas {
 
   drawEdges() {
     this.edges = this.picture.edges.filter((e) => this.cards.has(e.s) && this.cards.has(e.t)).map((e) => {
-      const kind = this.words.edges[e.kind], status = this.words.statuses[e.status];
-      const mark = this.words.marks[this.cards.get(e.t).item.mark];
+      const kind = this.vocabulary.edges[e.kind], status = this.vocabulary.statuses[e.status];
+      const mark = this.vocabulary.marks[this.cards.get(e.t).item.mark];
       const is = { "ix-dashed": kind.dashed, "ix-own": kind.color };
       const states = Object.keys(is).filter((name) => is[name]);
       const path = svg("path", { class: ["ix-edge", "ix-ink", ...states, ...looks(status, mark)].join(" ") });
@@ -264,7 +264,7 @@ export class Canvas {
   walk(key) {
     const items = [...this.cards.values()].map((card) => card.item), item = this.item(this.last());
     const first = this.picture.nodes.find((n) => n.focus) || this.picture.nodes[0];
-    const next = item ? neighbour(key, item, items, this.edges, this.words.edges) : first?.id;
+    const next = item ? neighbour(key, item, items, this.edges, this.vocabulary.edges) : first?.id;
     if (!next) return;
     this.choose([next]);
     this.reveal(this.item(next));

@@ -3,10 +3,10 @@
 import { colour, svg } from "./dom.js";
 import { clip, looks } from "./pure.js";
 
-// Draw a card anew into its <g>. `words` is the vocabulary; without `live` (an exported page) nothing unfolds.
-export function paint(g, item, words, live) {
+// Draw a card anew into its <g>. Without `live` (an exported page) nothing unfolds.
+export function paint(g, item, vocabulary, live) {
   if (item.hidden) paintHidden(g, item);
-  else paintNode(g, item, words, live);
+  else paintNode(g, item, vocabulary, live);
 }
 
 function box(item, rx) {
@@ -20,8 +20,9 @@ function paintHidden(g, item) {
   g.replaceChildren(box(item, 6), svg("text", { class: "ix-more", x: 12, y: 17 }, `… ${item.label}`));
 }
 
-function paintNode(g, item, words, live) {
-  const kind = words.kinds[item.kind], status = words.statuses[item.status], mark = words.marks[item.mark];
+function paintNode(g, item, vocabulary, live) {
+  const { kinds, statuses, marks } = vocabulary;
+  const kind = kinds[item.kind], status = statuses[item.status], mark = marks[item.mark];
   const is = { "ix-current": item.current, "ix-bad": item.bad, "ix-focus": item.focus };
   const states = Object.keys(is).filter((name) => is[name]);
   g.setAttribute("class", ["ix-node", "ix-ink", ...looks(kind, status, mark), ...states].join(" "));

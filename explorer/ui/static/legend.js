@@ -3,8 +3,8 @@
 import { colour, html, svg } from "./dom.js";
 import { legendRows } from "./pure.js";
 
-export function legendOf(words, picture) {
-  return legendRows(words, picture).map((row) => {
+export function legendOf(vocabulary, picture) {
+  return legendRows(vocabulary, picture).map((row) => {
     const line = html("div", "ix-legend-row ix-ink");
     colour(line, row.ink);
     line.append(row.glyph ? shape(row.glyph) : html("b", "ix-mark", row.sign), document.createTextNode(row.text));

@@ -111,14 +111,14 @@ export function looks(...entries) {
 }
 
 // What the legend says of a picture: every kind, the statuses of a table or of a diff, and marks if there are any.
-export function legendRows(words, picture) {
-  const diff = picture.nodes.some((n) => n.status && words.statuses[n.status].of === "diff");
+export function legendRows(vocabulary, picture) {
+  const diff = picture.nodes.some((n) => n.status && vocabulary.statuses[n.status].of === "diff");
   const marked = picture.nodes.some((n) => n.mark);
-  const statuses = Object.values(words.statuses).filter((s) => (s.of === "diff") === diff);
+  const statuses = Object.values(vocabulary.statuses).filter((s) => (s.of === "diff") === diff);
   return [
-    ...Object.values(words.kinds).map((kind) => ({ text: kind.title, glyph: kind.glyph, ink: { k: kind } })),
+    ...Object.values(vocabulary.kinds).map((kind) => ({ text: kind.title, glyph: kind.glyph, ink: { k: kind } })),
     ...statuses.map((status) => ({ text: status.title, sign: status.sign, ink: { s: status } })),
-    ...(marked ? Object.entries(words.marks) : []).map(([name, mark]) => (
+    ...(marked ? Object.entries(vocabulary.marks) : []).map(([name, mark]) => (
       { text: `${name}: ${mark.title}`, sign: name.slice(0, 1).toUpperCase(), ink: { s: mark } })),
   ];
 }

@@ -7,8 +7,8 @@ const PLAY_MS = 1400;
 
 export class Timeline {
   // `go(id)` asks for the table as of a snapshot.
-  constructor(words, go) {
-    Object.assign(this, { words, go, data: null, current: "", playing: null });
+  constructor(vocabulary, go) {
+    Object.assign(this, { vocabulary, go, data: null, current: "", playing: null });
     this.chips = html("div", "ix-chips");
     this.line = html("div", "ix-chipline");
     this.chips.append(this.line);
@@ -75,10 +75,11 @@ export class Timeline {
 
   chip(i, here) {
     const { refs, title, label } = snapshotWords(this.data, i), id = this.data.ids[i];
+    const { operations, operation } = this.vocabulary;
     const chip = html("button", `ix-chip${here ? " ix-here" : ""}${refs ? " ix-hasref" : ""}`, String(i + 1));
     chip.type = "button";
     chip.style.left = `${i * CHIP}px`;
-    chip.style.setProperty("--op", own(this.words.operations, this.data.operations[i]) || this.words.operation);
+    chip.style.setProperty("--op", own(operations, this.data.operations[i]) || operation);
     chip.dataset.snapshot = id;
     chip.title = title;
     chip.setAttribute("aria-label", label);

@@ -1,6 +1,6 @@
 // One table's metadata graph with its bar, timeline and inspector, in JupyterLab (anywidget), on the dashboard (Panel's
 // AnyWidgetComponent) and in an exported page. All text is set as text, never as markup. What kinds, statuses and marks
-// there are, and how they look, Python sends (`words`).
+// there are, and how they look, Python sends (`vocabulary`).
 
 import { Canvas } from "./canvas.js";
 import { button, followTheme, html } from "./dom.js";
@@ -11,7 +11,7 @@ import { Timeline } from "./timeline.js";
 const NARROW = 1150, TYPING_MS = 250;
 
 // `send` takes requests to Python; without it (an exported page) folding, paging and stepping are not offered.
-export function mount(el, words, send = null, { height = "" } = {}) {
+export function mount(el, vocabulary, send = null, { height = "" } = {}) {
   const root = html("div", "ix-root"), body = html("div", "ix-body"), bar = html("div", "ix-bar");
   root.tabIndex = 0;
   root.style.height = height;
@@ -24,7 +24,7 @@ export function mount(el, words, send = null, { height = "" } = {}) {
     busy.classList.add("ix-open");
     send(request);
   }
-  const canvas = new Canvas(words, {
+  const canvas = new Canvas(vocabulary, {
     live: send !== null,
     choose(ids) {
       if (ids.length) root.focus({ preventScroll: true });
@@ -33,13 +33,13 @@ export function mount(el, words, send = null, { height = "" } = {}) {
     },
     open(item, double) {
       if (item.hidden && item.action) ask({ type: "page", id: item.id });
-      else if (item.fold) ask({ type: double ? words.kinds[item.kind].double : "toggle", id: item.id });
+      else if (item.fold) ask({ type: double ? vocabulary.kinds[item.kind].double : "toggle", id: item.id });
     },
   }, () => {  // in a notebook the page scrolls until the widget has the focus
     const focus = root.getRootNode().activeElement;
     return !height || (focus !== null && root.contains(focus));
   });
-  const timeline = new Timeline(words, (id) => ask({ type: "snapshot", id }));
+  const timeline = new Timeline(vocabulary, (id) => ask({ type: "snapshot", id }));
   const inspector = new Inspector(send && ((type) => send({ type, id: canvas.last() })));
   canvas.element.append(legend, busy, message);
   body.append(canvas.element, inspector.element);
@@ -114,7 +114,7 @@ export function mount(el, words, send = null, { height = "" } = {}) {
       for (const [offer, control] of Object.entries(offered)) {
         control.classList.toggle("ix-hidden", !offers.includes(offer));
       }
-      legend.replaceChildren(...legendOf(words, picture));
+      legend.replaceChildren(...legendOf(vocabulary, picture));
       canvas.show(picture);
       find();
       timeline.show(picture.snapshot);
