@@ -42,7 +42,7 @@ class Below:
     def without_match(self, parent: str, what: str, total: int, matching: int, column: int) -> None:
         """Say how much of a level the search leaves out."""
         if hidden := total - matching:
-            label = f"{hidden:,} {what} without a match"
+            label = f"{count(hidden, what.removesuffix('s'))} without a match"
             self.drawing.leave_out("search", parent, what, hidden, total, column, label, "search")
 
     def matches(self, *texts: str) -> bool:

@@ -53,8 +53,12 @@ class GraphState:
         """What the widget draws, and `selection`."""
         return {
             **self.selection(), "picture": picture(self.graph), "selected": self.selected, "message": self.message,
-            "offers": list(self.offers),
+            "offers": list(self.offers), "asked": self.asked(),
         }  # fmt: skip
+
+    def asked(self) -> dict[str, Any]:
+        """What the bar's search and filtered stand at, where they are offered."""
+        return {}
 
     def selection(self) -> dict[str, Any]:
         """What the inspector shows. `n` tells each from the one before: a host sends only what has changed, and the
@@ -99,11 +103,10 @@ class GraphState:
             self._told.update((kind, node) for node in self.selected[-1:])
             return False
         try:
-            group = self.graph.group(str(request.get("id"))) if kind == "page" else None
-            if group is not None:
-                self._bring_up(group)
-            elif kind != "page":
+            if kind != "page":
                 self._carry_out(kind, request)
+            elif group := self.graph.group(str(request.get("id"))):
+                self._bring_up(group)
         except ExplorerError as error:
             self.message = str(error)
         return True
@@ -210,6 +213,10 @@ class ViewState(GraphState):
             "times": [instant(s.timestamp_ms)[:19] + " UTC" for s in ordered],
             "refs": [refs.get(s.snapshot_id, []) for s in ordered],
         }
+
+    def asked(self) -> dict[str, Any]:
+        """As the view has them: it also changes by other ways than the bar."""
+        return {"search": self.view.search, "filtered": self.view.show_filtered}
 
     @property
     def snapshot_id(self) -> int | None:

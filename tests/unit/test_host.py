@@ -109,8 +109,10 @@ def test_a_click_on_what_the_search_left_out_ends_it(table: Table) -> None:
     ask(host, type="search", text=path)
     left_out = group(host, "without a match")
     assert left_out.action == "search"
+    assert host.state["asked"] == {"search": path, "filtered": True}
     ask(host, type="page", id=left_out.id)
     assert labels(host) == everything
+    assert host.state["asked"] == {"search": "", "filtered": True}
 
 
 def test_a_manifest_list_closes_and_opens_again(table: Table) -> None:

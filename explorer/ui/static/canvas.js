@@ -10,8 +10,8 @@ import {
 const MOVE_MS = 380, FLASH_MS = 1500;
 
 export class Canvas {
-  // `on` has what a person does: choose(ids), open(item, double); and live, whether anyone answers. `wheel` says whether
-  // the wheel moves the graph and not the page.
+  // `on` has what a person does: choose(ids), open(item, double); and live, whether anyone answers. `wheel` says
+  // whether the wheel moves the graph and not the page.
   constructor(vocabulary, on, wheel) {
     Object.assign(this, { vocabulary, on, wheel });
     this.element = html("div", "ix-stage");

@@ -107,13 +107,17 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
   inspector.show(null);
 
   return {
-    // `state` has a picture; and from a host what is selected, its details, a message and what the bar offers.
-    show({ picture, selected = [], details = null, message: said = "", offers = ["search"] }) {
+    // `state` has a picture; and from a host what is selected, its details, a message, and what the bar offers and was
+    // asked.
+    show({ picture, selected = [], details = null, message: said = "", offers = ["search"], asked = {} }) {
       busy.classList.remove("ix-open");
       name.textContent = picture.title;
       for (const [offer, control] of Object.entries(offered)) {
         control.classList.toggle("ix-hidden", !offers.includes(offer));
       }
+      const typing = root.getRootNode().activeElement === search;
+      if ("search" in asked && !typing) search.value = asked.search;
+      if ("filtered" in asked) tick.checked = asked.filtered;
       legend.replaceChildren(...legendOf(vocabulary, picture));
       canvas.show(picture);
       find();
