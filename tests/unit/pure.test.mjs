@@ -19,6 +19,7 @@ test("own: only what a map of ours has", () => {
 
 test("clip: at most so long, and both ends stay", () => {
   assert.equal(pure.clip("data-1.parquet", 14), "data-1.parquet");
+  assert.equal(pure.clip("0123456789", 7), "012…789");
   for (let width = 3; width < 30; width++) {
     const clipped = pure.clip("00000-0-abcdef-0123456789.parquet", width);
     assert.equal(clipped.length, width);
@@ -42,6 +43,8 @@ test("extent and fitted: everything is in sight, nothing is blown up, and no roo
   const room = { width: 800, height: 600 };
   const all = pure.fitted(graph, room, true);
   assert.ok(graph.width * all.k <= room.width && graph.height * all.k <= room.height);
+  assert.equal(pure.fitted({ width: 1000, height: 10 }, room, false).k, (800 - 44) / 1000);
+  assert.equal(pure.fitted({ width: 1e6, height: 10 }, room, true).k, 0.1);
   assert.equal(pure.fitted({ width: 1e6, height: 10 }, room, false).k, 0.62);  // readable
   assert.equal(pure.fitted({ width: 100, height: 10 }, room, false).k, 1.15);
   assert.equal(pure.fitted(graph, { width: 0, height: 0 }, true), null);
@@ -60,13 +63,18 @@ test("revealed: moves as little as shows the box, and not at all if it is in sig
   assert.deepEqual(pure.revealed(view, box("a", 100, 100), room), view);
   assert.deepEqual(pure.revealed(view, box("a", 900, 100), room), { k: 1, x: 800 - 16 - 900 - 200, y: 0 });
   assert.deepEqual(pure.revealed(view, box("a", 100, -40), room), { k: 1, x: 0, y: 64 });
+  const half = { x: 0, y: 0, k: 0.5 };
+  assert.deepEqual(pure.revealed(half, box("a", 1368, 1102), room), half);  // up to the edge, 16 and 24 away from it
+  assert.deepEqual(pure.revealed(half, box("a", 1388, 1122), room), { k: 0.5, x: -10, y: -10 });
+  assert.deepEqual(pure.revealed(half, box("a", 12, 28), room), { k: 0.5, x: 10, y: 10 });
 });
 
 test("eased and between: from the start to the end, never back", () => {
   assert.equal(pure.eased(0), 0);
   assert.equal(pure.eased(1), 1);
   for (let t = 0; t < 1; t += 0.05) assert.ok(pure.eased(t + 0.05) >= pure.eased(t));
-  assert.deepEqual(pure.between({ x: 0, y: 10 }, box("a", 100, 30), 0.5), { x: 50, y: 20, w: 200, h: 50 });
+  assert.deepEqual([0.25, 0.5, 0.75].map(pure.eased), [0.125, 0.5, 0.875]);
+  assert.deepEqual(pure.between({ x: 20, y: 10 }, box("a", 100, 30), 0.5), { x: 60, y: 20, w: 200, h: 50 });
 });
 
 test("origin and leading: a card comes from where it was, else out of what leads to it", () => {
@@ -116,14 +124,16 @@ test("inks and looks: colours for day and night, and none that is not there", ()
 });
 
 test("legendRows: statuses of what is looked at, and marks only if there are any", () => {
-  const words = {
+  const vocabulary = {
     kinds: { file: { title: "a file", glyph: "M0,0" } },
     statuses: { LIVE: { title: "live", sign: "+", of: "entry" }, both: { title: "in both", sign: "=", of: "diff" } },
     marks: { lost: { title: "nothing leads to it" } },
   };
-  const texts = (...nodes) => pure.legendRows(words, { nodes }).map((row) => row.text);
+  const texts = (...nodes) => pure.legendRows(vocabulary, { nodes }).map((row) => row.text);
   assert.deepEqual(texts({ status: "", mark: "" }), ["a file", "live"]);
   assert.deepEqual(texts({ status: "LIVE", mark: "lost" }), ["a file", "live", "lost: nothing leads to it"]);
+  const { sign, ink } = pure.legendRows(vocabulary, { nodes: [{ status: "", mark: "lost" }] }).at(-1);
+  assert.deepEqual([sign, ink], ["L", { s: vocabulary.marks.lost }]);
   assert.deepEqual(texts({ status: "both", mark: "" }, { status: "", mark: "" }), ["a file", "in both"]);
 });
 
@@ -133,6 +143,8 @@ test("the timeline: what it says, and which chips it draws", () => {
   };
   assert.equal(pure.snapshotWords(timeline, 0).where, "snapshot-1 of 2 · append · t1");
   assert.equal(pure.snapshotWords(timeline, 1).where, "snapshot-2 of 2 · delete · t2 · branch main");
+  assert.equal(pure.snapshotWords(timeline, 1).label, "snapshot-2, delete");
+  assert.deepEqual([0, 1].map((i) => pure.snapshotWords(timeline, i).refs), [0, 1]);
   assert.equal(pure.snapshotWords(timeline, 1).title, "snapshot-2 8\ndelete · t2\nbranch main");
   assert.deepEqual(pure.chipsInSight(0, 300, 1000), [0, 12]);
   assert.deepEqual(pure.chipsInSight(3000, 300, 1000), [98, 112]);
@@ -142,6 +154,12 @@ test("the timeline: what it says, and which chips it draws", () => {
 test("isDark: of colours that one sees", () => {
   assert.equal(pure.isDark("rgb(255, 255, 255)"), false);
   assert.equal(pure.isDark("rgb(20, 24, 31)"), true);
+  assert.equal(pure.isDark("rgb(111, 111, 111)"), false);
+  assert.equal(pure.isDark("rgb(109, 109, 109)"), true);
+  for (const [color, dark] of [["rgb(255, 0, 0)", true], ["rgb(0, 255, 0)", false], ["rgb(0, 0, 255)", true]]) {
+    assert.equal(pure.isDark(color), dark);  // as bright as an eye sees it
+  }
+  assert.equal(pure.isDark("rgba(0, 0, 0, 0.5)"), true);
   assert.equal(pure.isDark("rgba(0, 0, 0, 0)"), null);
   assert.equal(pure.isDark(""), null);
 });
