@@ -120,7 +120,7 @@ class GraphState:
     def _quick(self, node: Node) -> bool:
         """Whether a file's rows and deletes are so few that selecting it may show them at once."""
         try:
-            listed = self.table.manifest_files(self.table.metadata.snapshot(node.facts["snapshot_id"]))
+            listed = self.table.tree.manifests(self.table.metadata.snapshot(node.facts["snapshot_id"]))
             counts = [n for m in listed for n in (m.added_files_count, m.existing_files_count)]
             few = None not in counts and sum(n or 0 for n in counts) <= QUICK_FILES
             return few and self.table.reader.storage.size(node.facts["path"]) <= QUICK_BYTES
@@ -141,7 +141,7 @@ class CompareState(GraphState):
         super().__init__(table)
         self.diff = table.diff(before, after)
         self._before, self._after = (
-            table.manifest_files(table.metadata.snapshot(i)) for i in (self.diff.before, self.diff.after)
+            table.tree.manifests(table.metadata.snapshot(i)) for i in (self.diff.before, self.diff.after)
         )
         self._draw()
 
@@ -253,7 +253,7 @@ class ViewState(GraphState):
             return
         files = [data, *(v.delete for v in applicable.of(data) if v.applies)]
         listed = [
-            m.manifest_path for m in self.table.manifest_files(self.table.metadata.snapshot(self.view.snapshot_id))
+            m.manifest_path for m in self.table.tree.manifests(self.table.metadata.snapshot(self.view.snapshot_id))
         ]
         box = list_node(self.view.snapshot_id or 0)
         pages, opened, chosen = dict(self.pages), set(self.view.open_nodes), []
@@ -261,10 +261,9 @@ class ViewState(GraphState):
             node = manifest_node(file.manifest_path)
             opened.add(node)
             pages[box] = max(0, listed.index(file.manifest_path) - 5)
-            table = self.table.reader.entries(
-                self.table.find_manifest(file.manifest_path, self.view.snapshot_id)[0]
-            ).value
-            pages[node] = max(0, table["file_path"].to_pylist().index(file.path) - 5)
+            manifest, _ = self.table.tree.find_manifest(file.manifest_path, self.view.snapshot_id)
+            for _, table in self.table.tree.stored([manifest]):
+                pages[node] = max(0, table["file_path"].to_pylist().index(file.path) - 5)
             chosen += [node, file_node(file.path, file.content_offset)]
         self.pages = pages
         self.view = replace(

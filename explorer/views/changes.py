@@ -8,6 +8,7 @@ from typing import Any
 
 from explorer.core.costs import RunCost
 from explorer.core.diff import FileChange, SnapshotDiff
+from explorer.core.entries import read_as
 from explorer.core.lifecycle import Biography, Cell, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, runs
@@ -189,7 +190,7 @@ def render_biography(file: Biography) -> str:
     lines = [file.file_path]
     for events in file.chapters():
         event = events[0]
-        read = event.logical_status or "filtered out"
+        read = read_as(event.logical_status)
         by = f" ({event.operation})" if len(events) == 1 else ""
         lines.append(
             f"  {runs(e.snapshot for e in events)}{by}: {event.manifest} stores {event.status}, read as {read}"
