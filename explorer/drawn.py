@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from explorer.errors import UnreadableFile
 from explorer.graphs.graph import Graph
-from explorer.graphs.ids import any_file, file_node, list_node, manifest_node, node_id
+from explorer.graphs.ids import file_node, list_node, manifest_node, node_id
 from explorer.graphs.manifest_graph import mentions
 from explorer.graphs.source import GraphSource, GraphView
 from explorer.graphs.table_graph import build
@@ -66,7 +66,7 @@ def table_graph(tree: MetadataTree, view: GraphView) -> Graph:
             if view.search and len(matching) < MATCHING and mentions(table, view.search):
                 matching.add(manifest_node(manifest.manifest_path))
     location = tree.reader.location
-    footers, metadata_files = _footers(tree, entries.values(), opened), _metadata_files(tree, opened)
+    footers, metadata_files = _footers(tree, entries.values(), view.open_files), _metadata_files(tree, opened)
     source = GraphSource(
         title=location.name,
         metadata=tree.metadata,
@@ -83,7 +83,7 @@ def table_graph(tree: MetadataTree, view: GraphView) -> Graph:
 def _footers(
     tree: MetadataTree, tables: Iterable[pa.Table | None], opened: frozenset[str]
 ) -> dict[str, Mapping[str, Any]]:
-    if not any_file(opened):
+    if not opened:
         return {}
     footers: dict[str, Mapping[str, Any]] = {}
     for table in tables:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 
 
 def node_id(kind: str, key: object) -> str:
@@ -39,8 +38,3 @@ def manifest_node(path: str) -> str:
 def file_node(path: str, content_offset: int | None = None) -> str:
     """Id of a data or delete file's node; deletion vectors in one Puffin file differ by offset."""
     return node_id("file", f"{path}|{content_offset}")
-
-
-def any_file(nodes: Iterable[str]) -> bool:
-    """Whether a data or delete file's node is among these."""
-    return any(node.startswith("f") for node in nodes)

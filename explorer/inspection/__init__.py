@@ -43,8 +43,8 @@ def inspect(table: Table, node: Node) -> Inspection:
     """Everything about a node of this table's graph. What cannot be read is in `problems`; nothing is raised."""
     problems = [node.problem] if node.problem else []
     if node.facts.get("loose"):
-        about = [("path", node.facts["path"], ""), *((MARKS[node.mark], line, "") for line in node.lines)]
-        return Inspection(node.label, KINDS.get(node.kind, node.kind), (Section("file", about),))
+        about = [("path", node.facts["path"], ""), *((MARKS[node.mark].title, line, "") for line in node.lines)]
+        return Inspection(node.label, KINDS[node.kind].title, (Section("file", about),))
     try:
         sections = (
             MAKERS[node.kind](table, node.facts)
@@ -54,4 +54,4 @@ def inspect(table: Table, node: Node) -> Inspection:
     except ExplorerError as error:
         sections = []
         problems.append(str(error))
-    return Inspection(node.label, KINDS.get(node.kind, node.kind), tuple(sections), tuple(dict.fromkeys(problems)))
+    return Inspection(node.label, KINDS[node.kind].title, tuple(sections), tuple(dict.fromkeys(problems)))

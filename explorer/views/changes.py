@@ -101,7 +101,7 @@ def render_diff(diff: SnapshotDiff) -> str:
         for c in changes:
             where = f" [{c.partition}]" if c.partition else ""
             lines.append(
-                f"{mark} {KINDS[c.kind]} {base_name(c.file_path)}{where}: {count(c.record_count, 'row')}, "
+                f"{mark} {KINDS[c.kind].title} {base_name(c.file_path)}{where}: {count(c.record_count, 'row')}, "
                 f"{human_bytes(c.bytes)}"
             )
     if not diff.added and not diff.removed:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from explorer.core.names import shorten
 from explorer.graphs.graph import Edge, Elided, Graph, Node
-from explorer.graphs.vocabulary import STATUS_STYLE
+from explorer.graphs.vocabulary import STATUSES
 from explorer.views.rows import columns_of
 
 
@@ -115,7 +115,7 @@ def render_tree(graph: Graph) -> str:
 
 
 def _node_line(node: Node, first: bool, status: str) -> str:
-    line = f"{STATUS_STYLE[status][2]} {node.label}" if status else node.label
+    line = f"{STATUSES[status].ascii} {node.label}" if status else node.label
     line += " (current)" if node.current and node.kind != "ref" else ""
     if not first:
         return f"{line} (shown above)"
