@@ -4,7 +4,7 @@ BIN := .venv/bin
 PORT ?= 5006
 STAMP := .venv/.installed
 
-.PHONY: demo test quick test-pythons lab lint bench race pairs attacks browser clean requirements
+.PHONY: demo test quick test-pythons lab lint bench race pairs attacks fuzz browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -39,6 +39,9 @@ race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundre
 
 pairs: $(STAMP)  ## a quarter of an hour: every pair of all operations, both format versions, each validation on its own, pyiceberg
 	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py
+
+fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meaning sits, from another seed each day
+	ICEBERG_EXPLORER_MUTATIONS=4000 ICEBERG_EXPLORER_SEED=$$(date +%j) $(BIN)/python -m pytest tests/security/test_damage.py
 
 attacks: $(STAMP)  ## minutes: 5,000 statements that reach out, and every example of Spark's documentation, which does not
 	ICEBERG_EXPLORER_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py

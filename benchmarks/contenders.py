@@ -19,7 +19,7 @@ from explorer.io import avro
 
 def opened(folder: str) -> tuple[Any, list[Any]]:
     table = explorer.open_table(folder)
-    return table, table.manifest_files(table.metadata.current_snapshot)
+    return table, table.tree.manifests(table.metadata.current_snapshot)
 
 
 def decode(folder: str, metrics: bool) -> int:

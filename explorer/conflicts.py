@@ -15,7 +15,6 @@ from pyiceberg.typedef import Record
 from explorer.core.commit import Change, Decision, Intent, decide
 from explorer.core.costs import run_between
 from explorer.core.deletes import LiveFile, files_of
-from explorer.core.entries import as_of_snapshot
 from explorer.core.lineage import ancestry
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.operations import KINDS
@@ -89,10 +88,9 @@ def decided(
 
 def change_of(table: Table, snapshot: Snapshot) -> Change:
     """What a snapshot added and removed, by the manifests that it wrote."""
-    wrote = [m for m in table.manifest_files(snapshot) if m.added_snapshot_id == snapshot.snapshot_id]
+    wrote = [m for m in table.tree.manifests(snapshot) if m.added_snapshot_id == snapshot.snapshot_id]
     by_status: dict[str, list[LiveFile]] = {"ADDED": [], "DELETED": []}
-    for manifest, stored in table.stored_entries(wrote, metrics=True):
-        entries = as_of_snapshot(stored, manifest, snapshot.snapshot_id)
+    for manifest, entries in table.tree.logical(wrote, snapshot, metrics=True):
         for status, files in by_status.items():
             files += files_of(entries, manifest.partition_spec_id, manifest.manifest_path, (status,))
     added = by_status["ADDED"]

@@ -17,7 +17,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 
 from explorer.core.deletes import KIND_WORDS, LiveFile, Verdict
-from explorer.core.fates import FateEvent
+from explorer.core.fates import FateEvent, What
 from explorer.core.lineage import current_log
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import count
@@ -26,7 +26,7 @@ from explorer.io import budget
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
-from explorer.rowlevel import Opened, RowReader
+from explorer.rowlevel import RowReader
 
 Place = tuple[str, int]
 """A stored row: its data file's path and its position there."""
@@ -53,11 +53,11 @@ class Fate:
     row from a new one; else the identifier fields or, in v3, row ids do. Raises NotFoundInTable for a predicate that
     does not fit the schema, UnreadableFile for a file that cannot be read."""
 
-    def __init__(self, table: Opened, reader: RowReader, where: str, keys: Sequence[str] = ()) -> None:
+    def __init__(self, reader: RowReader, where: str, keys: Sequence[str] = ()) -> None:
         from pyiceberg.io.pyarrow import expression_to_pyarrow  # slow to import
 
-        self.table, self.reader, self.where = table, reader, where
-        meta = table.metadata
+        self.reader, self.where = reader, where
+        meta = self.metadata = reader.tree.metadata
         self.schema = read_schema(meta, None)
         self._lineage = meta.format_version >= 3
         self._bound = bound_filter(where, self.schema)
@@ -82,24 +82,24 @@ class Fate:
             self._matches[data.path] = []
             if self._may_match(data):
                 rows = self.reader.rows(data, self.schema, self._lineage)
-                found = rows if self._filter is None else rows.filter(self._filter)
-                told = len(self.rows) + found.num_rows
+                matching = rows if self._filter is None else rows.filter(self._filter)
+                told = len(self.rows) + matching.num_rows
                 budget.within(told, budget.TOLD, data.path, "matching rows with the files before it", "match fewer")
-                for row in found.to_pylist():
+                for row in matching.to_pylist():
                     self._matches[data.path].append(row["_pos"])
                     self.rows[(data.path, row["_pos"])] = {k: v for k, v in row.items() if k != "_pos"}
         return self._matches[data.path]
 
     def _standing(self, snapshot: Snapshot) -> Standing:
-        found = self.reader.applicability(snapshot)
+        files = self.reader.applicability(snapshot)
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
         harmless, spared = {}, {}
-        for data in steps(found.data, "data files"):
+        for data in steps(files.data, "data files"):
             positions = self._positions(data)
             if not positions:
                 continue
-            verdicts = found.of(data)
+            verdicts = files.of(data)
             hits = self.reader.hits(verdicts)
             gone = [(hit.verdict, set(hit.positions.to_pylist())) for hit in hits]
             for position in positions:
@@ -140,30 +140,30 @@ class Fate:
             if verdict is not None:
                 reasons = "; ".join(r.words for r in verdict.reasons)
                 kind = KIND_WORDS[verdict.delete.kind]
-                words = f"hidden by the {kind} delete {base_name(verdict.delete.path)}: {reasons}"
+                reason = f"hidden by the {kind} delete {base_name(verdict.delete.path)}: {reasons}"
                 if verdict.delete.kind == "deletion_vector":
-                    words = f"hidden by a deletion vector in {base_name(verdict.delete.path)}: {reasons}"
-                made.append(self._event(snapshot, "deleted", place, verdict.delete.path, words))
+                    reason = f"hidden by a deletion vector in {base_name(verdict.delete.path)}: {reasons}"
+                made.append(self._event(snapshot, "deleted", place, verdict.delete.path, reason))
             elif not new_values[self._values(place)]:
-                words = (
+                reason = (
                     f"its data file was removed by this {snapshot.operation or 'commit'}, and no file it added "
                     "has the row"
                 )
-                made.append(self._event(snapshot, "deleted", place, place[0], words))
+                made.append(self._event(snapshot, "deleted", place, place[0], reason))
         for place in come:
             key = self._key(place)
             if old_values[self._values(place)]:
                 old_values[self._values(place)] -= 1
-                words = "the same row, written again into another file"
-                made.append(self._event(snapshot, "copied", place, place[0], words))
+                reason = "the same row, written again into another file"
+                made.append(self._event(snapshot, "copied", place, place[0], reason))
             elif key is not None and key in old_keys:
                 was = self.rows[old_keys[key]]
                 changed = [n for n in was if not n.startswith("_") and was[n] != self.rows[place][n]]
-                words = (
+                reason = (
                     f"{', '.join(f'{n}: {was[n]!r} → {self.rows[place][n]!r}' for n in changed)} (told by "
                     f"{', '.join(self.keys)})"
                 )
-                made.append(self._event(snapshot, "changed", place, place[0], words))
+                made.append(self._event(snapshot, "changed", place, place[0], reason))
             else:
                 made.append(
                     self._event(
@@ -173,15 +173,15 @@ class Fate:
         return made
 
     def _event(
-        self, snapshot: Snapshot, what: str, place: Place, by: str, words: str, at: int | None = None
+        self, snapshot: Snapshot, what: What, place: Place, by: str, reason: str, at: int | None = None
     ) -> FateEvent:
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         when = at if at is not None else snapshot.timestamp_ms
-        return FateEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place], by, words)
+        return FateEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place], by, reason)
 
     def _jumps(self) -> list[FateEvent]:
         """Rows that came or went because the current snapshot was set, not because one was committed."""
-        meta, events = self.table.metadata, []
+        meta, events = self.metadata, []
         previous: int | None = None
         for entry in current_log(meta):
             snapshot = meta.snapshot(entry.snapshot_id)
@@ -218,10 +218,10 @@ class Fate:
         at: Snapshot | None = snapshot
         while at is not None and at.snapshot_id not in ancestors:
             ancestors.append(at.snapshot_id)
-            at = self.table.metadata.snapshot(at.parent_snapshot_id)
+            at = self.metadata.snapshot(at.parent_snapshot_id)
         for ancestor, older in itertools.pairwise(ancestors):
             if place in {*self.standings[older].visible, *self.standings[older].hidden}:
-                step = self.table.metadata.snapshot(ancestor)
+                step = self.metadata.snapshot(ancestor)
                 return (
                     f"{snapshot_name(ancestor, self._ordinals)} ({step.operation if step else '?'}) removed its "
                     "data file"

@@ -68,8 +68,7 @@ class Outcome:
 def table_holdings(table: Table) -> Holdings:
     """What the current snapshot holds."""
     snapshot = table.metadata.current_snapshot
-    tables = table.logical_tables(snapshot) if snapshot else []
-    return holdings(table.metadata, tables)
+    return holdings(table.metadata, table.tree.entries(snapshot))
 
 
 def preview(table: Table, operation: str, columns: str = "", retain_last: int = 1) -> Preview:
@@ -84,7 +83,7 @@ def preview(table: Table, operation: str, columns: str = "", retain_last: int = 
     known = table.deletes()
     if operation.startswith("compact"):
         applied = {v.delete.key for v in known.verdicts if v.applies}
-        words = (
+        sentences = (
             (
                 f"{count(now.data_files, 'data file')} ({human_bytes(now.data_bytes)}) would be written anew, less the "
                 "rows that deletes hide."
@@ -94,9 +93,9 @@ def preview(table: Table, operation: str, columns: str = "", retain_last: int = 
             "vectors go with their data files.",
             "The old files stay as long as a snapshot that reads them does: expire it to free them.",
         )
-        return Preview(operation, words, tuple(sorted(d.path for d in known.files.data)))
+        return Preview(operation, sentences, tuple(sorted(d.path for d in known.files.data)))
     if operation == "rewrite-manifests":
-        listed = table.manifest_files(table.metadata.current_snapshot)
+        listed = table.tree.manifests(table.metadata.current_snapshot)
         data = [m.manifest_path for m in listed if m.content == 0]
         one = (
             (
@@ -119,30 +118,30 @@ def _preview_expire(table: Table, retain_last: int) -> Preview:
     what branches and tags say of themselves stands."""
     meta, now = table.metadata, int(time.time() * 1000)
     try:
-        found = retention(meta, now, now, retain_last)
+        decided = retention(meta, now, now, retain_last)
     except ValueError as error:
         return Preview("expire", (f"Iceberg would refuse: {error}.",), ())
-    every = reach(meta.snapshots, table.manifest_files, table.stored_entries)
-    gone = every.minus(reach(found.kept, table.manifest_files, table.stored_entries))
-    ids = {s.snapshot_id for s in found.kept}
+    every = reach(table.tree, meta.snapshots)
+    gone = every.minus(reach(table.tree, decided.kept))
+    ids = {s.snapshot_id for s in decided.kept}
     statistics = {s.path for s in meta.statistics} - {s.path for s in meta.statistics if s.snapshot_id in ids}
-    words = (
-        f"{count(len(found.expired), 'snapshot')} of {len(meta.snapshots)} would expire; time travel to them ends.",
+    sentences = (
+        f"{count(len(decided.expired), 'snapshot')} of {len(meta.snapshots)} would expire; time travel to them ends.",
         f"{count(len(gone.files), 'data or delete file')}, {count(len(gone.manifests), 'manifest')} and "
         f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} "
         "at least.",
         *([f"{count(len(statistics), 'statistics file')} of them would be removed."] if statistics else []),
-        *(f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in found.refs if not r.kept),
-        *_kept_words(meta, found),
+        *(f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in decided.refs if not r.kept),
+        *_kept_words(meta, decided),
     )
-    return Preview("expire", words, tuple(sorted({*gone.paths, *statistics})))
+    return Preview("expire", sentences, tuple(sorted({*gone.paths, *statistics})))
 
 
-def _kept_words(meta: TableMetadata, found: Retention) -> list[str]:
+def _kept_words(meta: TableMetadata, decided: Retention) -> list[str]:
     """Which rule keeps which snapshots, a rule a sentence."""
     ordinals = snapshot_ordinals(meta)
     kept: dict[str, list[int]] = {}
-    for verdict in found.snapshots:
+    for verdict in decided.snapshots:
         for keeper in verdict.keepers:
             kept.setdefault(keeper.reason, []).append(ordinals[verdict.snapshot.snapshot_id])
     sentences = [f"Kept: {runs(f'snapshot-{n}' for n in sorted(ns))}, since {why}." for why, ns in kept.items()]
@@ -153,7 +152,7 @@ def _kept_words(meta: TableMetadata, found: Retention) -> list[str]:
 def named_files(table: Table) -> set[str]:
     """Every file that a table's metadata leads to: metadata files, manifest lists, manifests, files and statistics."""
     meta = table.metadata
-    known = set(reach(meta.snapshots, table.manifest_files, table.stored_entries).paths)
+    known = set(reach(table.tree, meta.snapshots).paths)
     return known | {
         meta.metadata_location,
         *(e.metadata_file for e in meta.metadata_log),
@@ -168,11 +167,10 @@ def orphans(table: Table) -> dict[str, float]:
     if root is None or not Path(root).is_dir():
         raise NotSupported("orphans are looked for in local folders only")
     there = {str(Path(local_path(table.reader.storage.resolve(p)) or p)) for p in named_files(table)}
-    every = sorted(Path(root).rglob("*"))
-    found = [p for p in steps(every, "files") if p.is_file() and str(p) not in there]
+    unknown = [p for p in steps(sorted(Path(root).rglob("*")), "files") if p.is_file() and str(p) not in there]
     return {
         str(p): (time.time() - p.stat().st_mtime) / 3600
-        for p in found
+        for p in unknown
         if p.suffix != ".crc" and p.name != "version-hint.text"
     }
 
@@ -180,16 +178,17 @@ def orphans(table: Table) -> dict[str, float]:
 def _preview_orphans(table: Table) -> Preview:
     if refusal := gc_refusal(table.metadata):
         return Preview("remove-orphans", (f"Iceberg would refuse: {refusal}.",), ())
-    found = orphans(table)
-    old = [p for p, hours in found.items() if hours > 72]
-    words = (
-        f"{count(len(found), 'file')} in the table's folder are reached by no snapshot or metadata file that is left.",
+    unreached = orphans(table)
+    old = [p for p, hours in unreached.items() if hours > 72]
+    sentences = (
+        f"{count(len(unreached), 'file')} in the table's folder are reached by no snapshot or metadata file that is "
+        "left.",
         (
             f"Spark's procedure removes those older than three days: {count(len(old), 'file')}. Younger ones may be of "
             "a commit under way."
         ),
     )
-    return Preview("remove-orphans", words, tuple(found))
+    return Preview("remove-orphans", sentences, tuple(unreached))
 
 
 def _arguments(table: Table, operation: str, columns: str, retain_last: int) -> str:
@@ -300,26 +299,24 @@ def run(
 def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | int | None = None) -> RefPreview:
     """What an operation on branches, tags or the current snapshot would do (see core.refs). `snapshot` is an id,
     branch, tag, `snapshot-3`, or for rollback-to-time a time. Raises NotFoundInTable."""
-    seen = _preview_refs(table, operation, name, snapshot)
-    words, files = list(seen.words), list[str]()
-    if seen.allowed and seen.current != table.metadata.current_snapshot_id and seen.current is not None:
-        now, then = (_live(table, i) for i in (table.metadata.current_snapshot_id, seen.current))
-        words.append(
+    outcome = _preview_refs(table, operation, name, snapshot)
+    sentences, files = list(outcome.words), list[str]()
+    if outcome.allowed and outcome.current != table.metadata.current_snapshot_id and outcome.current is not None:
+        now, then = (_live(table, i) for i in (table.metadata.current_snapshot_id, outcome.current))
+        sentences.append(
             f"Readers of main would see {count(len(then), 'file')} instead of {len(now)}: {len(then - now)} come, "
             f"{len(now - then)} go."
         )
-    if seen.abandoned:
-        gone = [s for s in table.metadata.snapshots if s.snapshot_id in seen.abandoned]
-        rest = [s for s in table.metadata.snapshots if s.snapshot_id not in seen.abandoned]
-        only = reach(gone, table.manifest_files, table.stored_entries).minus(
-            reach(rest, table.manifest_files, table.stored_entries)
-        )
+    if outcome.abandoned:
+        gone = [s for s in table.metadata.snapshots if s.snapshot_id in outcome.abandoned]
+        rest = [s for s in table.metadata.snapshots if s.snapshot_id not in outcome.abandoned]
+        only = reach(table.tree, gone).minus(reach(table.tree, rest))
         files = only.paths
-        words.append(
+        sentences.append(
             f"Only they reach {count(len(only.files), 'data or delete file')} and "
             f"{count(len(only.manifests), 'manifest')}."
         )
-    return replace(seen, words=tuple(words), files=tuple(files))
+    return replace(outcome, words=tuple(sentences), files=tuple(files))
 
 
 def _preview_refs(table: Table, operation: str, name: str, snapshot: str | int | None) -> RefPreview:
@@ -344,12 +341,12 @@ def _moment(text: str | int | None) -> int:
     if str(text).isdigit():
         return int(str(text))
     try:
-        found = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+        moment = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
     except ValueError as error:
         raise NotFoundInTable(
             f"{text!r} is no time: give milliseconds, or ISO 8601 such as 2026-11-21 05:00:00"
         ) from error
-    return int((found if found.tzinfo else found.replace(tzinfo=datetime.timezone.utc)).timestamp() * 1000)
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=datetime.timezone.utc)).timestamp() * 1000)
 
 
 def run_undo(

@@ -80,11 +80,11 @@ def reading(reader: TableReader, wanted: str | int | None) -> Reading:
     own. Raises NotFoundInTable."""
     metadata = reader.metadata
     if wanted is None and metadata.current_snapshot_id is None:
-        words = "the table has no snapshot, so there are no rows"
+        why = "the table has no snapshot, so there are no rows"
         version = Version(metadata.metadata_location, None, partial(check_readable, reader))
-        return Reading(version, None, metadata.current_schema_id, words)
-    found = resolve_snapshot(metadata, wanted)
-    snapshot, current = found.snapshot, metadata.current_schema_id
+        return Reading(version, None, metadata.current_schema_id, why)
+    resolved = resolve_snapshot(metadata, wanted)
+    snapshot, current = resolved.snapshot, metadata.current_schema_id
     own = snapshot.schema_id if snapshot.schema_id is not None else current
     branches = {r.name: r.snapshot_id for r in metadata.refs if r.type == "branch"}
     branch = "main" if wanted is None else str(wanted).strip()
@@ -99,7 +99,7 @@ def reading(reader: TableReader, wanted: str | int | None) -> Reading:
         how += f" (the table's current one is {current})" if own != current else ""
     name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(metadata))
     version = Version(metadata.metadata_location, pinned, partial(check_readable, reader, snapshot.snapshot_id))
-    return Reading(version, found, schema_id, f"{name}, {found.reason}; {how}")
+    return Reading(version, resolved, schema_id, f"{name}, {resolved.reason}; {how}")
 
 
 def sql_request(sql: str, name: str, reader: TableReader, limit: int | None) -> SqlRequest:

@@ -1,13 +1,13 @@
 """From files to rows, without Spark: which deletes apply, what they hold, and the rows of files with what deleted each.
 
-These are functions of an opened table; explorer.Table has them as methods."""
+explorer.Table has them as methods."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars
@@ -17,34 +17,17 @@ from cachetools import LRUCache
 from pyiceberg.schema import Schema
 
 from explorer.core.deletes import KIND_WORDS, Applicability, LiveFile, Verdict, live_files
-from explorer.core.entries import as_of_snapshot
 from explorer.core.names import base_name
 from explorer.core.row_diff import RowDiff, row_changes
 from explorer.core.values import partition_path
 from explorer.errors import NotFoundInTable
 from explorer.io import budget
 from explorer.io import rows as contents
-from explorer.io.reader import TableReader
-from explorer.model.manifest import ManifestFile
-from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.metadata_tree import MetadataTree
+from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 
 MEMORY_BYTES, MANIFESTS, FILES_AT_ONCE = 256 << 20, 2000, 50_000
-
-
-class Opened(Protocol):
-    """What these functions need of a table."""
-
-    reader: TableReader
-
-    @property
-    def metadata(self) -> TableMetadata: ...
-
-    def manifest_files(self, snapshot: Snapshot | None) -> list[ManifestFile]: ...
-
-    def stored_entries(
-        self, manifests: Sequence[ManifestFile], metrics: bool = False
-    ) -> Iterator[tuple[ManifestFile, pa.Table]]: ...
 
 
 @dataclass(frozen=True)
@@ -59,30 +42,30 @@ class RowReader:
     """Rows and deletes of one table; what was read is kept in memory up to a limit. Safe to use from several
     threads."""
 
-    def __init__(self, table: Opened) -> None:
-        self.table = table
+    def __init__(self, tree: MetadataTree) -> None:
+        self.tree = tree
         self._kept: LRUCache[Any, pa.Table | pa.Array] = LRUCache(MEMORY_BYTES, getsizeof=lambda t: t.nbytes + 1000)
         self._files: LRUCache[Any, list[LiveFile]] = LRUCache(MANIFESTS)
         self._lock = threading.Lock()
 
     def applicability(self, snapshot: Snapshot | None) -> Applicability:
         """All live files of a snapshot, with bounds, ready to be asked which deletes apply."""
-        table, added_here = self.table, snapshot.snapshot_id if snapshot else -1
-        listed = table.manifest_files(snapshot)
-        keys = {m.manifest_path: (m.manifest_path, m.added_snapshot_id == added_here) for m in listed}
+        if snapshot is None:
+            return Applicability(self.tree.metadata, ())
+        listed = self.tree.manifests(snapshot)
+        keys = {m.manifest_path: (m.manifest_path, m.added_snapshot_id == snapshot.snapshot_id) for m in listed}
         with self._lock:
-            found = {path: self._files[key] for path, key in keys.items() if key in self._files}
-        wanted = [m for m in listed if m.manifest_path not in found]
-        for manifest, stored in table.stored_entries(wanted, metrics=True):
-            entries = as_of_snapshot(stored, manifest, added_here)
+            files = {path: self._files[key] for path, key in keys.items() if key in self._files}
+        wanted = [m for m in listed if m.manifest_path not in files]
+        for manifest, entries in self.tree.logical(wanted, snapshot, metrics=True):
             path, spec_id = manifest.manifest_path, manifest.partition_spec_id
-            found[path] = []
+            files[path] = []
             for start in range(0, entries.num_rows, FILES_AT_ONCE):
                 budget.require_memory(0, path)
-                found[path] += live_files(entries.slice(start, FILES_AT_ONCE), spec_id, path)
+                files[path] += live_files(entries.slice(start, FILES_AT_ONCE), spec_id, path)
             with self._lock:
-                self._files[keys[manifest.manifest_path]] = found[manifest.manifest_path]
-        return Applicability(table.metadata, (f for m in listed for f in found.get(m.manifest_path, ())))
+                self._files[keys[path]] = files[path]
+        return Applicability(self.tree.metadata, (f for m in listed for f in files.get(m.manifest_path, ())))
 
     def _once(self, key: Any, make: Any) -> Any:
         with self._lock:
@@ -99,33 +82,33 @@ class RowReader:
         UnreadableFile."""
 
         def read() -> pa.Table:
-            found = contents.data_rows(self.table.reader.storage, file, schema, self.table.metadata, lineage)
-            positions = pa.array(np.arange(found.num_rows, dtype=np.int64))
+            rows = contents.data_rows(self.tree.reader.storage, file, schema, self.tree.metadata, lineage)
+            positions = pa.array(np.arange(rows.num_rows, dtype=np.int64))
             if lineage:
-                found = _lineage(found, file, positions)
-            return found.append_column("_pos", positions)
+                rows = _lineage(rows, file, positions)
+            return rows.append_column("_pos", positions)
 
         return self._once(("rows", file.path, str(schema), lineage), read)  # type: ignore[no-any-return]
 
     def position_deletes(self, file: LiveFile) -> pa.Table:
         """See io.rows.position_deletes."""
-        return self._once(("positions", file.path), lambda: contents.position_deletes(self.table.reader.storage, file))  # type: ignore[no-any-return]
+        return self._once(("positions", file.path), lambda: contents.position_deletes(self.tree.reader.storage, file))  # type: ignore[no-any-return]
 
     def vector(self, file: LiveFile) -> pa.Array:
         """See io.rows.deletion_vector."""
-        return self._once(("vector", file.key), lambda: contents.deletion_vector(self.table.reader.storage, file))  # type: ignore[no-any-return]
+        return self._once(("vector", file.key), lambda: contents.deletion_vector(self.tree.reader.storage, file))  # type: ignore[no-any-return]
 
     def equality_rows(self, file: LiveFile) -> pa.Table:
         """The rows of an equality delete file: its equality columns only, under the newest names."""
         wanted = self._equality_schema(file)
         return self._once(
             ("equality", file.path),
-            lambda: contents.data_rows(self.table.reader.storage, file, wanted, self.table.metadata),
+            lambda: contents.data_rows(self.tree.reader.storage, file, wanted, self.tree.metadata),
         )  # type: ignore[no-any-return]
 
     def _equality_schema(self, file: LiveFile) -> Schema:
         """The top-level fields that hold an equality delete file's columns, also those dropped since."""
-        schema = contents.read_schema(self.table.metadata, None, file.equality_ids)
+        schema = contents.read_schema(self.tree.metadata, None, file.equality_ids)
         return Schema(*(f for f in schema.fields if _ids_below(schema, f.field_id) & set(file.equality_ids)))
 
     def contents(self, file: LiveFile) -> pa.Table:
@@ -158,7 +141,7 @@ class RowReader:
     def file_rows(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
         """All rows of a data file with `_pos`, and `_deleted_by`: what hides the row, in words, or null."""
         rows = self.rows(data, schema, lineage)
-        words: list[str | None] = [None] * rows.num_rows
+        hidden_by: list[str | None] = [None] * rows.num_rows
         hits = self.hits(verdicts)
         budget.within(sum(len(hit.positions) for hit in hits), budget.TOLD, data.path, "deleted rows", "use a row diff")
         for hit in hits:
@@ -166,8 +149,8 @@ class RowReader:
             said = f"{KIND_WORDS[delete.kind]} {base_name(delete.path)} (sequence number {delete.sequence_number})"
             for position in hit.positions.to_pylist():
                 if position < rows.num_rows:
-                    words[position] = said if words[position] is None else f"{words[position]}; {said}"
-        return rows.append_column("_deleted_by", pa.array(words, pa.string()))
+                    hidden_by[position] = said if hidden_by[position] is None else f"{hidden_by[position]}; {said}"
+        return rows.append_column("_deleted_by", pa.array(hidden_by, pa.string()))
 
     def live(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
         """The rows of a data file that readers see, with `_pos`."""
@@ -194,8 +177,8 @@ def _lineage(rows: pa.Table, file: LiveFile, positions: pa.Array) -> pa.Table:
 
 def _ids_below(schema: Schema, field_id: int) -> set[int]:
     """A field's id and those of everything inside it."""
-    found = Schema(schema.find_field(field_id))
-    return set(found.field_ids)
+    inner = Schema(schema.find_field(field_id))
+    return set(inner.field_ids)
 
 
 def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFrame:
@@ -218,13 +201,11 @@ def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFra
     return polars.DataFrame(columns)
 
 
-def row_diff(
-    table: Opened, reader: RowReader, before: Snapshot | None, after: Snapshot | None, keys: Sequence[str] = ()
-) -> RowDiff:
-    """Compare the rows of two snapshots, reading only data files that one side lacks or that other deletes apply to.
-    Rows pair to updates by `keys`, else by the schema's identifier fields, else in v3 by row id. Raises UnreadableFile,
-    NotFoundInTable."""
-    meta = table.metadata
+def row_diff(reader: RowReader, before: Snapshot | None, after: Snapshot | None, keys: Sequence[str] = ()) -> RowDiff:
+    """Compare the rows of two snapshots (None: the table before its first), reading only data files that one side
+    lacks or that other deletes apply to. Rows pair to updates by `keys`, else by the schema's identifier fields, else
+    in v3 by row id. Raises UnreadableFile, NotFoundInTable."""
+    meta = reader.tree.metadata
     newer = max(
         (s for s in (before, after) if s), key=lambda s: s.sequence_number, default=None
     )  # types are never narrowed
@@ -274,11 +255,11 @@ def row_diff(
 class _Side:
     """The data files of one snapshot with their verdicts. A file is the same on both sides when its deletes are."""
 
-    def __init__(self, found: Applicability) -> None:
-        self.by_path = {d.path: d for d in found.data}
+    def __init__(self, files: Applicability) -> None:
+        self.by_path = {d.path: d for d in files.data}
         self.files = []
-        for data in steps(found.data, "data files"):
-            verdicts = [v for v in found.of(data) if v.applies]
+        for data in steps(files.data, "data files"):
+            verdicts = [v for v in files.of(data) if v.applies]
             signature = (data.path, frozenset(v.delete.key for v in verdicts))
             self.files.append((data, verdicts, signature))
         self.signatures = {signature for *_, signature in self.files}

@@ -22,8 +22,8 @@ def file_names(table: Table) -> dict[tuple[str, int | None], str]:
     for n, snapshot in enumerate(
         sorted(table.metadata.snapshots, key=lambda s: (s.sequence_number, s.timestamp_ms or 0))
     ):
-        for manifest in table.manifest_files(snapshot):
-            entries = table.logical_entries(manifest, snapshot.snapshot_id)
+        for manifest in table.tree.manifests(snapshot):
+            entries = table.tree.logical_entries(manifest, snapshot)
             assert entries is not None
             for row in entries.to_pylist():
                 key = (row["file_path"], row["content_offset"])

@@ -11,8 +11,10 @@ import pyarrow.compute as pc
 
 from explorer.core.entries import ADDED, DELETED, live
 from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.tree import Tree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.progress import steps
 
 Size = Callable[[str], "int | None"]
 
@@ -121,6 +123,21 @@ def commit_cost(
     )
 
 
+def run_cost(tree: Tree, run: Sequence[Snapshot], size: Size) -> RunCost:
+    """What the commits of a run (see run_between) did and cost, and what of their files its last snapshot still
+    reads."""
+    if not run:
+        return RunCost((), 0)
+    commits = []
+    for snapshot in steps(run, "snapshots"):
+        listed = tree.manifests(snapshot)
+        wrote = [m for m in listed if m.added_snapshot_id == snapshot.snapshot_id]
+        entries = {m.manifest_path: table for m, table in tree.logical(wrote, snapshot)}
+        commits.append(commit_cost(tree.metadata, snapshot, listed, entries, size))
+    last = tree.logical(tree.manifests(run[-1]), run[-1])
+    return RunCost(tuple(commits), bytes_kept((table for _, table in last), [s.snapshot_id for s in run]))
+
+
 def bytes_kept(tables: Iterable[pa.Table], run: Sequence[int]) -> int:
     """Bytes of the live files that snapshots of the run added; `tables` are logical entries as of the last one."""
     ids = pa.array(run, pa.int64())
@@ -130,11 +147,11 @@ def bytes_kept(tables: Iterable[pa.Table], run: Sequence[int]) -> int:
 def run_between(metadata: TableMetadata, first: int | None, last: int) -> list[Snapshot]:
     """The snapshots after `first` up to and with `last`, by parents, oldest first; None: from the oldest that is left.
     Raises ValueError when `first` is no ancestor of `last`."""
-    found: dict[int, Snapshot] = {}
+    run: dict[int, Snapshot] = {}
     snapshot = metadata.snapshot(last)
-    while snapshot is not None and snapshot.snapshot_id != first and snapshot.snapshot_id not in found:
-        found[snapshot.snapshot_id] = snapshot
+    while snapshot is not None and snapshot.snapshot_id != first and snapshot.snapshot_id not in run:
+        run[snapshot.snapshot_id] = snapshot
         snapshot = metadata.snapshot(snapshot.parent_snapshot_id)
     if first is not None and (snapshot is None or snapshot.snapshot_id != first):
         raise ValueError(f"snapshot {first} is no ancestor of {last}, so no run of commits leads from one to the other")
-    return list(reversed(found.values()))
+    return list(reversed(run.values()))

@@ -11,8 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from explorer.core.entries import LIVE
 from explorer.core.values import comparable_bound, partition_path
-from explorer.model.manifest import file_kind
+from explorer.model.manifest import FileKind, file_kind
 from explorer.model.metadata import PartitionSpec, TableMetadata
 from explorer.progress import steps
 
@@ -26,7 +27,7 @@ class LiveFile:
     """A live data or delete file as readers of one snapshot see it; `partition` has partition field ids as keys."""
 
     path: str
-    kind: str
+    kind: FileKind
     spec_id: int
     partition: Mapping[str, Any]
     sequence_number: int | None
@@ -88,22 +89,22 @@ class Verdict:
 def live_files(entries: pa.Table, spec_id: int, manifest_path: str) -> list[LiveFile]:
     """The live files of one manifest's logical entries (see core.entries), bounds and counts too where they are
     there."""
-    return files_of(entries, spec_id, manifest_path, ("ADDED", "EXISTING"))
+    return files_of(entries, spec_id, manifest_path, LIVE)
 
 
 def files_of(entries: pa.Table, spec_id: int, manifest_path: str, statuses: Sequence[str]) -> list[LiveFile]:
     """The files of the entries with one of these logical statuses."""
-    found = []
+    files = []
     for row in entries.to_pylist():
         if row["logical_status"] not in statuses:
             continue
         kind = file_kind(row["content"] or 0, row["file_format"] or "")
-        found.append(
+        files.append(
             LiveFile(
                 path=row["file_path"], kind=kind, spec_id=spec_id, partition=row["partition"] or {},
                 sequence_number=row["inherited_sequence_number"],
                 file_sequence_number=row["inherited_file_sequence_number"],
-                record_count=row["record_count"], size=row["file_size_in_bytes"], manifest_path=manifest_path,
+                record_count=row["record_count"] or 0, size=row["file_size_in_bytes"] or 0, manifest_path=manifest_path,
                 file_format=(row["file_format"] or "").upper(), equality_ids=tuple(row["equality_ids"] or ()),
                 referenced_data_file=row["referenced_data_file"], content_offset=row["content_offset"],
                 content_size=row["content_size_in_bytes"], first_row_id=row["inherited_first_row_id"],
@@ -112,7 +113,7 @@ def files_of(entries: pa.Table, spec_id: int, manifest_path: str, statuses: Sequ
                 values=dict(row.get("value_counts") or ()),
             )
         )  # fmt: skip
-    return found
+    return files
 
 
 def is_unpartitioned(spec: PartitionSpec | None) -> bool:
@@ -146,9 +147,9 @@ class Applicability:
 
     def of(self, data: LiveFile) -> list[Verdict]:
         """A verdict for each candidate."""
-        found = self.candidates(data)
-        vectors = [d for d in found if d.kind == "deletion_vector" and all(r.holds for r in self._vector(data, d))]
-        return [Verdict(data, d, tuple(self._reasons(data, d, vectors))) for d in found]
+        deletes = self.candidates(data)
+        vectors = [d for d in deletes if d.kind == "deletion_vector" and all(r.holds for r in self._vector(data, d))]
+        return [Verdict(data, d, tuple(self._reasons(data, d, vectors))) for d in deletes]
 
     def verdicts(self) -> list[Verdict]:
         """All pairs that could matter, in the order of the data files."""
@@ -191,8 +192,8 @@ class Applicability:
             # an upper bound may be cut short and then rounded up, so text of its length decides
             path = data.path.encode()
             inside = low <= path and (path <= high or path[: len(high)] <= high)
-            words = "within" if inside else "outside"
-            reasons.append(Reason("bounds", inside, f"the data file's path is {words} the delete's path bounds"))
+            where = "within" if inside else "outside"
+            reasons.append(Reason("bounds", inside, f"the data file's path is {where} the delete's path bounds"))
         if vectors:
             reasons.append(
                 Reason(
@@ -207,11 +208,11 @@ class Applicability:
         mine, theirs = data.sequence_number, delete.sequence_number
         older = mine is not None and theirs is not None and mine < theirs
         sign = "<" if older else "not <"
-        words = (
+        reason = (
             f"the data's sequence number {_n(mine)} is {sign} the delete's {_n(theirs)} (for equality deletes "
             "it must be strictly less)"
         )
-        reasons = [Reason("sequence", older, words)]
+        reasons = [Reason("sequence", older, reason)]
         if is_unpartitioned(self.metadata.spec(delete.spec_id)):
             reasons.append(Reason("partition", True, "the delete's partition spec is unpartitioned, so it is global"))
         else:
@@ -225,8 +226,8 @@ class Applicability:
         return reasons
 
     def _name(self, field_id: int) -> str:
-        found = self.metadata.field(field_id)
-        return found.name if found else f"field {field_id}"
+        column = self.metadata.field(field_id)
+        return column.name if column else f"field {field_id}"
 
     def _apart(self, field_id: int, data: LiveFile, delete: LiveFile) -> str:
         """Why no row of the data file can equal one of the delete's in that column; empty when one may."""
@@ -238,7 +239,7 @@ class Applicability:
             return f"{name} is null in all of the delete's rows, and in none of the data file"
         if not (mine == "none" or theirs == "none"):
             return ""  # null equals null
-        kind = found.type if (found := self.metadata.field(field_id)) else None
+        kind = column.type if (column := self.metadata.field(field_id)) else None
         if kind in ("float", "double") and not (data.nans.get(field_id) == 0 or delete.nans.get(field_id) == 0):
             return ""  # bounds do not cover NaN
         low, high = (comparable_bound(bounds.get(field_id), kind) for bounds in (data.lower, data.upper))
@@ -318,9 +319,9 @@ def read_costs(files: Applicability, verdicts: Iterable[Verdict]) -> list[ReadCo
             by_data[verdict.data.path].append(verdict.delete)
     costs = []
     for data in files.data:
-        found = by_data[data.path]
-        kinds = [d.kind for d in found]
-        size = sum(d.content_size if d.content_size is not None else d.size for d in found)
+        applied = by_data[data.path]
+        kinds = [d.kind for d in applied]
+        size = sum(d.content_size if d.content_size is not None else d.size for d in applied)
         counts = (kinds.count("position_deletes"), kinds.count("equality_deletes"), kinds.count("deletion_vector"))
-        costs.append(ReadCost(data, *counts, sum(d.record_count for d in found), size))
+        costs.append(ReadCost(data, *counts, sum(d.record_count for d in applied), size))
     return sorted(costs, key=lambda c: (-c.deletes, -c.delete_bytes, c.data.path))

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.entries import DELETED
+from explorer.core.tree import Tree
 from explorer.core.values import partition_path
-from explorer.model.manifest import ManifestFile, file_kind
+from explorer.model.manifest import FileKind, ManifestFile, file_kind
 from explorer.model.metadata import Snapshot, TableMetadata
 
 Key = tuple[str, int | None, int | None]
@@ -25,7 +26,7 @@ class FileChange:
     """A file that one side reads and the other does not. `kind` is what file_kind says of it."""
 
     file_path: str
-    kind: str
+    kind: FileKind
     record_count: int
     file_size_in_bytes: int
     spec_id: int
@@ -92,16 +93,16 @@ class SnapshotDiff:
     @property
     def partitions(self) -> dict[str, dict[str, int]]:
         """Per partition touched: files, rows and bytes added and removed."""
-        found: dict[str, dict[str, int]] = {}
+        touched: dict[str, dict[str, int]] = {}
         for side, changes in (("added", self.added), ("removed", self.removed)):
             for change in changes:
-                row = found.setdefault(
+                row = touched.setdefault(
                     change.partition, {f"{s}_{n}": 0 for s in ("added", "removed") for n in ("files", "rows", "bytes")}
                 )
                 row[f"{side}_files"] += 1
                 row[f"{side}_rows"] += change.record_count if change.kind == "data_file" else 0
                 row[f"{side}_bytes"] += change.bytes
-        return dict(sorted(found.items()))
+        return dict(sorted(touched.items()))
 
 
 @dataclass(frozen=True)
@@ -121,10 +122,15 @@ def only(mine: Sequence[ManifestFile], other: Sequence[ManifestFile]) -> list[Ma
 
 
 def diff(
-    before: Side, after: Side, metadata: TableMetadata, table: Mapping[str, Mapping[str, Any]] | None = None
+    tree: Tree,
+    first: Snapshot | None,
+    second: Snapshot | None,
+    table: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> SnapshotDiff:
-    """Compare two snapshots of one table; they need not be related. `table` is what core.metadata_diff says of their
-    times."""
+    """Compare two snapshots of one table; they need not be related, and None is the table before its first. `table` is
+    what core.metadata_diff says of their times."""
+    mine, theirs, metadata = tree.manifests(first), tree.manifests(second), tree.metadata
+    before, after = _side(tree, first, mine, theirs), _side(tree, second, theirs, mine)
     (old, old_carried), (new, new_carried) = _changes(before, after, metadata), _changes(after, before, metadata)
     kept = {m.manifest_path for m in before.manifests} & {m.manifest_path for m in after.manifests}
     gone, made = only(before.manifests, after.manifests), only(after.manifests, before.manifests)
@@ -141,6 +147,11 @@ def diff(
         table=table or {},
         carried=old_carried | new_carried,
     )
+
+
+def _side(tree: Tree, snapshot: Snapshot | None, mine: list[ManifestFile], other: list[ManifestFile]) -> Side:
+    entries = tree.logical(only(mine, other), snapshot) if snapshot else ()
+    return Side(snapshot, mine, {m.manifest_path: table for m, table in entries})
 
 
 _COLUMNS = ["content", "file_path", "file_format", "record_count", "file_size_in_bytes", "partition"]
@@ -182,7 +193,7 @@ def _changes(mine: Side, other: Side, metadata: TableMetadata) -> tuple[tuple[Fi
     for table, sign in ((keys, 1), (own, -1)):
         for item in pc.value_counts(table["manifest"]).to_pylist():
             carried[mine.manifests[item["values"]].manifest_path] += sign * item["counts"]
-    found: dict[Key, FileChange] = {}
+    changes: dict[Key, FileChange] = {}
     for i in pc.unique(own["manifest"]).to_pylist():
         manifest = mine.manifests[i]
         rows = pc.filter(own["row"], pc.equal(own["manifest"], i))
@@ -200,8 +211,8 @@ def _changes(mine: Side, other: Side, metadata: TableMetadata) -> tuple[tuple[Fi
                 content_size_in_bytes=row["content_size_in_bytes"],
                 manifest_path=manifest.manifest_path,
             )
-            found[change.key] = change
-    return tuple(found[k] for k in sorted(found, key=lambda key: (key[0], key[1] or 0))), carried
+            changes[change.key] = change
+    return tuple(changes[k] for k in sorted(changes, key=lambda key: (key[0], key[1] or 0))), carried
 
 
 def _keys(table: pa.Table | None) -> set[Key]:

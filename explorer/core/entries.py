@@ -14,6 +14,8 @@ from explorer.model.manifest import STATUS, ManifestFile
 EXISTING, ADDED, DELETED = 0, 1, 2
 INHERITED = ("snapshot_id", "sequence_number", "file_sequence_number", "first_row_id")
 STORED_ORIGIN = "stored"
+LIVE = ("ADDED", "EXISTING")
+"""Logical statuses of what readers see."""
 
 
 def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
@@ -41,7 +43,7 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
     may_inherit = (
         pa.chunked_array([pa.array([True] * len(stored), pa.bool_())]) if manifest.sequence_number == 0 else is_added
     )
-    words = (
+    inherited = (
         "inherited: 0, since version 1 has no sequence numbers"
         if manifest.sequence_number == 0
         else listed.format("sequence_number")
@@ -51,7 +53,7 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
         add(
             name,
             pc.coalesce(stored[name], number),
-            words,
+            inherited,
             "null: only ADDED entries may inherit it, so this entry is invalid",
         )
     add(
@@ -102,9 +104,14 @@ def as_of_snapshot(stored: pa.Table, manifest: ManifestFile, snapshot_id: int) -
     return as_of(inherit(stored, manifest), manifest, snapshot_id)
 
 
+def read_as(logical_status: str | None) -> str:
+    """A logical status in words: an entry without one is filtered out."""
+    return logical_status or "filtered out"
+
+
 def live(table: pa.Table) -> pa.Table:
     """The entries a reader of that snapshot sees: logical status ADDED or EXISTING."""
-    return table.filter(pc.is_in(table["logical_status"], pa.array(["ADDED", "EXISTING"])))
+    return table.filter(pc.is_in(table["logical_status"], pa.array(LIVE)))
 
 
 def status_counts(table: pa.Table) -> dict[str, int]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+What = Literal["appeared", "copied", "changed", "deleted", "came back", "left"]
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,7 @@ class FateEvent:
     snapshot_id: int
     snapshot: str
     timestamp_ms: int | None
-    what: str
+    what: What
     file: str
     pos: int
     row: Mapping[str, Any]

@@ -40,8 +40,8 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
     if text in by_name:
         return Resolved(_require(metadata, by_name[text], text), f"number {text[9:]} of this table's snapshots")
     if text.lstrip("-").isdigit():
-        if found := metadata.snapshot(int(text)):
-            return Resolved(found, "that snapshot id")
+        if snapshot := metadata.snapshot(int(text)):
+            return Resolved(snapshot, "that snapshot id")
         if 12 <= len(text) <= 13:
             return _at(metadata, int(text))
         raise NotFoundInTable(f"snapshot {text} not found; it may have expired (see 'iceberg-explorer snapshots')")
@@ -58,12 +58,12 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
 
 
 def _require(metadata: TableMetadata, snapshot_id: int, name: str) -> Snapshot:
-    found = metadata.snapshot(snapshot_id)
-    if found is None:
+    snapshot = metadata.snapshot(snapshot_id)
+    if snapshot is None:
         raise NotFoundInTable(
             f"{name} points to snapshot {snapshot_id}, which is not in the metadata: it has expired, or the ref dangles"
         )
-    return found
+    return snapshot
 
 
 def _at(metadata: TableMetadata, timestamp_ms: int) -> Resolved:

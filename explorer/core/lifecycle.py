@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from explorer.core.diff import manifest_fates
-from explorer.core.entries import as_of, inherit
+from explorer.core.entries import LIVE, as_of, inherit
 from explorer.core.names import manifest_name, runs, snapshot_name, snapshot_ordinals
+from explorer.core.tree import Tree
 from explorer.model.manifest import STATUS, ManifestFile
-from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 
-Entries = Callable[[ManifestFile, int], "pa.Table | None"]
-Manifests = Callable[[Snapshot], Sequence[ManifestFile]]
-Stored = Callable[[Sequence[ManifestFile]], "Iterable[tuple[ManifestFile, pa.Table]]"]
+ManifestState = Literal["created", "carried", "rewritten", "merged", "dropped"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Cell:
     manifest: str
     snapshot_id: int
     snapshot: str
-    state: str
+    state: ManifestState
     into: tuple[str, ...] = ()
     reason: str = ""
     added: int | None = None
@@ -42,21 +43,21 @@ class Cell:
         return None if self.added is None or self.existing is None else self.added + self.existing
 
 
-def lifecycle(metadata: TableMetadata, manifests: Manifests, entries: Entries) -> list[Cell]:
+def lifecycle(tree: Tree) -> list[Cell]:
     """The cells of the matrix manifests by snapshots, in the order of the snapshots. Each snapshot is held against its
     parent. Only manifests that come or go are decoded."""
-    ordinals = snapshot_ordinals(metadata)
+    metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
     cells: list[Cell] = []
     for snapshot in steps(sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]), "snapshots"):
-        here = manifests(snapshot)
+        here = tree.manifests(snapshot)
         parent = metadata.snapshot(snapshot.parent_snapshot_id)
-        before = {m.manifest_path: m for m in manifests(parent)} if parent else {}
+        before = {m.manifest_path: m for m in tree.manifests(parent)}
         listed = {m.manifest_path for m in here}
         label = snapshot_name(snapshot.snapshot_id, ordinals)
 
         def cell(
             m: ManifestFile,
-            state: str,
+            state: ManifestState,
             into: Sequence[str] = (),
             reason: str = "",
             *,
@@ -86,7 +87,7 @@ def lifecycle(metadata: TableMetadata, manifests: Manifests, entries: Entries) -
         made = [m for m in here if m.manifest_path not in before]
         if not gone:
             continue
-        decoded = {m.manifest_path: e for m in (*gone, *made) if (e := entries(m, snapshot.snapshot_id)) is not None}
+        decoded = {m.manifest_path: table for m, table in tree.logical([*gone, *made], snapshot)}
         rewrites, dropped = manifest_fates(gone, made, decoded, decoded)
         names = {m.manifest_path: manifest_name(m, ordinals) for m in made}
         for rewrite in rewrites:
@@ -138,28 +139,28 @@ class Biography:
         return [list(events) for _, events in alike]
 
 
-def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: Stored) -> Biography | None:
-    """The life of the file whose path is, or ends with, `path`; None when no snapshot mentions it. `stored` gives the
-    stored entries of manifests, each of which is looked through once. Raises ValueError when several files match."""
-    ordinals = snapshot_ordinals(metadata)
+def biography(tree: Tree, path: str) -> Biography | None:
+    """The life of the file whose path is, or ends with, `path`; None when no snapshot mentions it. Each manifest
+    is looked through once. Raises ValueError when several files match."""
+    metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
-    every = {m.manifest_path: m for s in steps(snapshots, "snapshots") for m in manifests(s)}
+    every = {m.manifest_path: m for s in steps(snapshots, "snapshots") for m in tree.manifests(s)}
     mentions = {}
-    for manifest, table in stored(list(every.values())):
+    for manifest, table in tree.stored(list(every.values())):
         inherited = inherit(table, manifest)  # before filtering: row ids count all entries
-        found = inherited.filter(_ends(inherited, path))
-        if found.num_rows:
-            mentions[manifest.manifest_path] = found
+        mine = inherited.filter(_ends(inherited, path))
+        if mine.num_rows:
+            mentions[manifest.manifest_path] = mine
     events: list[FileEvent] = []
-    seen: set[str] = set()
+    paths: set[str] = set()
     for snapshot in steps(snapshots, "snapshots"):
         name = snapshot_name(snapshot.snapshot_id, ordinals)
-        for manifest in manifests(snapshot):
+        for manifest in tree.manifests(snapshot):
             if manifest.manifest_path not in mentions:
                 continue
             listed = manifest_name(manifest, ordinals)
             for row in as_of(mentions[manifest.manifest_path], manifest, snapshot.snapshot_id).to_pylist():
-                seen.add(row["file_path"])
+                paths.add(row["file_path"])
                 status = STATUS.get(row["status"], str(row["status"]))
                 where = (
                     snapshot.snapshot_id,
@@ -170,11 +171,11 @@ def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: 
                     listed,
                 )
                 events.append(FileEvent(*where, status, row["logical_status"], row["reason"]))
-    if len(seen) > 1:
-        raise ValueError(f"{len(seen)} files end with {path!r}: {', '.join(sorted(seen)[:5])}")
+    if len(paths) > 1:
+        raise ValueError(f"{len(paths)} files end with {path!r}: {', '.join(sorted(paths)[:5])}")
     if not events:
         return None
-    live = tuple(dict.fromkeys(e.snapshot for e in events if e.logical_status in ("ADDED", "EXISTING")))
+    live = tuple(dict.fromkeys(e.snapshot for e in events if e.logical_status in LIVE))
     refs = tuple(r.name for r in metadata.refs if snapshot_name(r.snapshot_id, ordinals) in live)
     added = next((e.snapshot for e in events if e.logical_status == "ADDED"), None)
     deleted = next((e.snapshot for e in events if e.logical_status == "DELETED"), None)
@@ -191,12 +192,10 @@ def biography(metadata: TableMetadata, path: str, manifests: Manifests, stored: 
         )
     else:
         goes = f"{runs(live)} would have to expire"
-    return Biography(next(iter(seen)), tuple(events), added, deleted, live, refs, goes)
+    return Biography(next(iter(paths)), tuple(events), added, deleted, live, refs, goes)
 
 
 def _ends(table: pa.Table, path: str) -> pa.ChunkedArray:
-    import pyarrow.compute as pc
-
     return pc.or_(pc.equal(table["file_path"], path), pc.ends_with(table["file_path"], f"/{path.lstrip('/')}"))
 
 

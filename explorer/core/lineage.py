@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.units import instant
 from explorer.model.metadata import Snapshot, TableMetadata
+
+Place = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
+How = Literal["commit", "rollback", "fast-forward", "jump", "expired"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class HistoryEntry:
     parent: str | None
     timestamp_ms: int | None
     operation: str | None
-    kind: str
+    kind: Place
     refs: tuple[str, ...]
     became_current: tuple[int, ...]
     notes: tuple[str, ...]
@@ -30,12 +34,13 @@ class HistoryEntry:
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One change of the current snapshot. `how` is commit, rollback, fast-forward or jump, with the reason in words."""
+    """One change of the current snapshot. `how` it came to be (expired: its snapshot is gone, so nobody knows), with
+    the reason in words."""
 
     timestamp_ms: int
     snapshot_id: int
     snapshot: str
-    how: str
+    how: How
     reason: str
 
 
@@ -55,6 +60,7 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
     for snapshot in sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]):
         own = snapshot.snapshot_id
         summary, notes = snapshot.summary, []
+        kind: Place
         if own == metadata.current_snapshot_id:
             kind = "current"
         elif own in on_main:
@@ -92,11 +98,11 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
 
 
 def _walk(by_id: Mapping[int, Snapshot], start: int | None) -> list[int]:
-    found: dict[int, None] = {}
-    while start is not None and start in by_id and start not in found:
-        found[start] = None
+    walked: dict[int, None] = {}
+    while start is not None and start in by_id and start not in walked:
+        walked[start] = None
         start = by_id[start].parent_snapshot_id
-    return list(found)
+    return list(walked)
 
 
 def ancestry(metadata: TableMetadata, snapshot_id: int | None) -> list[int]:
@@ -117,6 +123,7 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
             snapshot_name(previous, ordinals) if previous is not None else "nothing",
         )
         snapshot = by_id.get(own)
+        how: How
         if previous is None or (snapshot and snapshot.parent_snapshot_id == previous):
             how, reason = "commit", f"{name} was committed on top of {before}"
         elif snapshot is None:

@@ -50,13 +50,13 @@ def shorten(text: str, width: int) -> str:
 
 def runs(names: Iterable[str]) -> str:
     """Snapshot names with runs folded: `snapshot-1 to snapshot-4, snapshot-7`."""
-    found: list[list[str]] = []
+    folded: list[list[str]] = []
     for name in names:
-        if found and _number(name) == _number(found[-1][-1]) + 1:
-            found[-1] = [found[-1][0], name]
+        if folded and _number(name) == _number(folded[-1][-1]) + 1:
+            folded[-1] = [folded[-1][0], name]
         else:
-            found.append([name])
-    return ", ".join(" to ".join(run) for run in found)
+            folded.append([name])
+    return ", ".join(" to ".join(run) for run in folded)
 
 
 def _number(name: str) -> float:

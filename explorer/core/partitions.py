@@ -49,7 +49,7 @@ def partitions(entries: pa.Table, times: Mapping[int, int | None]) -> pa.Table:
     lasts = [(name, "last") for name in last]
     grouped = table.group_by(names, use_threads=False).aggregate([*sums, *lasts])
     arrays = [grouped[name].combine_chunks() for name in keys]
-    found = (
+    values = (
         pa.StructArray.from_arrays(arrays, fields=list(struct.type))
         if arrays
         else pa.array([{}] * grouped.num_rows, pa.struct([]))
@@ -57,7 +57,7 @@ def partitions(entries: pa.Table, times: Mapping[int, int | None]) -> pa.Table:
     known = pc.is_valid(grouped["last_updated_ms_last"])
     return pa.table(
         {
-            "partition": found,
+            "partition": values,
             "spec_id": grouped["spec_id_last"],
             **{name: grouped[f"{name}_sum"] for name in (*_SUMS, *_DELETES)},
             "last_updated_ms": grouped["last_updated_ms_last"],

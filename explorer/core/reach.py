@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -10,12 +10,9 @@ import pyarrow.compute as pc
 
 from explorer.core.costs import file_bytes
 from explorer.core.entries import DELETED, live
-from explorer.model.manifest import ManifestFile
+from explorer.core.tree import Tree
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
-
-Manifests = Callable[[Snapshot], Sequence[ManifestFile]]
-Stored = Callable[[Sequence[ManifestFile]], "Iterable[tuple[ManifestFile, pa.Table]]"]
 
 
 @dataclass(frozen=True)
@@ -45,15 +42,15 @@ class Reach:
         return sorted({*self.manifest_lists, *self.manifests, *self.files})
 
 
-def reach(snapshots: Iterable[Snapshot], manifests: Manifests, stored: Stored) -> Reach:
+def reach(tree: Tree, snapshots: Iterable[Snapshot]) -> Reach:
     """What these snapshots reach: lists, manifests, and the files of entries that are not DELETED."""
     lists, every = set(), {}
     for snapshot in steps(snapshots, "snapshots"):
         if snapshot.manifest_list:
             lists.add(snapshot.manifest_list)
-        every.update({m.manifest_path: m for m in manifests(snapshot)})
+        every.update({m.manifest_path: m for m in tree.manifests(snapshot)})
     files: dict[str, int] = {}
-    for _, table in stored(list(every.values())):
+    for _, table in tree.stored(list(every.values())):
         there = table.filter(pc.not_equal(table["status"], DELETED))
         files.update(zip(there["file_path"].to_pylist(), there["file_size_in_bytes"].to_pylist(), strict=True))
     return Reach(frozenset(lists), {p: m.manifest_length for p, m in every.items()}, files)

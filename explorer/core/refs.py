@@ -51,7 +51,7 @@ def preview_refs(
     before = {r.name: r.snapshot_id for r in metadata.refs}
     kinds = {r.name: r.type for r in metadata.refs}
     after, current = dict(before), metadata.current_snapshot_id
-    words: list[str] = []
+    sentences: list[str] = []
     refusal = ""
     main = ancestry(metadata, current)
 
@@ -79,7 +79,7 @@ def preview_refs(
             refusal = f"{kinds[name]} {name} is there already, at {of(before[name])}"
         else:
             after[name] = snapshot.snapshot_id
-            words.append(f"{operation} {name} would keep {of(snapshot.snapshot_id)} and all it reads from expiry.")
+            sentences.append(f"{operation} {name} would keep {of(snapshot.snapshot_id)} and all it reads from expiry.")
     elif operation == "drop":
         if name not in before:
             refusal = f"there is no branch or tag {name}"
@@ -95,7 +95,7 @@ def preview_refs(
         else:
             after[name] = snapshot.snapshot_id
             current = snapshot.snapshot_id if name == "main" else current
-            words.append(
+            sentences.append(
                 f"{name} would go from {of(before[name])} to {of(snapshot.snapshot_id)}; nothing is written but a "
                 "metadata file."
             )
@@ -104,17 +104,17 @@ def preview_refs(
             refusal = f"{of(snapshot.snapshot_id)} is no ancestor of the current snapshot: set-current goes anywhere"
         else:
             after["main"] = current = snapshot.snapshot_id
-            words.append(f"main would go from {of(metadata.current_snapshot_id)} to {of(snapshot.snapshot_id)}.")
-            words.append("Readers by snapshot id still see the newer snapshots, until they expire.")
+            sentences.append(f"main would go from {of(metadata.current_snapshot_id)} to {of(snapshot.snapshot_id)}.")
+            sentences.append("Readers by snapshot id still see the newer snapshots, until they expire.")
     elif operation in ("cherry-pick", "publish") and snapshot is not None:
         refusal = _pick_refusal(metadata, snapshot, main, of)
         if not refusal and snapshot.parent_snapshot_id == current:
             after["main"] = current = snapshot.snapshot_id
-            words.append(f"{of(snapshot.snapshot_id)} was staged on the current snapshot: main is moved on to it.")
+            sentences.append(f"{of(snapshot.snapshot_id)} was staged on the current snapshot: main is moved on to it.")
         elif not refusal:
             current = None
             del after["main"]
-            words.append(
+            sentences.append(
                 f"A new snapshot on {of(metadata.current_snapshot_id)} would add the files that "
                 f"{of(snapshot.snapshot_id)} added."
             )
@@ -124,7 +124,7 @@ def preview_refs(
         )
     moves = current != metadata.current_snapshot_id
     to = "the new snapshot" if current is None else of(current)
-    words.append(
+    sentences.append(
         f"The snapshot log would get a line: {to}, current from then on."
         if moves
         else "The snapshot log would stay as it is."
@@ -136,11 +136,11 @@ def preview_refs(
         still |= set(main)
     abandoned = tuple(sorted(reached - still, key=lambda i: ordinals.get(i, 0)))
     if abandoned:
-        words.append(
+        sentences.append(
             f"No branch or tag would lead to {runs(of(i) for i in abandoned)}: the next expiry may remove what "
             "only they read."
         )
-    return RefPreview(operation, True, tuple(words), before, after, current, abandoned)
+    return RefPreview(operation, True, tuple(sentences), before, after, current, abandoned)
 
 
 def _pick_refusal(metadata: TableMetadata, snapshot: Snapshot, main: list[int], of: Callable[[int | None], str]) -> str:

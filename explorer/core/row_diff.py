@@ -66,10 +66,10 @@ def _without(table: pa.Table, rows: pa.Array) -> pa.Table:
 
 
 def _frame(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
-    found = {f"c{i}": polars.Series(values=_comparable(table[name])) for i, name in enumerate(columns)}
+    coded = {f"c{i}": polars.Series(values=_comparable(table[name])) for i, name in enumerate(columns)}
     return (
-        polars.DataFrame(found).with_row_index("row")
-        if found
+        polars.DataFrame(coded).with_row_index("row")
+        if coded
         else polars.DataFrame({"row": np.arange(table.num_rows, dtype=np.uint32)})
     )
 
@@ -99,9 +99,9 @@ def _comparable(column: pa.ChunkedArray) -> polars.Series:
         column = pc.if_else(pc.equal(column, 0.0), pa.scalar(0.0, column.type), column)
     if pa.types.is_fixed_size_binary(column.type) or pa.types.is_decimal(column.type):
         column = column.cast(pa.binary() if pa.types.is_fixed_size_binary(column.type) else pa.string())
-    found = polars.from_arrow(column)
-    assert isinstance(found, polars.Series)
-    return found
+    values = polars.from_arrow(column)
+    assert isinstance(values, polars.Series)
+    return values
 
 
 def _text(value: object) -> str:

@@ -57,11 +57,11 @@ _FORMS = re.compile(
 
 def is_secret(name: str) -> bool:
     """Whether a property's name looks like that of a secret."""
-    words = [word.lower() for word in _WORD.findall(name)]
-    if ALONE & set(words) or any(part in "".join(words) for part in WITHIN):
+    parts = [word.lower() for word in _WORD.findall(name)]
+    if ALONE & set(parts) or any(part in "".join(parts) for part in WITHIN):
         return True
-    for i, word in enumerate(words):
-        before, after = words[i - 1] if i else "", words[i + 1] if i + 1 < len(words) else ""
+    for i, word in enumerate(parts):
+        before, after = parts[i - 1] if i else "", parts[i + 1] if i + 1 < len(parts) else ""
         if word in ("key", "keys") and before not in HARMLESS_BEFORE and after not in HARMLESS_AFTER:
             return True
     return False

@@ -20,10 +20,10 @@ EPOCH = datetime.datetime(1970, 1, 1)
 @lru_cache(maxsize=256)
 def _primitive(kind: str) -> PrimitiveType | None:
     try:
-        found = IcebergType.model_validate(kind)
+        parsed = IcebergType.model_validate(kind)
     except Exception:  # a type of a later spec version: shown as bytes
         return None
-    return found if isinstance(found, PrimitiveType) else None
+    return parsed if isinstance(parsed, PrimitiveType) else None
 
 
 def decode_bound(data: bytes | None, kind: Any) -> Any:
@@ -123,8 +123,8 @@ def named_partition_path(
     """`partition_path` for a unified partition struct (keys are names): only the fields of that spec."""
     if not partition or spec is None:
         return ""
-    found = {str(f.field_id): partition.get(f.name, partition.get(f"{f.name}_{f.field_id}")) for f in spec.fields}
-    return partition_path(found, spec, metadata)
+    values = {str(f.field_id): partition.get(f.name, partition.get(f"{f.name}_{f.field_id}")) for f in spec.fields}
+    return partition_path(values, spec, metadata)
 
 
 def result_type(transform: str, kind: Any) -> Any:

@@ -154,7 +154,12 @@ def _metadata_location(table: Any) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Spark's own first lines of a parser's or analyser's error."""
+    """Spark's own first lines of a parser's or analyser's error; of another of Java's, its innermost cause in words."""
+    cause = getattr(error, "java_exception", None)
+    if cause is not None:
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        return str(cause.getMessage() or cause.getClass().getName())[:700]
     return str(error).split("JVM stacktrace")[0].strip()[:700]
 
 

@@ -42,8 +42,8 @@ def _version(command: str) -> int | None:
         result = subprocess.run([command, "-version"], capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r'version "(?:1\.)?(\d+)', result.stderr + result.stdout)
-    return int(found.group(1)) if found else None
+    match = re.search(r'version "(?:1\.)?(\d+)', result.stderr + result.stdout)
+    return int(match.group(1)) if match else None
 
 
 def find_java() -> Java:
@@ -139,11 +139,11 @@ def _download(java: Java, coordinate: tuple[str, str, str], jar: Path, ivy_setti
             shutil.rmtree(f"{scratch}/ivy", ignore_errors=True)
             result = subprocess.run([java.command, *store, *arguments], capture_output=True, text=True)
         if not fetched.is_file():
-            words = [line.strip() for line in (result.stdout + result.stderr).splitlines() if line.strip(" .:")]
+            lines = [line.strip() for line in (result.stdout + result.stderr).splitlines() if line.strip(" .:")]
             raise EngineError(
                 f"{group}:{artifact}:{version} could not be downloaded, and Spark needs it. Connect once to a Maven "
                 f"repository (or set the conf spark.jars.ivySettings), or put the jar at {jar}. Ivy said: "
-                f"{' | '.join(words[-6:])}"
+                f"{' | '.join(lines[-6:])}"
             )
         os.replace(fetched, jar)
 
@@ -158,8 +158,8 @@ def _trust_store(folder: Path) -> list[str]:
     if not certificates:
         return []
 
-    def text(words: str) -> bytes:
-        return struct.pack(">H", len(words)) + words.encode()
+    def text(value: str) -> bytes:
+        return struct.pack(">H", len(value)) + value.encode()
 
     body = struct.pack(">III", 0xFEEDFEED, 2, len(certificates))
     for i, der in enumerate(certificates):

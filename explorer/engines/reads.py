@@ -122,8 +122,8 @@ class Read:
                 for job in tracker.getJobIdsForGroup(self.group):
                     info = tracker.getJobInfo(job)
                     for stage in info.stageIds if info else ():
-                        if found := tracker.getStageInfo(stage):
-                            tasks, done = tasks + found.numTasks, done + found.numCompletedTasks
+                        if running := tracker.getStageInfo(stage):
+                            tasks, done = tasks + running.numTasks, done + running.numCompletedTasks
             except Exception:  # Spark is being lost: the read itself will say so
                 pass
         return Progress(self._phase, done, tasks, "tasks", seconds)
@@ -266,7 +266,7 @@ def _load(spark: SparkSession, version: Version) -> DataFrame:
 
 def _reports(frame: DataFrame) -> list[ScanReport]:
     """Iceberg's metrics of each table scan in the plan that was run."""
-    found: list[ScanReport] = []
+    reports: list[ScanReport] = []
 
     def walk(node: Any) -> None:
         kind = node.getClass().getSimpleName()
@@ -276,7 +276,7 @@ def _reports(frame: DataFrame) -> list[ScanReport]:
             while entries.hasNext():
                 pair = entries.next()
                 metrics[str(pair._1())] = int(pair._2().value())
-            found.append(ScanReport(str(node.nodeName()).removeprefix("BatchScan "), metrics))
+            reports.append(ScanReport(str(node.nodeName()).removeprefix("BatchScan "), metrics))
         inner = (
             node.executedPlan()
             if kind == "AdaptiveSparkPlanExec"
@@ -291,7 +291,7 @@ def _reports(frame: DataFrame) -> list[ScanReport]:
             walk(children.apply(i))
 
     walk(frame._jdf.queryExecution().executedPlan())  # type: ignore[operator]
-    return found
+    return reports
 
 
 _FILE = re.compile(r"((?:[a-z0-9]+:)?/[^\s'\",]+\.(?:parquet|avro|orc|puffin|metadata\.json))")
@@ -314,8 +314,8 @@ def explain(error: Exception, lost: bool) -> str:
     if files and re.search(r"(FileNotFoundException|NotFoundException|does not exist|FILE_NOT_EXIST)", text):
         return f"{files[0]}: the file does not exist"
     causes = re.findall(r"^(?:Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text, re.MULTILINE)
-    words = (causes[-1] if causes else text.strip().splitlines()[0] if text.strip() else kind).strip()
-    return f"{files[0]}: {words[:600]}" if files and files[0] not in words else words[:700]
+    cause = (causes[-1] if causes else text.strip().splitlines()[0] if text.strip() else kind).strip()
+    return f"{files[0]}: {cause[:600]}" if files and files[0] not in cause else cause[:700]
 
 
 def metadata_columns(format_version: int) -> Sequence[str]:

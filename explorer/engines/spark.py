@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from explorer.engines import confine
 from explorer.engines.allowed import FUNCTIONS, TABLE_FUNCTIONS
@@ -50,11 +50,14 @@ _JAVA_OPTIONS = [
 ]  # fmt: skip
 
 
+SparkPhase = Literal["stopped", "resolving jars", "starting", "ready", "failed"]
+
+
 @dataclass(frozen=True)
 class SparkState:
     """How far Spark is: `phase` is stopped, resolving jars, starting, ready or failed; `detail` says more in words."""
 
-    phase: str
+    phase: SparkPhase
     detail: str = ""
 
     def __str__(self) -> str:
@@ -144,7 +147,7 @@ class SparkEngine:
         """Call `listener(state)` on every change of state, on the thread that made the change."""
         self._listeners.append(listener)
 
-    def _enter(self, phase: str, detail: str = "") -> None:
+    def _enter(self, phase: SparkPhase, detail: str = "") -> None:
         self.state = SparkState(phase, detail)
         for listener in list(self._listeners):
             listener(self.state)
@@ -308,8 +311,8 @@ def _launch_gateway(java: Java, jars: list[Path], options: Mapping[str, str]) ->
             time.sleep(0.05)
         if not info.is_file():
             log.seek(0)
-            words = log.read().decode(errors="replace").strip().splitlines()
-            raise EngineError(f"{java.command} could not run Spark's gateway: " + " | ".join(words[-4:]))
+            lines = log.read().decode(errors="replace").strip().splitlines()
+            raise EngineError(f"{java.command} could not run Spark's gateway: " + " | ".join(lines[-4:]))
         with info.open("rb") as stream:
             port = int.from_bytes(stream.read(4), "big")
             secret = stream.read(int.from_bytes(stream.read(4), "big")).decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from explorer.core.deletes import KIND_WORDS, LiveFile, ReadCost, Verdict
 from explorer.core.names import base_name, shorten
@@ -13,6 +13,8 @@ from explorer.graphs.ids import file_node
 
 COLUMNS = ("data files", "deletes")
 PAGE = 24
+FILES = "data files"
+"""The key of the one level that is paged."""
 
 
 def delete_graph(
@@ -21,13 +23,15 @@ def delete_graph(
     verdicts: Sequence[Verdict],
     costs: Sequence[ReadCost],
     dangling: Sequence[LiveFile],
-    start: int = 0,
+    pages: Mapping[str, int] | None = None,
 ) -> Graph:
-    """A page of data files from `start`, the dearest to read first, and the deletes that could matter to them; on the
-    first page dangling deletes too. Edges are `applies` or `does not apply`."""
-    drawing = Drawing()
-    start = max(0, min(start, len(costs) - PAGE))
-    shown = costs[start : start + PAGE]
+    """A page of data files (see GraphView.pages), the dearest to read first, and the deletes that could matter to them;
+    on the first page dangling deletes too. Edges are `applies` or `does not apply`."""
+    drawing = Drawing(pages, PAGE)
+    rows = drawing.rows(FILES, len(costs))
+    shown = costs[rows.start : rows.stop]
+    if shown:  # what is hidden hangs on the first file
+        drawing.page(file_node(shown[0].data.path), len(costs), FILES, 0, key=FILES, labels=("dearer", "cheaper"))
 
     def facts(file: LiveFile, column: int) -> dict[str, object]:
         known = {
@@ -63,9 +67,6 @@ def delete_graph(
         if verdict.data.path in paths:
             node = add(verdict.delete, verdict.delete.key in lonely)
             drawing.edge(node, file_node(verdict.data.path), "applies" if verdict.applies else "does not apply")
-    for delete in dangling if start == 0 else ():
+    for delete in dangling if rows.start == 0 else ():
         add(delete, True)
-    if shown:  # what is hidden hangs on the first file
-        first, words = file_node(shown[0].data.path), ("dearer", "cheaper")
-        drawing.page(first, len(costs), "data files", 0, start=start, size=PAGE, words=words, key="data files")
     return drawing.graph(f"{title}: deletes", snapshot_id, COLUMNS)

@@ -9,18 +9,14 @@ from explorer.core.diff import FileChange, SnapshotDiff
 from explorer.core.names import base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes, instant
 from explorer.graphs.drawing import LABEL, Drawing
-from explorer.graphs.graph import Elided, Graph, Node
-from explorer.graphs.ids import file_node, list_node, manifest_node, node_id, snapshot_node
+from explorer.graphs.graph import Graph, Node
+from explorer.graphs.ids import file_node, list_node, manifest_node, snapshot_node
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 
 KEPT, BOTH = "kept manifests", "files in both"
-"""What two kinds of folded lines hold; the files in both are never decoded into nodes."""
-
-
-def kept_page(manifest_list: str) -> str:
-    """The key in `pages` of the kept manifests under that manifest list's node."""
-    return f"{manifest_list}|kept"
+"""What two kinds of folded lines hold. Kept manifests, paged by that key, are drawn once they were asked for; the files
+in both are never decoded into nodes."""
 
 
 def diff_graph(
@@ -31,16 +27,15 @@ def diff_graph(
     after: Sequence[ManifestFile],
     pages: Mapping[str, int] | None = None,
 ) -> Graph:
-    """Statuses are `added`, `removed` and `kept`. `before` and `after` are the two manifest lists; `pages` the first
-    child shown of each paged level, by parent node id; kept manifests are drawn only when their level has a page."""
-    return _DiffGraph(title, diff, metadata, pages or {}).graph(before, after)
+    """Statuses are `added`, `removed` and `kept`. `before` and `after` are the two manifest lists; `pages` is that
+    of GraphView."""
+    return _DiffGraph(title, diff, metadata, Drawing(pages)).graph(before, after)
 
 
 class _DiffGraph:
-    def __init__(self, title: str, diff: SnapshotDiff, metadata: TableMetadata, pages: Mapping[str, int]) -> None:
-        self.title, self.diff, self.meta, self.pages = title, diff, metadata, pages
+    def __init__(self, title: str, diff: SnapshotDiff, metadata: TableMetadata, drawing: Drawing) -> None:
+        self.title, self.diff, self.meta, self.drawing = title, diff, metadata, drawing
         self.ordinals = snapshot_ordinals(metadata)
-        self.drawing = Drawing()
         self.files: dict[str, list[FileChange]] = {}
         for change in (*diff.added, *diff.removed):
             self.files.setdefault(change.manifest_path, []).append(change)
@@ -82,18 +77,15 @@ class _DiffGraph:
         name = snapshot_name(snapshot.snapshot_id, self.ordinals)
         facts = {"snapshot_id": snapshot.snapshot_id, "focus": status != "removed"}
         self.drawing.nodes[node] = Node(node, "snapshot", name, lines, facts=facts)
-        words = {"added": "only in this list", "removed": "no longer listed", "": "on one side only"}[status]
-        about = (f"{count(len(manifests), 'manifest')} {words}",)
+        listed = {"added": "only in this list", "removed": "no longer listed", "": "on one side only"}[status]
+        about = (f"{count(len(manifests), 'manifest')} {listed}",)
         label = f"manifest list {self.ordinals[snapshot.snapshot_id]}"
         self.drawing.nodes[box] = Node(
             box, "manifest_list", label, about, facts={"snapshot_id": snapshot_id, "path": snapshot.manifest_list or ""}
         )
         self.drawing.edge(node, box)
-        for i in self.page(box, len(manifests), "manifests", 3):
+        for i in self.drawing.page(box, len(manifests), "manifests", 3):
             self.manifest(box, manifests[i], snapshot.snapshot_id, status)
-
-    def page(self, parent: str, total: int, what: str, column: int, key: str = "") -> range:
-        return self.drawing.page(parent, total, what, column, start=self.pages.get(key or parent, 0), key=key)
 
     def manifest(self, parent: str, manifest: ManifestFile, snapshot_id: int, status: str) -> None:
         path = manifest.manifest_path
@@ -110,13 +102,11 @@ class _DiffGraph:
         shown = tuple(shorten(line, 68) for line in lines)
         self.drawing.nodes[node] = Node(node, kind, manifest_name(manifest, self.ordinals), shown, status, facts=facts)
         self.drawing.edge(parent, node, status=status)
-        for i in self.page(node, len(changes), "files", 4):
+        for i in self.drawing.page(node, len(changes), "files", 4):
             self.file(node, changes[i], snapshot_id, status)
         if both:
-            group = node_id("more", f"{node}|both")
-            self.drawing.elided.append(
-                Elided(group, node, BOTH, both, both + len(changes), 0, 4, f"{count(both, 'file')} on both sides")
-            )
+            label = f"{count(both, 'file')} on both sides"
+            self.drawing.leave_out("both", node, BOTH, both, both + len(changes), 4, label)
 
     def file(self, parent: str, change: FileChange, snapshot_id: int, status: str) -> None:
         node = file_node(change.file_path, change.content_offset)
@@ -141,14 +131,12 @@ class _DiffGraph:
         if not manifests or not snapshots:
             return
         box = list_node(snapshots[0])
-        key = kept_page(box)
-        if key not in self.pages:
-            label = f"{count(len(manifests), 'manifest')} kept, not decoded"
-            self.drawing.elided.append(
-                Elided(node_id("more", key), box, KEPT, len(manifests), len(manifests), 0, 3, label)
-            )
+        total = len(manifests)
+        if KEPT not in self.drawing.pages:
+            label = f"{count(total, 'manifest')} kept, not decoded"
+            self.drawing.leave_out("kept", box, KEPT, total, total, 3, label, "page", KEPT)
             return
-        for i in self.page(box, len(manifests), KEPT, 3, key):
+        for i in self.drawing.page(box, total, KEPT, 3, key=KEPT):
             self.manifest(box, manifests[i], snapshots[0], "kept")
             for other in snapshots[1:]:
                 self.drawing.edge(list_node(other), manifest_node(manifests[i].manifest_path), status="kept")

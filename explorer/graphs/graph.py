@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from explorer.graphs.vocabulary import COLUMNS, KIND_COLUMN
+from explorer.graphs.vocabulary import COLUMNS, KINDS
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,12 @@ class Node:
     @property
     def column(self) -> int:
         """Index into the graph's columns: what `facts` say, else by kind."""
-        return int(self.facts["column"]) if "column" in self.facts else KIND_COLUMN.get(self.kind, 0)
+        return int(self.facts["column"]) if "column" in self.facts else KINDS[self.kind].column
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A directed edge. `kind` is points to, contains, parent, previous or deletes from, and in a diff rewritten into or
-    compared with; `status` is the status of the entry that makes a manifest-to-file edge."""
+    """A directed edge. `kind` is one of EDGES; `status` that of the entry which makes an edge from manifest to file."""
 
     source: str
     target: str
@@ -46,17 +45,20 @@ class Edge:
 
 @dataclass(frozen=True)
 class Elided:
-    """Nodes that are there but not drawn: `hidden` of `total` children of `parent`, of the kind `what`. Showing page
-    `start` brings them up. Nothing is ever dropped without one of these saying so."""
+    """Nodes that are there but not drawn: `hidden` of `total` children of `parent`, of the kind `what`. `action` says
+    what brings them up: the level `key` shown from its child `start` on (see GraphView.pages), an end to the search, or
+    nothing. Nothing is ever dropped without one of these saying so."""
 
     id: str
     parent: str
     what: str
     hidden: int
     total: int
-    start: int
     column: int
     label: str
+    action: Literal["page", "search", ""] = ""
+    key: str = ""
+    start: int = 0
     before: bool = False
 
 
@@ -75,3 +77,7 @@ class Graph:
     def node(self, node_id: str) -> Node | None:
         """The node with that id, or None."""
         return next((n for n in self.nodes if n.id == node_id), None)
+
+    def group(self, group_id: str) -> Elided | None:
+        """The hidden nodes with that id, or None."""
+        return next((e for e in self.elided if e.id == group_id), None)

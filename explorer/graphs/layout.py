@@ -49,8 +49,10 @@ def layout(graph: Graph) -> Mapping[str, Box]:
     top: dict[str, float] = {}
     bottoms = [float(HEADER)] * len(graph.columns)
     for at in (0, 1):
-        stack = [e.id for e in graph.elided if e.column == at and e.before]
-        stack += [n.id for n in graph.nodes if n.column == at]
+        here = [n for n in graph.nodes if n.column == at]
+        stack = [n.id for n in here if n.kind == "catalog"]  # over all that it leads to
+        stack += [e.id for e in graph.elided if e.column == at and e.before]
+        stack += [n.id for n in here if n.kind != "catalog"]
         stack += [e.id for e in graph.elided if e.column == at and not e.before]
         for item in stack:
             top[item] = bottoms[at]

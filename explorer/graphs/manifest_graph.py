@@ -12,7 +12,7 @@ from explorer.core.names import base_name, manifest_name, shorten, snapshot_name
 from explorer.core.units import count, human_bytes
 from explorer.core.values import partition_path
 from explorer.graphs.drawing import LABEL, Drawing
-from explorer.graphs.graph import Edge, Elided, Node
+from explorer.graphs.graph import Edge, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, node_id, snapshot_node
 from explorer.graphs.source import GraphSource, GraphView
 from explorer.model.manifest import ManifestFile, file_kind
@@ -39,10 +39,11 @@ class Below:
     def is_open(self, node: str) -> bool:
         return node in self.view.open_nodes
 
-    def page(self, parent: str, total: int, what: str, column: int) -> range:
-        return self.drawing.page(
-            parent, total, what, column, start=self.view.pages.get(parent, 0), size=self.view.page_size
-        )
+    def without_match(self, parent: str, what: str, total: int, matching: int, column: int) -> None:
+        """Say how much of a level the search leaves out."""
+        if hidden := total - matching:
+            label = f"{count(hidden, what.removesuffix('s'))} without a match"
+            self.drawing.leave_out("search", parent, what, hidden, total, column, label, "search")
 
     def matches(self, *texts: str) -> bool:
         wanted = self.view.search.lower()
@@ -54,7 +55,7 @@ class Below:
         listed = self.source.manifests.get(snapshot.snapshot_id)
         path = snapshot.manifest_list or ""
         wrong = self.causes.get(path, "") if path else ""
-        folded = f"closed:{node}" in self.view.open_nodes
+        folded = node in self.view.closed
         if listed is None:
             lines: tuple[str, ...] = ("not read yet",)
         else:
@@ -79,21 +80,9 @@ class Below:
             kept = [
                 m for m in listed if self.matches(m.manifest_path, manifest_name(m, self.ordinals)) or self.has_match(m)
             ]
-            if len(kept) < len(listed):
-                self.drawing.elided.append(
-                    Elided(
-                        node_id("more", f"{node}|search"),
-                        node,
-                        "manifests",
-                        len(listed) - len(kept),
-                        len(listed),
-                        0,
-                        3,
-                        f"{len(listed) - len(kept)} manifests without a match",
-                    )
-                )
+            self.without_match(node, "manifests", len(listed), len(kept), 3)
             listed = kept
-        for i in self.page(node, len(listed), "manifests", 3):
+        for i in self.drawing.page(node, len(listed), "manifests", 3):
             self.manifest(node, listed[i], snapshot)
 
     def statistics_file(self, parent: str, statistics: Any) -> None:
@@ -137,10 +126,10 @@ class Below:
             if manifest.added_snapshot_id == self.view.snapshot_id
             else f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
         )
-        words = [
+        entries = [
             f"{count(n)} {name}" for n, name in zip(counts, ("added", "existing", "deleted"), strict=True) if n != 0
         ]
-        lines = (" · ".join(words) or "no entries", f"{origin} · sequence {manifest.sequence_number}")
+        lines = (" · ".join(entries) or "no entries", f"{origin} · sequence {manifest.sequence_number}")
         opened = self.is_open(node)
         facts = {"path": manifest.manifest_path, "snapshot_id": snapshot.snapshot_id}
         wrong = self.causes.get(manifest.manifest_path, "")
@@ -176,21 +165,8 @@ class Below:
             table = table.filter(_by_path(table, self.view.search))
         node = manifest_node(manifest.manifest_path)
         kind = "delete files" if manifest.content == 1 else "data files"
-        if total > table.num_rows:
-            hidden = total - table.num_rows
-            self.drawing.elided.append(
-                Elided(
-                    node_id("more", f"{node}|search"),
-                    node,
-                    kind,
-                    hidden,
-                    total,
-                    0,
-                    4,
-                    f"{hidden:,} {kind} without a match",
-                )
-            )
-        rows = self.page(node, table.num_rows, kind, 4)
+        self.without_match(node, kind, total, table.num_rows, 4)
+        rows = self.drawing.page(node, table.num_rows, kind, 4)
         shown: list[dict[str, Any]] = table.slice(rows.start, len(rows)).to_pylist()
         return shown
 
@@ -218,7 +194,7 @@ class Below:
             )
             footer = self.source.footers.get(path)
             parquet = (row["file_format"] or "").lower() == "parquet"
-            fold = ("open" if footer and self.is_open(node) else "folded") if parquet else ""
+            fold = ("open" if footer and node in self.view.open_files else "folded") if parquet else ""
             facts = {
                 "path": path,
                 "manifest_path": manifest.manifest_path,
@@ -237,14 +213,14 @@ class Below:
                 self.drawing.edges[(node, file_node(target), "deletes from")] = Edge(
                     node, file_node(target), "deletes from"
                 )
-            if footer and self.is_open(node):
+            if footer and node in self.view.open_files:
                 self.row_groups(node, path, footer)
             if self.causes.get(path):
                 self.trouble(node, path, self.causes[path], 5)
 
     def row_groups(self, parent: str, path: str, footer: Mapping[str, Any]) -> None:
         groups = footer["row_groups"]
-        for i in self.page(parent, len(groups), "row groups", 5):
+        for i in self.drawing.page(parent, len(groups), "row groups", 5):
             group = groups[i]
             bounds = [
                 f"{c['path']}: {shorten(str(c['min']), 9)}…{shorten(str(c['max']), 9)}"

@@ -40,12 +40,15 @@ class GraphSource:
 
 @dataclass(frozen=True)
 class GraphView:
-    """How it is looked at: the snapshot statuses are read as of, which nodes are open, the first child shown on each
-    paged level (by parent node id), and whether filtered-out entries are drawn. `search` keeps only files, manifests
-    and snapshots whose label or path contains it."""
+    """How it is looked at: the snapshot statuses are read as of; which nodes are open, among them `open_files` apart,
+    since their footers are read; which manifest lists are `closed` though their snapshot is open; the first child shown
+    of each level that was paged, by the level's key (Elided.key); and whether filtered-out entries are drawn. `search`
+    keeps only files, manifests and snapshots whose label or path contains it."""
 
     snapshot_id: int | None
     open_nodes: frozenset[str] = frozenset()
+    open_files: frozenset[str] = frozenset()
+    closed: frozenset[str] = frozenset()
     pages: Mapping[str, int] = field(default_factory=dict)
     show_filtered: bool = True
     search: str = ""

@@ -17,6 +17,12 @@ from explorer.graphs.manifest_graph import Below
 from explorer.graphs.source import GraphSource, GraphView
 from explorer.model.metadata import Snapshot
 
+METADATA, SNAPSHOTS = "metadata files", "snapshots"
+"""The keys of two levels that are paged, for GraphView.pages."""
+CHAIN, WINDOW = 6, 12
+"""Metadata files drawn until they are paged, and snapshots drawn at once."""
+NEWEST_FIRST = ("newer", "older")
+
 
 def build(source: GraphSource, view: GraphView) -> Graph:
     """The graph of a table as seen through a view."""
@@ -28,7 +34,7 @@ class _Builder:
 
     def __init__(self, source: GraphSource, view: GraphView) -> None:
         self.source, self.view, self.meta = source, view, source.metadata
-        self.drawing = Drawing()
+        self.drawing = Drawing(view.pages, view.page_size)
         self.below = Below(source, view, self.drawing)
         self.ordinals = self.below.ordinals
 
@@ -42,16 +48,6 @@ class _Builder:
                 self.below.manifest_list(snapshot)
         return self.drawing.graph(self.source.title, self.view.snapshot_id)
 
-    def page(
-        self, parent: str, total: int, what: str, column: int, size: int, around: int | None = None, key: str = ""
-    ) -> range:
-        """A page of a level, newest first: the one asked for, else the one around a child."""
-        start = self.view.pages.get(key or parent)
-        if start is None:
-            start = 0 if around is None else around - size // 2
-        words = ("newer", "older")
-        return self.drawing.page(parent, total, what, column, start=start, size=size, words=words, key=key)
-
     def metadata_chain(self) -> list[str]:
         """Catalog pointer, current metadata file, and the previous ones, newest first."""
         meta, ids = self.meta, []
@@ -63,8 +59,8 @@ class _Builder:
         about = (what, "points to the current metadata")
         self.drawing.add(Node(pointer, "catalog", label, about, facts={"path": meta.metadata_location}))
         first = node_id("metadata", chain[0][0])
-        size = 6 if not self.below.is_open(pointer) else self.view.page_size
-        for i in self.page(pointer, len(chain), "metadata files", 0, size=size):
+        size = 0 if METADATA in self.view.pages else CHAIN
+        for i in self.drawing.page(pointer, len(chain), METADATA, 0, key=METADATA, size=size, labels=NEWEST_FIRST):
             path, written = chain[i]
             node = node_id("metadata", path)
             known = meta if i == 0 else self.source.metadata_files.get(path)
@@ -112,9 +108,10 @@ class _Builder:
             ]
         at = next((i for i, s in enumerate(ordered) if s.snapshot_id == self.view.snapshot_id), 0)
         pointer = node_id("catalog", self.source.title)
-        shown = [
-            ordered[i] for i in self.page(pointer, len(ordered), "snapshots", 1, around=at, size=12, key="snapshots")
-        ]
+        rows = self.drawing.page(
+            pointer, len(ordered), SNAPSHOTS, 1, key=SNAPSHOTS, around=at, size=WINDOW, labels=NEWEST_FIRST
+        )
+        shown = [ordered[i] for i in rows]
         refs: dict[int, list[Any]] = {}
         for ref in self.meta.refs:
             refs.setdefault(ref.snapshot_id, []).append(ref)

@@ -52,7 +52,7 @@ def kind_of(path: str, deletes: str = "position_deletes") -> str:
 
 
 def _without(line: str, staged: int) -> str:
-    return re.sub(r"\d+ snapshots?$", lambda found: count(int(found.group().split()[0]) - staged, "snapshot"), line)
+    return re.sub(r"\d+ snapshots?$", lambda m: count(int(m.group().split()[0]) - staged, "snapshot"), line)
 
 
 def overlay(graph: Graph, what: Uncommitted) -> Graph:
@@ -87,14 +87,14 @@ def overlay(graph: Graph, what: Uncommitted) -> Graph:
         if identity in drawn:
             continue
         waiting = "the catalog is not there yet" if file.kind == "metadata" else "in no snapshot yet"
-        words = waiting if file.mark == "staged" else "nothing leads to it"
+        why = waiting if file.mark == "staged" else "nothing leads to it"
         facts = {"path": file.path, "loose": True}
         nodes.append(
             Node(
                 identity,
                 file.kind,
                 shorten(base_name(file.path), LABEL),
-                (f"by {file.writer}: {words}",),
+                (f"by {file.writer}: {why}",),
                 facts=facts,
                 mark=file.mark,
             )

@@ -1,73 +1,133 @@
-"""What can be drawn: kinds of nodes, their columns and names, statuses and marks, each with one colour, shape or sign.
+"""What can be drawn: kinds of nodes, statuses, marks, kinds of edges and operations; of each the name, colour, shape or
+sign. This is the one place: SVG, DOT and text look here, and the browser is sent it (views/svg.py `vocabulary`).
 
-Colours are Okabe and Ito's, which people with colour blindness tell apart; status is always told by a sign too. The
-widget has the same in CSS."""
+Colours are Okabe and Ito's, which people with colour blindness tell apart; status is always told by a sign too."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-KINDS: Mapping[str, str] = {
-    "catalog": "catalog pointer",
-    "metadata": "metadata file",
-    "ref": "branch or tag",
-    "snapshot": "snapshot",
-    "manifest_list": "manifest list",
-    "data_manifest": "data manifest",
-    "delete_manifest": "delete manifest",
-    "data_file": "data file",
-    "position_deletes": "position delete file",
-    "equality_deletes": "equality delete file",
-    "deletion_vector": "deletion vector",
-    "statistics": "statistics file",
-    "row_group": "row group",
-    "problem": "unreadable",
-    "more": "hidden nodes",
-}
-"""Every kind of node, and what it is called."""
+from dataclasses import dataclass
+from typing import Literal
 
 COLUMNS = ("metadata", "snapshots", "manifest lists", "manifests", "files", "row groups")
-KIND_COLUMN: Mapping[str, int] = {
-    "catalog": 0, "metadata": 0, "ref": 1, "snapshot": 1, "manifest_list": 2, "data_manifest": 3, "delete_manifest": 3,
-    "statistics": 3, "data_file": 4, "position_deletes": 4, "equality_deletes": 4, "deletion_vector": 4, "row_group": 5,
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of node: what it is called, its colour (`night` on dark pages, where another is needed), its column, its
+    shape in Graphviz, and on screen as an SVG path of 32 by 26. `look` is how its card differs. `double` is the request
+    that a double click makes."""
+
+    title: str
+    color: str
+    shape: str
+    glyph: str
+    column: int = 0
+    night: str = ""
+    look: Literal["", "round", "tint"] = ""
+    double: Literal["toggle", "focus"] = "toggle"
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a manifest entry means, or which side of a diff a thing is on (`of`): its sign, and that in ASCII for text
+    trees. `look`: new, gone (deleted in this snapshot) or out (of no account any more)."""
+
+    title: str
+    color: str
+    sign: str
+    ascii: str
+    of: Literal["entry", "diff"] = "entry"
+    night: str = ""
+    look: Literal["", "new", "gone", "out"] = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What else a node can be marked as. `look`: loose (no snapshot leads to it) or bold."""
+
+    title: str
+    color: str
+    look: Literal["loose", "bold"]
+    night: str = ""
+
+
+@dataclass(frozen=True)
+class EdgeKind:
+    """A kind of edge. Dashed ones are not containment; `back` leads to what came before, not further down."""
+
+    dashed: bool = False
+    back: bool = False
+    color: str = ""
+
+
+KINDS: Mapping[str, Kind] = {
+    "catalog": Kind(
+        "catalog pointer", "#000000", "cylinder", "M10,10 a6,2.5 0 1,1 12,0 v8 a6,2.5 0 1,1 -12,0 z", night="#dddddd"
+    ),
+    "metadata": Kind("metadata file", "#0072b2", "note", "M11,7 h7 l4,4 v10 h-11 z", night="#3a9bd9"),
+    "ref": Kind(
+        "branch or tag", "#555555", "cds", "M10,8 h8 l5,4.5 -5,4.5 h-8 z", column=1, night="#9aa5b4", look="round"
+    ),
+    "snapshot": Kind("snapshot", "#56b4e9", "box", "M16,7 a6.5,6.5 0 1,0 0.01,0 z", column=1, double="focus"),
+    "manifest_list": Kind(
+        "manifest list", "#7f6fb6", "folder", "M10,8 h12 v2.5 h-12 z M10,12.5 h12 v2.5 h-12 z M10,17 h12 v2.5 h-12 z",
+        column=2,
+    ),
+    "data_manifest": Kind("data manifest", "#009e73", "tab", "M10,8 h5 l2,2.5 h5 v9 h-12 z", column=3),
+    "delete_manifest": Kind(
+        "delete manifest", "#cc79a7", "tab", "M10,8 h5 l2,2.5 h5 v9 h-12 z M13,13 h6 v2 h-6 z", column=3
+    ),
+    "data_file": Kind("data file", "#44aa77", "component", "M10,8 h12 v11 h-12 z", column=4),
+    "position_deletes": Kind(
+        "position delete file", "#d55e00", "component", "M16,6.5 l7,7 -7,7 -7,-7 z", column=4
+    ),
+    "equality_deletes": Kind("equality delete file", "#e69f00", "component", "M16,7 l7,12.5 h-14 z", column=4),
+    "deletion_vector": Kind(
+        "deletion vector", "#b8560f", "hexagon", "M12.5,7.5 h7 l3.5,6 -3.5,6 h-7 l-3.5,-6 z", column=4
+    ),
+    "statistics": Kind(
+        "statistics file", "#8a7d3c", "note", "M10,20 v-6 h3 v6 z M14.5,20 v-12 h3 v12 z M19,20 v-9 h3 v9 z", column=3
+    ),
+    "row_group": Kind("row group", "#999999", "box", "M10,9 h12 v4 h-12 z M10,15 h12 v4 h-12 z", column=5),
+    "problem": Kind("unreadable", "#cc0000", "octagon", "M13,7 h6 l4,4 v5 l-4,4 h-6 l-4,-4 v-5 z", look="tint"),
 }  # fmt: skip
+"""Every kind of node."""
 
-MARKS: Mapping[str, str] = {
-    "staged": "written by a writer that has not committed",
-    "orphan": "left behind: nothing leads to it",
-    "conflict": "what a commit is refused for",
+STATUSES: Mapping[str, Status] = {
+    "ADDED": Status("ADDED", "#007a4d", "+", "+", night="#00b377", look="new"),
+    "EXISTING": Status("EXISTING", "#666666", "=", "=", night="#9aa5b4"),
+    "DELETED": Status("DELETED", "#b00020", "−", "-", night="#ff5c6f", look="gone"),
+    "filtered": Status("filtered out: deleted by an earlier snapshot", "#999999", "∅", "x", look="out"),
+    "added": Status("only in the later one", "#007a4d", "+", "+", of="diff", night="#00b377", look="new"),
+    "kept": Status("in both", "#666666", "=", "=", of="diff", night="#9aa5b4"),
+    "removed": Status("only in the earlier one", "#b00020", "−", "-", of="diff", night="#ff5c6f", look="gone"),
 }
-"""What a node can be marked as."""
+GONE = ("gone", "out")
+"""Looks of statuses that are drawn with a dashed border."""
 
-KIND_STYLE = {
-    "catalog": ("#000000", "cylinder"),
-    "metadata": ("#0072b2", "note"),
-    "ref": ("#555555", "cds"),
-    "snapshot": ("#56b4e9", "box"),
-    "manifest_list": ("#7f6fb6", "folder"),
-    "data_manifest": ("#009e73", "tab"),
-    "delete_manifest": ("#cc79a7", "tab"),
-    "data_file": ("#44aa77", "component"),
-    "position_deletes": ("#d55e00", "component"),
-    "equality_deletes": ("#e69f00", "component"),
-    "deletion_vector": ("#b8560f", "hexagon"),
-    "statistics": ("#8a7d3c", "note"),
-    "row_group": ("#999999", "box"),
-    "problem": ("#cc0000", "octagon"),
-    "more": ("#888888", "plaintext"),
+MARKS: Mapping[str, Mark] = {
+    "staged": Mark("written by a writer that has not committed", "#7b4fd0", "loose", night="#a98bea"),
+    "orphan": Mark("left behind: nothing leads to it", "#b26a00", "loose", night="#d99a3d"),
+    "conflict": Mark("what a commit is refused for", "#d0021b", "bold", night="#ff5c6f"),
 }
-"""Colour, and Graphviz's shape."""
-STATUS_STYLE = {
-    "ADDED": ("#007a4d", "+", "+"),
-    "EXISTING": ("#666666", "=", "="),
-    "DELETED": ("#b00020", "−", "-"),
-    "filtered": ("#999999", "∅", "x"),
-    "added": ("#007a4d", "+", "+"),
-    "kept": ("#666666", "=", "="),
-    "removed": ("#b00020", "−", "-"),
+
+EDGES: Mapping[str, EdgeKind] = {
+    "contains": EdgeKind(),
+    "points to": EdgeKind(),
+    "parent": EdgeKind(dashed=True, back=True),
+    "previous": EdgeKind(dashed=True, back=True),
+    "deletes from": EdgeKind(dashed=True, color="#d55e00"),
+    "rewritten into": EdgeKind(dashed=True, color="#7f6fb6"),
+    "compared with": EdgeKind(dashed=True),
+    "applies": EdgeKind(color="#d55e00"),
+    "does not apply": EdgeKind(dashed=True),
 }
-"""Colour, sign, and the sign in ASCII, for text trees."""
-GONE = ("DELETED", "filtered", "removed")
-"""Statuses drawn with a dashed border."""
-DASHED = ("parent", "previous", "deletes from", "rewritten into", "compared with", "does not apply")
-"""Kinds of edges drawn dashed: not containment."""
+
+OPERATIONS: Mapping[str, str] = {
+    "append": "#009e73",
+    "overwrite": "#e69f00",
+    "delete": "#d55e00",
+    "replace": "#7f6fb6",
+}
+"""Colours of what a snapshot's summary calls its operation; another word is drawn like any snapshot."""

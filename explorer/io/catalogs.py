@@ -47,9 +47,9 @@ def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, s
             "warehouse": str(home / "warehouse"),
             **(extra or {}),
         }
-    found = _catalogs().get(name.lower())
-    found = found if isinstance(found, dict) else {}
-    return {**{str(k): str(v) for k, v in found.items()}, **(extra or {})}
+    configured = _catalogs().get(name.lower())
+    configured = configured if isinstance(configured, dict) else {}
+    return {**{str(k): str(v) for k, v in configured.items()}, **(extra or {})}
 
 
 def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog:

@@ -34,14 +34,14 @@ class Location:
 
 def metadata_version(path: str) -> int | None:
     """The version in a metadata file's name: `v3.metadata.json` and `00003-<uuid>.metadata.json` are both 3."""
-    found = METADATA_NAME.match(path.rsplit("/", 1)[-1])
-    return int(found.group(1) or found.group(2)) if found and (found.group(1) or found.group(2)) else None
+    match = METADATA_NAME.match(path.rsplit("/", 1)[-1])
+    return int(match.group(1) or match.group(2)) if match and (match.group(1) or match.group(2)) else None
 
 
 def locate(table: str, catalog: str | None = None, properties: Mapping[str, str] | None = None) -> Location:
     """Find a table. Raises TableNotFound, saying what was looked for and what is there instead."""
-    found = _by_path(table, properties or {}) if _is_path(table) else _by_name(table, catalog, properties)
-    return replace(found, asked=table)
+    location = _by_path(table, properties or {}) if _is_path(table) else _by_name(table, catalog, properties)
+    return replace(location, asked=table)
 
 
 def _is_path(table: str) -> bool:
@@ -76,13 +76,13 @@ def _by_path(table: str, properties: Mapping[str, str]) -> Location:
         raise TableNotFound(f"{table}: no such folder")
     folder = os.path.join(path, "metadata")
     names = _names(folder) if os.path.isdir(folder) else []
-    found = [name for name in names if METADATA_NAME.match(name)]
-    if not found:
+    files = [name for name in names if METADATA_NAME.match(name)]
+    if not files:
         inside = ", ".join(sorted(_names(path, 1000))[:5]) or "nothing"
         raise TableNotFound(
             f"{table}: not an Iceberg table folder: no metadata/*.metadata.json in it (it holds {inside})"
         )
-    return _choose(path, found, "version-hint.text" in names, properties)
+    return _choose(path, files, "version-hint.text" in names, properties)
 
 
 def _names(folder: str, most: int = budget.NAMES) -> list[str]:
@@ -104,13 +104,13 @@ def _remote_folder(path: str, properties: Mapping[str, str]) -> Location:
         raise TableNotFound(f"{path}: cannot list its metadata folder: {error}") from error
     budget.within(len(infos), budget.NAMES, path, "names in its metadata folder")
     names = [info.base_name for info in infos]
-    found = [name for name in names if METADATA_NAME.match(name)]
-    if not found:
+    files = [name for name in names if METADATA_NAME.match(name)]
+    if not files:
         raise TableNotFound(f"{path}: not an Iceberg table folder: no metadata/*.metadata.json in it")
-    return _choose(path, found, "version-hint.text" in names, properties)
+    return _choose(path, files, "version-hint.text" in names, properties)
 
 
-def _choose(path: str, found: list[str], has_hint: bool, properties: Mapping[str, str]) -> Location:
+def _choose(path: str, files: list[str], has_hint: bool, properties: Mapping[str, str]) -> Location:
     """The version hint if it names a file that is there, else the highest version, then the latest last-updated-ms."""
     folder = f"{path}/metadata"
     storage = Storage([folder], properties)
@@ -120,16 +120,16 @@ def _choose(path: str, found: list[str], has_hint: bool, properties: Mapping[str
             hint = storage.read(f"{folder}/version-hint.text", limit=budget.HINT).decode("utf-8", "replace").strip()
         except UnreadableFile as error:
             hint = f"({error.cause})"
-        named = [n for n in found if n.split(".")[0] in (f"v{hint}", hint) or n == hint]
+        named = [n for n in files if n.split(".")[0] in (f"v{hint}", hint) or n == hint]
         if named:
             return Location(
                 _folder_name(path), f"{folder}/{named[0]}", f"version-hint.text says {hint}", properties=properties
             )
         note = f"; version-hint.text says {hint!r}, but no such file is there"
-    best = max(metadata_version(name) or -1 for name in found)
-    newest = sorted(name for name in found if (metadata_version(name) or -1) == best)
+    best = max(metadata_version(name) or -1 for name in files)
+    newest = sorted(name for name in files if (metadata_version(name) or -1) == best)
     if len(newest) == 1:
-        reason = f"it has the highest version, {best}, of {len(found)} metadata files{note}"
+        reason = f"it has the highest version, {best}, of {len(files)} metadata files{note}"
         return Location(_folder_name(path), f"{folder}/{newest[0]}", reason, properties=properties)
 
     def updated(name: str) -> int:

@@ -17,7 +17,16 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
 from explorer.io.avro import Block, Container, Undecodable, records, records_here, repacked, to_polars
-from explorer.model.manifest import ENTRY_SCHEMA, FIELD_IDS, NARROW_FIELDS, FieldSummary, ManifestFile, ManifestHeader
+from explorer.model.manifest import (
+    ENTRY_SCHEMA,
+    FIELD_IDS,
+    MANIFEST_CONTENT,
+    NARROW_FIELDS,
+    FieldSummary,
+    ManifestFile,
+    ManifestHeader,
+)
+from explorer.model.problem import Problem
 
 LIST_IDS = {
     "manifest_path": 500, "manifest_length": 501, "partition_spec_id": 502, "content": 517, "sequence_number": 515,
@@ -47,22 +56,27 @@ def _record_of(avro_type: Any) -> Mapping[str, Any] | None:
     return next((o for o in options if isinstance(o, Mapping) and o.get("type") == "record"), None)
 
 
-def manifest_files(container: Container) -> list[ManifestFile]:
-    """The records of a manifest list. Raises UnreadableFile when it is Avro, but not a manifest list."""
+def manifest_files(container: Container) -> tuple[list[ManifestFile], list[Problem]]:
+    """The records of a manifest list, and what is wrong with those that are left out. Raises UnreadableFile when it is
+    Avro, but not a manifest list."""
     fields = _fields_by_id(container.schema)
     if LIST_IDS["manifest_path"] not in fields:
         raise UnreadableFile(container.path, "Avro, but not a manifest list: no field has the id 500 (manifest_path)")
     names = {name: fields[i]["name"] for name, i in LIST_IDS.items() if i in fields}
     budget.within(container.count, budget.LISTED, container.path, "manifests")
-    listed, summaries = [], 0
+    listed: list[ManifestFile] = []
+    problems: list[Problem] = []
+    summaries = 0
     for n, record in enumerate(records(container)):
         try:
             listed.append(_manifest_file(record, names))
         except (KeyError, TypeError, AttributeError) as error:
-            raise UnreadableFile(container.path, f"record {n} is no manifest: {error!r}"[:300]) from error
+            cause = f"it is no manifest: {error}"[:300]
+            problems.append(Problem(container.path, cause, f"record {n}", "the other manifests are shown"))
+            continue
         summaries += len(listed[-1].partitions or ())
         budget.within(summaries, 8 * budget.LISTED, container.path, "partition summaries")
-    return listed
+    return listed, problems
 
 
 def _manifest_file(record: Mapping[str, Any], names: Mapping[str, str]) -> ManifestFile:
@@ -73,6 +87,10 @@ def _manifest_file(record: Mapping[str, Any], names: Mapping[str, str]) -> Manif
     numbers = {name: get(name) for name in _NUMBERS}
     if not isinstance(path, str) or not all(n is None or type(n) is int for n in numbers.values()):
         raise TypeError("a path or a number has another type")
+    if numbers["content"] not in (None, *MANIFEST_CONTENT):
+        raise TypeError(f"its content is {numbers['content']}, which is neither 0 (data) nor 1 (deletes)")
+    if not -(2**31) <= (numbers["partition_spec_id"] or 0) < 2**31:
+        raise TypeError(f"its partition spec id, {numbers['partition_spec_id']}, has more than 32 bits")
     return ManifestFile(
         manifest_path=path,
         manifest_length=get("manifest_length"),

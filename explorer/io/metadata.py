@@ -24,7 +24,7 @@ from explorer.model.metadata import (
     StatisticsFile,
     TableMetadata,
 )
-from explorer.model.problem import Problem
+from explorer.model.problem import Problem, Severity
 
 T = TypeVar("T")
 KNOWN_VERSIONS = (1, 2, 3)
@@ -60,7 +60,7 @@ class _Reader:
     def __init__(self, raw: Mapping[str, Any], path: str, problems: list[Problem]) -> None:
         self.raw, self.path, self.problems = raw, path, problems
 
-    def problem(self, pointer: str, cause: str, severity: str = "error") -> None:
+    def problem(self, pointer: str, cause: str, severity: Severity = "error") -> None:
         self.problems.append(Problem(self.path, cause, pointer, "the rest of the metadata is shown", severity))
 
     def get(self, source: Any, key: str, kind: type[T], pointer: str) -> T | None:
@@ -175,14 +175,14 @@ class _Reader:
         by_id: dict[int, Field] = {}
 
         def walk(fields: list[Any], prefix: str) -> list[Field]:
-            found = []
+            parsed = []
             for item in fields:
                 name, doc = prefix + _str(item["name"]), item.get("doc")
                 kind, required = _type(item["type"]), bool(item.get("required"))
-                found.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
-                by_id[found[-1].id] = found[-1]
+                parsed.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
+                by_id[parsed[-1].id] = parsed[-1]
                 nested(item["type"], name + ".")
-            return found
+            return parsed
 
         def nested(kind: Any, prefix: str) -> None:
             if not isinstance(kind, Mapping):

@@ -9,7 +9,8 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 from cachetools import LRUCache
@@ -27,11 +28,19 @@ from explorer.progress import steps
 METRIC_NAMES = [f.name for f in METRIC_FIELDS]
 
 
-class Read(NamedTuple):
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Read(Generic[T]):
     """Something read, and what of it could not be."""
 
-    value: Any
+    value: T
     problems: tuple[Problem, ...]
+
+
+Listed = Read[list[ManifestFile]]
+Entries = Read["pa.Table | None"]
 
 
 BATCH_BYTES = 3 << 20
@@ -44,7 +53,7 @@ UNPACKING = 8
 """How many times its bytes a manifest takes while it is decoded, about."""
 
 
-def _bytes(read: Read) -> int:
+def _bytes(read: Entries) -> int:
     return 1000 if read.value is None else int(read.value.nbytes) + 1000
 
 
@@ -55,8 +64,16 @@ def _same_place(one: str, other: str) -> bool:
         return False
 
 
-def _unreadable(error: UnreadableFile) -> Read:
+def _unreadable(error: UnreadableFile) -> Entries:
     return Read(None, (Problem(error.path, error.cause, unaffected="other manifests are not affected"),))
+
+
+def _undamaged(read: Read[T]) -> T:
+    """What was read. Raises UnreadableFile if some of it could not be."""
+    for problem in read.problems:
+        if problem.severity == "error":
+            raise UnreadableFile(problem.file, problem.cause)
+    return read.value
 
 
 class TableReader:
@@ -86,11 +103,11 @@ class TableReader:
         self.problems = tuple(problems)
         self.storage = Storage([*own, *roots], location.properties, moved)
         self._lock = threading.Lock()
-        self._lists: LRUCache[int, Read] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
-        self._entries: LRUCache[tuple[str, bool], Read] = LRUCache(MEMORY_BYTES, getsizeof=_bytes)
+        self._lists: LRUCache[int, Listed] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
+        self._entries: LRUCache[tuple[str, bool], Entries] = LRUCache(MEMORY_BYTES, getsizeof=_bytes)
         self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
 
-    def manifests(self, snapshot: Snapshot) -> Read:
+    def manifests(self, snapshot: Snapshot) -> Listed:
         """The snapshot's manifest list as list[ManifestFile], in the order it is stored. Never raises for a bad file:
         what is wrong is a Problem, and what could be read is there."""
         with self._lock:
@@ -104,24 +121,25 @@ class TableReader:
             self._lists[snapshot.snapshot_id] = result
         return result
 
-    def _read_list(self, snapshot: Snapshot) -> Read:
+    def _read_list(self, snapshot: Snapshot) -> Listed:
         if snapshot.manifest_list is not None:
             data = self.storage.read(snapshot.manifest_list, limit=budget.MANIFEST)
             with budget.reading(len(data) * UNPACKING, snapshot.manifest_list):
                 container = avro.open_container(data, snapshot.manifest_list)
-                return Read(manifests.manifest_files(container), container.problems)
-        found, problems = [], []
+                listed, problems = manifests.manifest_files(container)
+                return Read(listed, (*container.problems, *problems))
+        inline, problems = [], []
         for path in snapshot.manifests:
             try:
                 data = self.storage.read(path, limit=budget.MANIFEST)
                 header = avro.open_container(data, path, header_only=True)
-                found.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
+                inline.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
             except UnreadableFile as error:
                 problems.append(Problem(error.path, error.cause, unaffected="other manifests are not affected"))
         if not snapshot.manifests:
             cause = f"snapshot {snapshot.snapshot_id} has neither `manifest-list` nor `manifests`"
             problems.append(Problem(self.metadata.metadata_location, cause, "/snapshots"))
-        return Read(found, tuple(problems))
+        return Read(inline, tuple(problems))
 
     def _container(self, path: str) -> avro.Container:
         with self._lock:
@@ -137,15 +155,15 @@ class TableReader:
         """A manifest's Avro header. Raises UnreadableFile."""
         return manifests.header(self._container(manifest_path))
 
-    def entries(self, manifest: ManifestFile, metrics: bool = False) -> Read:
+    def entries(self, manifest: ManifestFile, metrics: bool = False) -> Entries:
         """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric
         columns unless asked. Never raises for a bad file: an unreadable manifest is None with its Problem."""
         return self._entries_of([manifest], metrics)[0]
 
-    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[Read]:
+    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[Entries]:
         """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
         manifests costs hardly more than one for one."""
-        found: dict[str, Read] = {}
+        reads: dict[str, Entries] = {}
         keys: dict[str, str | None] = {}
         packed: dict[str, bytes] = {}
         for manifest in wanted:
@@ -154,28 +172,28 @@ class TableReader:
                 self.storage.check(path)
                 keys[path] = self._key(path, manifest.manifest_length)
                 if (known := self._remembered(path, keys[path], metrics)) is not None:
-                    found[path] = known
+                    reads[path] = known
                 else:
                     packed[path] = self.storage.read(path, limit=budget.MANIFEST)
             except UnreadableFile as error:
-                found[path] = _unreadable(error)
+                reads[path] = _unreadable(error)
         try:
             with budget.reading(sum(map(len, packed.values())) * UNPACKING, ", ".join(packed)[:1000]):
-                found |= self._decoded(packed, metrics)
+                reads |= self._decoded(packed, metrics)
         except UnreadableFile as error:  # no room for them
-            found |= {path: _unreadable(UnreadableFile(path, error.cause)) for path in packed}
+            reads |= {path: _unreadable(UnreadableFile(path, error.cause)) for path in packed}
         for path in packed:
             key = keys[path]
-            if key is not None and not found[path].problems and key == self._key(path, len(packed[path])):
-                self._keep(key, metrics, found[path].value)
+            if key is not None and not reads[path].problems and key == self._key(path, len(packed[path])):
+                self._keep(key, metrics, reads[path].value)
         with self._lock:
-            for path, result in found.items():
+            for path, result in reads.items():
                 with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
                     self._entries[(path, metrics)] = result
-        return [found[m.manifest_path] for m in wanted]
+        return [reads[m.manifest_path] for m in wanted]
 
-    def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Read]:
-        found: dict[str, Read] = {}
+    def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
+        reads: dict[str, Entries] = {}
         opened: list[avro.Container] = []
         for path, data in packed.items():
             try:
@@ -183,15 +201,15 @@ class TableReader:
                 budget.within(container.count, budget.ENTRIES, path, "entries")
                 opened.append(container)
             except UnreadableFile as error:
-                found[path] = _unreadable(error)
+                reads[path] = _unreadable(error)
         if opened:
             budget.require_memory(sum(len(b.data) for c in opened for b in c.blocks), opened[0].path)
         for container, table in zip(opened, manifests.entries_of_many(opened, metrics), strict=True):
             bad = isinstance(table, UnreadableFile)
-            found[container.path] = _unreadable(table) if bad else Read(table, container.problems)
-        return found
+            reads[container.path] = _unreadable(table) if bad else Read(table, container.problems)
+        return reads
 
-    def _remembered(self, path: str, key: str | None, metrics: bool) -> Read | None:
+    def _remembered(self, path: str, key: str | None, metrics: bool) -> Entries | None:
         """From memory or the disk cache."""
         with self._lock:
             if (path, metrics) in self._entries:
@@ -232,7 +250,7 @@ class TableReader:
 
     def many_entries(
         self, wanted: Iterable[ManifestFile], metrics: bool = False
-    ) -> Iterator[tuple[ManifestFile, Read]]:
+    ) -> Iterator[tuple[ManifestFile, Entries]]:
         """`entries` of several manifests, decoded a few at a time on threads, in the order given."""
         wanted = list(wanted)
         return steps(self._many_entries(wanted, metrics), "manifests", len(wanted))
@@ -251,7 +269,7 @@ class TableReader:
                 batches.append([])
                 size = 0
         with ThreadPoolExecutor(workers) as pool:
-            waiting: deque[tuple[list[ManifestFile], Future[list[Read]]]] = deque()
+            waiting: deque[tuple[list[ManifestFile], Future[list[Entries]]]] = deque()
             for batch in filter(None, batches):
                 waiting.append((batch, pool.submit(self._entries_of, batch, metrics)))
                 if len(waiting) > workers * 2:  # bounded, so that a stream of any length fits in memory
@@ -281,24 +299,19 @@ class TableReader:
         statistics, for `Storage.check`. Raises UnreadableFile for what cannot be read: nobody knows what it names."""
         yield from filter(None, [snapshot.manifest_list])
         yield from (s.path for s in self.metadata.statistics if s.snapshot_id == snapshot.snapshot_id)
-        listed = self.manifests(snapshot)
-        self._refuse_damage(listed)
-        yield from (m.manifest_path for m in listed.value)
-        for _, read in self.many_entries(listed.value):
-            self._refuse_damage(read)
-            yield from read.value["file_path"].to_pylist()
-
-    @staticmethod
-    def _refuse_damage(read: Read) -> None:
-        for problem in read.problems:
-            if problem.severity == "error":
-                raise UnreadableFile(problem.file, problem.cause)
+        listed = _undamaged(self.manifests(snapshot))
+        yield from (m.manifest_path for m in listed)
+        for manifest, read in self.many_entries(listed):
+            table = _undamaged(read)
+            if table is None:
+                raise UnreadableFile(manifest.manifest_path, "it cannot be read")
+            yield from table["file_path"].to_pylist()
 
     def require_snapshot(self, snapshot_id: int) -> Snapshot:
         """The snapshot, or NotFoundInTable."""
-        found = self.metadata.snapshot(snapshot_id)
-        if found is None:
+        snapshot = self.metadata.snapshot(snapshot_id)
+        if snapshot is None:
             raise NotFoundInTable(
                 f"snapshot {snapshot_id} not found; it may have expired (see 'iceberg-explorer snapshots')"
             )
-        return found
+        return snapshot

@@ -115,27 +115,27 @@ def data_rows(
         defaults = [constants.get(i, getattr(wanted.find_field(i), "initial_default", None)) for i in absent]
         made = rows * sum(8 + len(str(value)) for value in defaults)
         budget.within(made, budget.DECODED, file.path, "bytes in columns that it does not store", SPARK)
-        found = _to_requested_schema(
+        requested = _to_requested_schema(
             wanted, pruned, batch, projected_missing_fields=constants, allow_timestamp_tz_mismatch=True
         )
     except UnreadableFile:
         raise
     except Exception as error:  # pyiceberg and Arrow raise many kinds of errors on files that do not fit
         raise UnreadableFile(file.path, f"its rows cannot be read: {type(error).__name__}: {error}") from error
-    return pa.Table.from_batches([found])
+    return pa.Table.from_batches([requested])
 
 
 def _constants(file: LiveFile, metadata: TableMetadata, wanted: Schema, stored: Schema) -> dict[int, Any]:
     """Columns that the file lacks and whose value its identity partition says (spec: "Column Projection", rule 1)."""
     spec = metadata.spec(file.spec_id)
-    found = {}
+    constants = {}
     for part in spec.fields if spec else ():
         value = file.partition.get(str(part.field_id))
         if part.transform == "identity" and value is not None:
             for source in part.source_ids:
                 if source in wanted.field_ids and source not in stored.field_ids:
-                    found[source] = value
-    return found
+                    constants[source] = value
+    return constants
 
 
 def position_deletes(storage: Storage, file: LiveFile) -> pa.Table:
@@ -179,18 +179,19 @@ def deletion_vector(storage: Storage, file: LiveFile) -> pa.Array:
         raise UnreadableFile(path, f"the deletion vector at byte {offset} is damaged: its checksum does not fit")
     budget.within(file.record_count or 0, budget.ROWS, path, "deleted positions, says its manifest", SPARK)
     try:
-        found = BitMap64.deserialize(blob[8:-4])
+        bitmaps = BitMap64.deserialize(blob[8:-4])
     except ValueError as error:
         raise UnreadableFile(
             path, f"the bitmap of the deletion vector at byte {offset} cannot be read: {error}"
         ) from error
-    budget.within(len(found), budget.ROWS, path, "deleted positions in one vector", SPARK)
-    if len(found) != file.record_count:
+    budget.within(len(bitmaps), budget.ROWS, path, "deleted positions in one vector", SPARK)
+    if len(bitmaps) != file.record_count:
         raise UnreadableFile(
             path,
-            f"the deletion vector at byte {offset} holds {len(found)} positions, the manifest says {file.record_count}",
+            f"the deletion vector at byte {offset} holds {len(bitmaps)} positions, "
+            f"the manifest says {file.record_count}",
         )
-    positions = np.fromiter(found, np.uint64, len(found))
+    positions = np.fromiter(bitmaps, np.uint64, len(bitmaps))
     if len(positions) and positions[-1] >= 1 << 63:
         raise UnreadableFile(path, f"the deletion vector at byte {offset} has the position {positions[-1]}")
     return pa.array(positions.astype(np.int64))

@@ -14,10 +14,10 @@ class Api(Protocol):
 
 
 def _classes(target: Any) -> Any:
-    found = target.getClass()
-    while found is not None:
-        yield found
-        found = found.getSuperclass()
+    java_class = target.getClass()
+    while java_class is not None:
+        yield java_class
+        java_class = java_class.getSuperclass()
 
 
 def call(api: Api, target: Any, method: str, *arguments: Any, owner_name: str = "") -> Any:
@@ -25,23 +25,23 @@ def call(api: Api, target: Any, method: str, *arguments: Any, owner_name: str = 
     for owner in _classes(target):
         if owner_name and owner.getSimpleName() != owner_name:
             continue
-        for found in owner.getDeclaredMethods():
-            if found.getName() == method and found.getParameterCount() == len(arguments):
-                found.setAccessible(True)
+        for declared in owner.getDeclaredMethods():
+            if declared.getName() == method and declared.getParameterCount() == len(arguments):
+                declared.setAccessible(True)
                 values = api.gateway.new_array(api.jvm.java.lang.Object, len(arguments))
                 for i, value in enumerate(arguments):
                     values[i] = value
-                return found.invoke(target, values)
+                return declared.invoke(target, values)
     raise AttributeError(f"{target.getClass().getName()} has no method {method} with {len(arguments)} arguments")
 
 
 def field(target: Any, name: str) -> Any:
     """The value of a field that is declared in the target's class or one above it."""
     for owner in _classes(target):
-        for found in owner.getDeclaredFields():
-            if found.getName() == name:
-                found.setAccessible(True)
-                return found.get(target)
+        for declared in owner.getDeclaredFields():
+            if declared.getName() == name:
+                declared.setAccessible(True)
+                return declared.get(target)
     raise AttributeError(f"{target.getClass().getName()} has no field {name}")
 
 

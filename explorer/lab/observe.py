@@ -62,13 +62,13 @@ def observe_api(
     check_known(table, spark)
     session: Any = spark.session()
     java = session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, table.name)
-    words, act = API[operation]
+    title, act = API[operation]
 
     def run() -> tuple[()]:
         act(java, session._jvm)
         return ()
 
-    return _observed(table, spark, session, words, run)
+    return _observed(table, spark, session, title, run)
 
 
 def _stage_only(java: Any, jvm: Any) -> None:
@@ -77,10 +77,10 @@ def _stage_only(java: Any, jvm: Any) -> None:
 
 def _delete_first(java: Any, jvm: Any) -> None:
     tasks = java.newScan().planFiles()
-    found = tasks.iterator()
-    if not found.hasNext():
+    planned = tasks.iterator()
+    if not planned.hasNext():
         raise ValueError("the table has no data file to delete")
-    file = found.next().file()
+    file = planned.next().file()
     tasks.close()
     java.newDelete().deleteFile(file).commit()
 
@@ -185,20 +185,20 @@ def _commit_report(session: Any, name: str, snapshot_id: int) -> dict[str, Any] 
         report = reporter.commitReport() if reporter is not None else None
         if report is None or int(report.snapshotId()) != snapshot_id:
             return None
-        found: dict[str, Any] = json.loads(str(jvm.org.apache.iceberg.metrics.CommitReportParser.toJson(report)))
+        parsed: dict[str, Any] = json.loads(str(jvm.org.apache.iceberg.metrics.CommitReportParser.toJson(report)))
     except (AttributeError, Py4JError):  # another reporter was configured
         return None
-    return found
+    return parsed
 
 
 def _listing(folder: Path) -> dict[str, tuple[int, int]]:
     """(time of writing in ns, size) of every file."""
-    found = {}
+    files = {}
     for path in folder.rglob("*"):
         if path.is_file() and path.suffix != ".crc":
             state = path.stat()
-            found[str(path)] = (state.st_mtime_ns, state.st_size)
-    return found
+            files[str(path)] = (state.st_mtime_ns, state.st_size)
+    return files
 
 
 def _kinds(table: Table) -> dict[str, str]:
@@ -210,7 +210,7 @@ def _kinds(table: Table) -> dict[str, str]:
         try:
             kinds |= {
                 m.manifest_path: "delete manifest" if m.content else "data manifest"
-                for m in table.manifest_files(snapshot)
+                for m in table.tree.manifests(snapshot)
             }
             for row in table.entries(snapshot.snapshot_id, "stored"):
                 kinds[row["file_path"]] = "data file" if not row["content"] else "delete file"

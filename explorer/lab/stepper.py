@@ -121,10 +121,10 @@ class Run:
         for snapshot_id, writer in written_by.items():
             wrote = [
                 m
-                for m in table.manifest_files(table.metadata.snapshot(snapshot_id))
+                for m in table.tree.manifests(table.metadata.snapshot(snapshot_id))
                 if m.added_snapshot_id == snapshot_id
             ]
-            for manifest, entries in table.stored_entries(wrote):
+            for manifest, entries in table.tree.stored(wrote):
                 paths[manifest.manifest_path] = writer
                 added = entries.filter(pc.equal(entries["status"], 1))["file_path"].to_pylist()
                 paths.update((str(path), writer) for path in added)

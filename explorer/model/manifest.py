@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -13,7 +13,10 @@ MANIFEST_CONTENT = {0: "data", 1: "deletes"}
 FILE_CONTENT = {0: "data", 1: "position deletes", 2: "equality deletes"}
 
 
-def file_kind(content: int, file_format: str) -> str:
+FileKind = Literal["data_file", "position_deletes", "equality_deletes", "deletion_vector"]
+
+
+def file_kind(content: int, file_format: str) -> FileKind:
     """What an entry's file is: data_file, position_deletes, equality_deletes, or deletion_vector, which is content 1 in
     Puffin format (spec: "Data File Fields")."""
     if content == 1:

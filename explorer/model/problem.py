@@ -4,18 +4,21 @@ opens."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning", "info"]
 
 
 @dataclass(frozen=True)
 class Problem:
     """`file` is the file concerned, `location` a JSON pointer, byte offset or record within it, `cause` what is wrong
-    and `unaffected` what can be trusted all the same. `severity` is error, warning or info."""
+    and `unaffected` what can be trusted all the same."""
 
     file: str
     cause: str
     location: str = ""
     unaffected: str = ""
-    severity: str = "error"
+    severity: Severity = "error"
 
     def __str__(self) -> str:
         place = f" at {self.location}" if self.location else ""

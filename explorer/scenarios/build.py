@@ -87,8 +87,8 @@ def reset_copy(engine: SparkEngine, name: str) -> str:
 
 def origin(name: str) -> str:
     """The teaching table that a table was copied from, by its name; empty for others."""
-    found = re.fullmatch(rf"(?:{SANDBOX}\.)?{LAB}\.(.+)_\d+", name)
-    return found.group(1) if found and any(s.name == found.group(1) for s in SCENARIOS) else ""
+    match = re.fullmatch(rf"(?:{SANDBOX}\.)?{LAB}\.(.+)_\d+", name)
+    return match.group(1) if match and any(s.name == match.group(1) for s in SCENARIOS) else ""
 
 
 def _copy(engine: SparkEngine, scenario: Scenario) -> str:

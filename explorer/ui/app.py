@@ -76,7 +76,7 @@ class Dashboard:
         self.view: ViewState | None = None
         self.opened = ""
         self.pane = GraphPane(sizing_mode="stretch_both", min_height=420)
-        self.pane.param.watch(self._on_request, "request")
+        self.pane.answered = self._answered
         self.picker = pmui.Tree(items=[], active=[], level_indent=8, sizing_mode="stretch_width", margin=0, sx=TREE)
         self.picker.param.watch(self._on_pick, "active")
         self.path = pmui.TextInput(
@@ -199,7 +199,6 @@ class Dashboard:
         if node and view.graph.node(node):
             view.selected = [node]
         self.where.object = ""
-        self.pane.timeline = view.timeline()
         self._show()
         errors = [p for p in table.problems if p.severity != "info"]
         if errors:
@@ -208,20 +207,19 @@ class Dashboard:
     def _show(self) -> None:
         if self.view is None:
             return
-        self.pane.state = self.view.state()
+        self.pane.draw(self.view)
+        self._refill()
+
+    def _refill(self) -> None:
+        """The graph shows something else: so does the tab that is looked at, and the others when they are."""
         self._filled.clear()
         self._fill(TABS[self.tabs.active])
         self._to_url()
 
-    def _on_request(self, event: Any) -> None:
-        if self.view is None or not event.new:
-            return
-        if self.view.handle(event.new):
-            if event.new.get("type") == "reload":
-                self.pane.timeline = self.view.timeline()
-            self._show()
+    def _answered(self, redrawn: bool) -> None:
+        if redrawn:
+            self._refill()
         else:
-            self.pane.details = self.view.details()
             self._to_url()
 
     def _on_path(self, event: Any) -> None:
@@ -276,8 +274,7 @@ class Dashboard:
         """The lab committed to the open table: everything but the lab itself shows it as it is now."""
         if self.view is not None:
             self.view = ViewState(table)
-            self.pane.timeline = self.view.timeline()
-            self.pane.state = self.view.state()
+            self.pane.draw(self.view)
             self._filled = {"lab"}
 
     def _lab_view(self, table: Table) -> Any:

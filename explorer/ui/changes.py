@@ -253,7 +253,7 @@ def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
     files = [
         {
             "": mark,
-            "kind": KINDS[c.kind],
+            "kind": KINDS[c.kind].title,
             "file": base_name(c.file_path),
             "partition": c.partition,
             "rows": c.record_count,

@@ -134,7 +134,6 @@ class LabPanel:
         self.picture = picture("", margin=(4, 10))
         self.side = pn.Column(width=370)
         self.graph = GraphPane(sizing_mode="stretch_both", min_height=440)
-        self.graph.param.watch(self._on_request, "request")
         self.table = grid(
             pd.DataFrame(),
             {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 480, "files, in order": 430},
@@ -255,13 +254,6 @@ class LabPanel:
         return self.run.to_json().encode() if self.run else b"{}"
 
     # -- what is shown ------------------------------------------------------------------------------------------------
-    def _on_request(self, event: Any) -> None:
-        if self.state is not None and event.new:
-            if self.state.handle(event.new):
-                self.graph.state = self.state.state()
-            else:
-                self.graph.details = self.state.details()
-
     def _show(self, seen: Look) -> None:
         run = self.run = seen.run
         last = run.events[-1] if run.events else None
@@ -309,7 +301,7 @@ class LabPanel:
         if self.state is None:
             self.state = MarkedState(seen.table, marks=seen.marks)
         self.state.show(seen.table, seen.marks)
-        self.graph.state = self.state.state()
+        self.graph.draw(self.state)
 
     def _show_steps(self) -> None:
         steps = [

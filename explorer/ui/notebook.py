@@ -10,45 +10,42 @@ import anywidget
 import traitlets
 
 from explorer.table import Table
-from explorer.ui.export import asset
+from explorer.ui.assets import script, style
+from explorer.ui.host import GraphHost
 from explorer.ui.state import CompareState, DeletesState, GraphState, ViewState
-from explorer.views.svg import render_svg
+from explorer.views.svg import render_svg, vocabulary
 from explorer.views.text import render_tree
 
 
-class GraphWidget(anywidget.AnyWidget):
+class GraphWidget(GraphHost, anywidget.AnyWidget):
     """A graph that can be asked. `state`, `timeline` and `details` go to the browser, `request` comes from it."""
 
-    _esm = asset("view.js")
-    _css = asset("view.css")
+    _esm = script()
+    _css = style()
+    vocabulary = traitlets.Dict(default_value=vocabulary()).tag(sync=True)
     state: Any = traitlets.Dict().tag(sync=True)
     timeline = traitlets.Dict().tag(sync=True)
-    details: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
+    details: Any = traitlets.Dict().tag(sync=True)
     request = traitlets.Dict().tag(sync=True)
     height = traitlets.Unicode("560px").tag(sync=True)
 
     def __init__(self, view: GraphState, height: str = "560px") -> None:
-        self._view = view
-        super().__init__(state=view.state(), timeline=view.timeline(), height=height)
-        self.observe(self._on_request, "request")
+        super().__init__(height=height)
+        self.draw(view)
 
     @property
     def graph(self) -> Any:
         """The graph as it is drawn now."""
-        return self._view.graph
+        return self.graph_state.graph if self.graph_state else None
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The widget, and a picture and text that show without a kernel."""
         live, about = super()._repr_mimebundle_(**options) or ({}, {})
         return {**live, "text/html": render_svg(self.graph), "text/plain": render_tree(self.graph)}, about
 
+    @traitlets.observe("request")
     def _on_request(self, change: Mapping[str, Any]) -> None:
-        if self._view.handle(change["new"]):
-            if change["new"].get("type") == "reload":
-                self.timeline = self._view.timeline()
-            self.state = self._view.state()
-        else:
-            self.details = self._view.details()
+        self.answer(change["new"])
 
 
 class TableWidget(GraphWidget):

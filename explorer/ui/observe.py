@@ -56,10 +56,7 @@ class ObservePanel:
         elif not allowed:
             words = "Nothing is written to this table: it is not in the sandbox."
         self.job = Job(words, [self.run, self.call, self.copy, self.reset], None, ELSEWHERE)
-        self.graph = GraphPane(
-            state=self.state.state(), timeline=self.state.timeline(), sizing_mode="stretch_both", min_height=400
-        )
-        self.graph.param.watch(self._on_request, "request")
+        self.graph = GraphPane.of(self.state, sizing_mode="stretch_both", min_height=400)
         names = ("Files in order", "What changed", "Commit report")
         self.boxes = [pn.Column(sizing_mode="stretch_both", scroll=True) for _ in names]
         fill = (self._show_files, self._show_changes, self._show_report)
@@ -85,12 +82,6 @@ class ObservePanel:
         """Do something on a thread and show what it did."""
         self.job.start(work, done, "Running through Spark…", cancels=False)
 
-    def _on_request(self, event: Any) -> None:
-        if event.new and self.state.handle(event.new):
-            self.graph.state = self.state.state()
-        else:
-            self.graph.details = self.state.details()
-
     def show(self, seen: Observation) -> None:
         """What the statement did."""
         self.table = seen.table
@@ -105,8 +96,7 @@ class ObservePanel:
 
     def _show_graph(self) -> None:
         self.state.move_to(self.table)
-        self.graph.timeline = self.state.timeline()
-        self.graph.state = self.state.state()
+        self.graph.draw()
 
     def _show_files(self) -> None:
         seen = self._seen

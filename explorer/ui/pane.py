@@ -1,4 +1,4 @@
-"""view.js on the dashboard."""
+"""The graph's script on the dashboard."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from typing import Any, ClassVar
 import param
 from panel.custom import AnyWidgetComponent
 
-from explorer.ui.export import asset
+from explorer.ui.assets import script, style
+from explorer.ui.host import GraphHost
 from explorer.ui.state import GraphState
+from explorer.views.svg import vocabulary
 
 
-class GraphPane(AnyWidgetComponent):
-    """view.js on the dashboard; the same traits as ui.notebook.TableWidget."""
+class GraphPane(GraphHost, AnyWidgetComponent):
+    """The graph's script on the dashboard; the same traits as ui.notebook.GraphWidget."""
 
-    _esm = asset("view.js")
-    _stylesheets: ClassVar[list[str]] = [asset("view.css")]
+    _esm = script()
+    _stylesheets: ClassVar[list[str]] = [style()]
+    vocabulary = param.Dict(default=vocabulary())
     state = param.Dict(default={})
     timeline = param.Dict(default={})
-    details = param.Dict(default=None, allow_None=True)
+    details = param.Dict(default={})
     request = param.Dict(default={})
 
     @classmethod
     def of(cls, state: GraphState, **options: Any) -> GraphPane:
-        """A pane that answers its own requests from a state."""
-        pane = cls(state=state.state(), timeline=state.timeline(), **options)
-
-        def carry_out(event: Any) -> None:
-            if event.new and state.handle(event.new):
-                pane.state = state.state()
-            else:
-                pane.details = state.details()
-
-        pane.param.watch(carry_out, "request")
+        """A pane that shows a state."""
+        pane = cls(**options)
+        pane.draw(state)
         return pane
+
+    @param.depends("request", watch=True)
+    def _on_request(self) -> None:
+        self.answer(self.request)

@@ -5,18 +5,20 @@ them is checked: an unknown id or a wrong type is a message to the person, never
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from explorer.core.names import snapshot_ordinals
 from explorer.core.units import instant
 from explorer.errors import ExplorerError
 from explorer.graphs.delete_graph import delete_graph
-from explorer.graphs.diff_graph import BOTH, KEPT, diff_graph, kept_page
-from explorer.graphs.graph import Graph, Node
+from explorer.graphs.diff_graph import diff_graph
+from explorer.graphs.graph import Elided, Graph, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node
 from explorer.graphs.source import GraphView
+from explorer.graphs.table_graph import METADATA
 from explorer.graphs.uncommitted import Uncommitted, overlay
 from explorer.inspection import inspect, life, row_sections
 from explorer.table import Table
@@ -24,6 +26,7 @@ from explorer.views.svg import picture
 
 QUICK_FILES, QUICK_BYTES = 300, 1 << 20
 """Selecting a file shows its rows at once when its snapshot has at most so many files, and it at most so many bytes."""
+_ORDER = itertools.count(1)
 FILES = ("data_file", "position_deletes", "equality_deletes", "deletion_vector")
 
 
@@ -31,15 +34,15 @@ class GraphState:
     """The state behind one widget: a graph of a table, and what is selected. `handle` takes a request of the widget and
     returns whether the graph must be drawn again (else only the details)."""
 
-    compares = False
-    """Whether this is the difference of two snapshots: the widget then offers no search, timeline or reload."""
+    offers: ClassVar[tuple[str, ...]] = ()
+    """What the widget's bar offers of search, filtered and reload."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
+        self.pages: Mapping[str, int] = {}
         self.message = ""
         self.selected: list[str] = []
         self.graph: Graph
-        self._n = 0
         self._told: set[tuple[str, str]] = set()
 
     def timeline(self) -> dict[str, Any]:
@@ -47,33 +50,41 @@ class GraphState:
         return {}
 
     def state(self) -> dict[str, Any]:
-        """What the widget draws; `n` tells one redraw from the next."""
-        self._n += 1
+        """What the widget draws, and `selection`."""
         return {
-            "n": self._n, "picture": picture(self.graph), "selected": self.selected, "message": self.message,
-            "details": self.details(), "compares": self.compares,
+            **self.selection(), "picture": picture(self.graph), "selected": self.selected, "message": self.message,
+            "offers": list(self.offers), "asked": self.asked(),
         }  # fmt: skip
+
+    def asked(self) -> dict[str, Any]:
+        """What the bar's search and filtered stand at, where they are offered."""
+        return {}
+
+    def selection(self) -> dict[str, Any]:
+        """What the inspector shows. `n` tells each from the one before: a host sends only what has changed, and the
+        page may show something else by now."""
+        return {"n": next(_ORDER), "details": self.details()}
 
     def details(self) -> dict[str, Any] | None:
         """The inspection of the node selected last."""
         node = self.graph.node(self.selected[-1]) if self.selected else None
         if node is None:
             return None
-        found = inspect(self.table, node)
+        inspection = inspect(self.table, node)
         if node.kind not in FILES:
-            return found.to_json()
+            return inspection.to_json()
         is_data = node.kind == "data_file"
         offers = {
             "life": "Tell the life of this file",
             "rows": "Show its rows and deletes" if is_data else "Show what it holds",
         }
-        sections = list(found.sections)
+        sections = list(inspection.sections)
         if ("rows", node.id) in self._told:  # what the entry means comes first
             sections[1:1] = row_sections(self.table, node.facts, is_data)
         if ("life", node.id) in self._told:
             sections.insert(0, life(self.table, node.facts["path"]))
-        actions = [[what, words] for what, words in offers.items() if (what, node.id) not in self._told]
-        return {**replace(found, sections=tuple(sections)).to_json(), "actions": actions}
+        actions = [[what, title] for what, title in offers.items() if (what, node.id) not in self._told]
+        return {**replace(inspection, sections=tuple(sections)).to_json(), "actions": actions}
 
     def handle(self, request: Mapping[str, Any]) -> bool:
         """Carry out a request of the widget. What is wrong with it is a message to the person."""
@@ -92,15 +103,24 @@ class GraphState:
             self._told.update((kind, node) for node in self.selected[-1:])
             return False
         try:
-            self._carry_out(kind, request)
+            if kind != "page":
+                self._carry_out(kind, request)
+            elif group := self.graph.group(str(request.get("id"))):
+                self._bring_up(group)
         except ExplorerError as error:
             self.message = str(error)
         return True
 
+    def _bring_up(self, group: Elided) -> None:
+        """Draw what was left out."""
+        if group.action == "page":
+            self.pages = {**self.pages, group.key: group.start}
+            self._draw()
+
     def _quick(self, node: Node) -> bool:
         """Whether a file's rows and deletes are so few that selecting it may show them at once."""
         try:
-            listed = self.table.manifest_files(self.table.metadata.snapshot(node.facts["snapshot_id"]))
+            listed = self.table.tree.manifests(self.table.metadata.snapshot(node.facts["snapshot_id"]))
             counts = [n for m in listed for n in (m.added_files_count, m.existing_files_count)]
             few = None not in counts and sum(n or 0 for n in counts) <= QUICK_FILES
             return few and self.table.reader.storage.size(node.facts["path"]) <= QUICK_BYTES
@@ -108,60 +128,47 @@ class GraphState:
             return False
 
     def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
+        """Carry out what not every state is asked."""
+
+    def _draw(self) -> None:
         raise NotImplementedError
 
 
 class CompareState(GraphState):
     """The difference of two snapshots, with its long levels paged."""
 
-    compares = True
-
     def __init__(self, table: Table, before: str | int | None, after: str | int | None) -> None:
         super().__init__(table)
         self.diff = table.diff(before, after)
         self._before, self._after = (
-            table.manifest_files(table.metadata.snapshot(i)) for i in (self.diff.before, self.diff.after)
+            table.tree.manifests(table.metadata.snapshot(i)) for i in (self.diff.before, self.diff.after)
         )
-        self._pages: dict[str, int] = {}
         self._draw()
 
     def _draw(self) -> None:
-        self.graph = diff_graph(self.table.name, self.diff, self.table.metadata, self._before, self._after, self._pages)
-
-    def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
-        group = next((e for e in self.graph.elided if e.id == request.get("id")), None)
-        if kind == "page" and group and group.what != BOTH:
-            self._pages[kept_page(group.parent) if group.what == KEPT else group.parent] = group.start
-            self._draw()
+        self.graph = diff_graph(self.table.name, self.diff, self.table.metadata, self._before, self._after, self.pages)
 
 
 class DeletesState(GraphState):
     """Data files and the deletes that could matter to them, the dearest first, a page at a time."""
 
-    compares = True
-
     def __init__(self, table: Table, snapshot: str | int | None) -> None:
         super().__init__(table)
         self.deletes = table.deletes(snapshot)
         self._snapshot_id = table.resolve(snapshot).snapshot.snapshot_id
-        self._start = 0
         self._draw()
 
     def _draw(self) -> None:
         known = self.deletes
         self.graph = delete_graph(
-            self.table.name, self._snapshot_id, known.verdicts, known.costs, known.dangling, self._start
+            self.table.name, self._snapshot_id, known.verdicts, known.costs, known.dangling, self.pages
         )
-
-    def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
-        group = next((e for e in self.graph.elided if e.id == request.get("id")), None)
-        if kind == "page" and group:
-            self._start = group.start
-            self._draw()
 
 
 class ViewState(GraphState):
     """A table as of one snapshot: which nodes are open, the timeline, search and paging. `marks` are drawn into it."""
+
+    offers: ClassVar[tuple[str, ...]] = ("search", "filtered", "reload")
 
     def __init__(self, table: Table, snapshot: str | int | None = None, marks: Uncommitted | None = None) -> None:
         super().__init__(table)
@@ -174,14 +181,20 @@ class ViewState(GraphState):
         old = getattr(self, "view", None)
         self.view = self.table.default_view(snapshot)
         if old is not None:
-            keep = frozenset(n for n in old.open_nodes if not n.startswith(("closed:", "l")))
+            lists = {list_node(s.snapshot_id) for s in self.table.metadata.snapshots}
             self.view = replace(
-                self.view, open_nodes=self.view.open_nodes | keep, show_filtered=old.show_filtered, search=old.search
-            )
+                self.view, open_nodes=self.view.open_nodes | (old.open_nodes - lists), open_files=old.open_files,
+                show_filtered=old.show_filtered, search=old.search,
+            )  # fmt: skip
+        self._first_pages()
         self._draw()
 
+    def _first_pages(self) -> None:
+        """Show the first page of each level again; the metadata files are the same whatever is looked at."""
+        self.pages = {key: start for key, start in self.pages.items() if key == METADATA}
+
     def _draw(self) -> None:
-        self.graph = self.table.graph(view=self.view)
+        self.graph = self.table.graph(view=replace(self.view, pages=self.pages))
         if self.marks is not None:
             self.graph = overlay(self.graph, self.marks)
 
@@ -201,6 +214,10 @@ class ViewState(GraphState):
             "refs": [refs.get(s.snapshot_id, []) for s in ordered],
         }
 
+    def asked(self) -> dict[str, Any]:
+        """As the view has them: it also changes by other ways than the bar."""
+        return {"search": self.view.search, "filtered": self.view.show_filtered}
+
     @property
     def snapshot_id(self) -> int | None:
         """The snapshot in view."""
@@ -214,10 +231,11 @@ class ViewState(GraphState):
             self.table = self.table.refresh()
             self._look(None if latest else self.view.snapshot_id)
         elif kind == "search":
-            self.view = replace(self.view, search=str(request.get("text", ""))[:200].strip(), pages={})
+            self.view = replace(self.view, search=str(request.get("text", ""))[:200].strip())
+            self._first_pages()
         elif kind == "filtered":
             self.view = replace(self.view, show_filtered=bool(request.get("value")))
-        elif kind in ("toggle", "focus", "page"):
+        elif kind in ("toggle", "focus"):
             self._on_node(kind, str(request.get("id")))
         self._draw()
 
@@ -228,40 +246,39 @@ class ViewState(GraphState):
 
     def show_file(self, path: str) -> None:
         """Open and select a live data file, the deletes that apply to it, and their manifests."""
-        found = self.table.row_reader.applicability(self.table.metadata.snapshot(self.view.snapshot_id))
-        data = next((d for d in found.data if d.path == path), None)
+        applicable = self.table.row_reader.applicability(self.table.metadata.snapshot(self.view.snapshot_id))
+        data = next((d for d in applicable.data if d.path == path), None)
         if data is None:
             self.message = f"{path} is no live data file of this snapshot"
             return
-        files = [data, *(v.delete for v in found.of(data) if v.applies)]
+        files = [data, *(v.delete for v in applicable.of(data) if v.applies)]
         listed = [
-            m.manifest_path for m in self.table.manifest_files(self.table.metadata.snapshot(self.view.snapshot_id))
+            m.manifest_path for m in self.table.tree.manifests(self.table.metadata.snapshot(self.view.snapshot_id))
         ]
         box = list_node(self.view.snapshot_id or 0)
-        pages, opened, chosen = dict(self.view.pages), set(self.view.open_nodes) - {f"closed:{box}"}, []
+        pages, opened, chosen = dict(self.pages), set(self.view.open_nodes), []
         for file in files:
             node = manifest_node(file.manifest_path)
             opened.add(node)
             pages[box] = max(0, listed.index(file.manifest_path) - 5)
-            table = self.table.reader.entries(
-                self.table.find_manifest(file.manifest_path, self.view.snapshot_id)[0]
-            ).value
-            pages[node] = max(0, table["file_path"].to_pylist().index(file.path) - 5)
+            manifest, _ = self.table.tree.find_manifest(file.manifest_path, self.view.snapshot_id)
+            for _, table in self.table.tree.stored([manifest]):
+                pages[node] = max(0, table["file_path"].to_pylist().index(file.path) - 5)
             chosen += [node, file_node(file.path, file.content_offset)]
-        self.view = replace(self.view, open_nodes=frozenset(opened), pages=pages, search="", show_filtered=True)
+        self.pages = pages
+        self.view = replace(
+            self.view, open_nodes=frozenset(opened), closed=self.view.closed - {box}, search="", show_filtered=True
+        )
         self._draw()
         self.selected = [i for i in (*chosen[2:], *chosen[:2]) if self.graph.node(i)]
 
+    def _bring_up(self, group: Elided) -> None:
+        if group.action == "search":
+            self.view = replace(self.view, search="")
+            self._draw()
+        super()._bring_up(group)
+
     def _on_node(self, kind: str, node_id: str) -> None:
-        if kind == "page":
-            group = next((e for e in self.graph.elided if e.id == node_id), None)
-            if group and "without a match" in group.label:
-                self.view = replace(self.view, search="")
-            elif group:
-                key = "snapshots" if group.what == "snapshots" else group.parent
-                opened = self.view.open_nodes | ({group.parent} if group.what == "metadata files" else set())
-                self.view = replace(self.view, pages={**self.view.pages, key: group.start}, open_nodes=opened)
-            return
         node = self.graph.node(node_id)
         if node is None:
             return
@@ -271,20 +288,21 @@ class ViewState(GraphState):
             self._toggle(node)
 
     def _toggle(self, node: Node) -> None:
-        opened = set(self.view.open_nodes)
-        target = node.id
+        view, target = self.view, {node.id}
         if node.kind == "snapshot":
-            target = list_node(node.facts["snapshot_id"])
-            if node.facts.get("focus"):
-                target = f"closed:{target}"
-        elif node.kind == "manifest_list":
-            target = f"closed:{node.id}"
-        opened.symmetric_difference_update({target})
-        self.view = replace(self.view, open_nodes=frozenset(opened))
+            target = {list_node(node.facts["snapshot_id"])}
+        if node.kind == "manifest_list" or node.facts.get("focus"):  # drawn with its snapshot, open or not
+            self.view = replace(view, closed=view.closed ^ target)
+        elif node.kind in FILES:
+            self.view = replace(view, open_files=view.open_files ^ target)
+        else:
+            self.view = replace(view, open_nodes=view.open_nodes ^ target)
 
 
 class MarkedState(ViewState):
     """A table beside what is not committed to it, or with what a commit is refused for: without a timeline."""
+
+    offers = ("search", "filtered")
 
     def timeline(self) -> dict[str, Any]:
         """None: staged snapshots are in no order."""
@@ -295,6 +313,7 @@ class MarkedState(ViewState):
         stays."""
         self.table, self.marks = table, marks
         chosen = self.selected
+        self.pages = {}
         self.view = table.default_view(snapshot)
         nodes = {*(list_node(i) for i in marks.snapshots), *(manifest_node(p) for p in marks.paths), *opened}
         self.view = replace(self.view, open_nodes=self.view.open_nodes | nodes)

@@ -8,6 +8,7 @@ from typing import Any
 
 from explorer.core.costs import RunCost
 from explorer.core.diff import FileChange, SnapshotDiff
+from explorer.core.entries import read_as
 from explorer.core.lifecycle import Biography, Cell, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, runs
@@ -100,7 +101,7 @@ def render_diff(diff: SnapshotDiff) -> str:
         for c in changes:
             where = f" [{c.partition}]" if c.partition else ""
             lines.append(
-                f"{mark} {KINDS[c.kind]} {base_name(c.file_path)}{where}: {count(c.record_count, 'row')}, "
+                f"{mark} {KINDS[c.kind].title} {base_name(c.file_path)}{where}: {count(c.record_count, 'row')}, "
                 f"{human_bytes(c.bytes)}"
             )
     if not diff.added and not diff.removed:
@@ -189,7 +190,7 @@ def render_biography(file: Biography) -> str:
     lines = [file.file_path]
     for events in file.chapters():
         event = events[0]
-        read = event.logical_status or "filtered out"
+        read = read_as(event.logical_status)
         by = f" ({event.operation})" if len(events) == 1 else ""
         lines.append(
             f"  {runs(e.snapshot for e in events)}{by}: {event.manifest} stores {event.status}, read as {read}"

@@ -7,7 +7,7 @@ import threading
 import graphviz
 
 from explorer.graphs.graph import Graph
-from explorer.graphs.vocabulary import DASHED, GONE, KIND_STYLE, STATUS_STYLE
+from explorer.graphs.vocabulary import EDGES, GONE, KINDS, MARKS, STATUSES
 from explorer.views.text import clean
 
 LAYOUT_LOCK = threading.Lock()  # libgvc is not thread-safe
@@ -48,11 +48,12 @@ def render_dot(graph: Graph) -> str:
     )
     names = {n.id: f"n{i}" for i, n in enumerate(graph.nodes)} | {e.id: f"e{i}" for i, e in enumerate(graph.elided)}
     for node in graph.nodes:
-        color, shape = KIND_STYLE[node.kind]
-        mark = f"{STATUS_STYLE[node.status][1]} " if node.status else ""
+        kind, status = KINDS[node.kind], STATUSES.get(node.status)
+        sign = f"{status.sign} " if status else ""
+        loose = bool(node.mark) and MARKS[node.mark].look == "loose"
         style = (
             "filled,dashed"
-            if node.status in GONE or node.mark in ("staged", "orphan")
+            if loose or (status is not None and status.look in GONE)
             else "filled,bold"
             if node.current
             else "filled"
@@ -60,16 +61,17 @@ def render_dot(graph: Graph) -> str:
         problem = (f"! {node.problem}",) if node.problem and node.kind != "problem" else ()
         dot.node(
             names[node.id],
-            lines(mark + node.label, *node.lines, *problem, *([node.mark] if node.mark else [])),
-            color=color,
-            shape=shape,
+            lines(sign + node.label, *node.lines, *problem, *([node.mark] if node.mark else [])),
+            color=kind.color,
+            shape=kind.shape,
             style=style,
         )
     for edge in graph.edges:
-        options = {"style": "dashed"} if edge.kind in DASHED else {}
+        dashed = EDGES[edge.kind].dashed
+        options = {"style": "dashed"} if dashed else {}
         if edge.status:
-            options |= {"color": STATUS_STYLE[edge.status][0], "label": STATUS_STYLE[edge.status][1]}
-        if edge.kind in DASHED and edge.kind != "deletes from":
+            options |= {"color": STATUSES[edge.status].color, "label": STATUSES[edge.status].sign}
+        if dashed and edge.kind != "deletes from":
             options["constraint"] = "false"
         dot.edge(names[edge.source], names[edge.target], **options)
     for elided in graph.elided:

@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from explorer.core.secrets import metadata_without_secrets, without_secrets
 from explorer.core.values import source_type, summary_bound
 from explorer.graphs.graph import Graph
@@ -113,6 +115,22 @@ def manifest_row(manifest: ManifestFile, metadata: TableMetadata) -> dict[str, A
     row = {name: getattr(manifest, name) for name in (*names, *counts)}
     row["content"] = MANIFEST_CONTENT.get(manifest.content, manifest.content)
     return row | {"first_row_id": manifest.first_row_id, "partitions": plain(summaries)}
+
+
+def manifest_table(manifests: Sequence[ManifestFile], metadata: TableMetadata) -> pa.Table:
+    """`manifest_row` of each as Arrow; bounds of partition summaries as text, since their types differ by field."""
+    listed = [manifest_row(m, metadata) for m in manifests]
+    if not listed:
+        return pa.table({})
+    bounds = {"lower_bound": pa.string(), "upper_bound": pa.string()}
+    for row in listed:
+        row["content"] = str(row["content"])
+        row["partitions"] = [
+            {**p, **{k: None if p[k] is None else str(p[k]) for k in bounds}} for p in row["partitions"]
+        ]
+    types = [("name", pa.string()), ("contains_null", pa.bool_()), ("contains_nan", pa.bool_()), *bounds.items()]
+    summaries = pa.list_(pa.struct(types))
+    return pa.table({k: pa.array([r[k] for r in listed], summaries if k == "partitions" else None) for k in listed[0]})
 
 
 def problem_row(problem: Problem) -> dict[str, str]:

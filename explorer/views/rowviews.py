@@ -68,10 +68,10 @@ def render_deletes(verdicts: Sequence[Verdict], dangling: Sequence[LiveFile], co
         lines += [f"    {'+' if r.holds else '-'} {r.words}" for r in v.reasons]
     lines += [f"dangling, applies to no data file: {KIND_WORDS[d.kind]} {base_name(d.path)}" for d in dangling]
     loaded = [c for c in costs if c.deletes]
-    words = [
+    blocks = [
         f"{base_name(c.data.path)} {count(c.deletes, 'delete')} ({human_bytes(c.delete_bytes)})" for c in loaded[:10]
     ]
-    lines.append("a reader opens: " + ("; ".join(words) if words else "no deletes"))
+    lines.append("a reader opens: " + ("; ".join(blocks) if blocks else "no deletes"))
     return "\n".join(clean(line) for line in lines or ["no deletes"]) + "\n"
 
 
@@ -125,8 +125,8 @@ def row_diff_words(diff: RowDiff) -> str:
     """The counts in a sentence."""
     counts = row_counts(diff)
     told = f", told by {', '.join(diff.paired_by)}" if diff.paired_by else "; no key tells updates"
-    words = f"{counts['inserted']:,} inserted, {counts['deleted']:,} deleted, {counts['updated']:,} updated{told}."
-    return f"{words} {diff.files_read:,} of {count(diff.files, 'data file')} read." + (
+    sentence = f"{counts['inserted']:,} inserted, {counts['deleted']:,} deleted, {counts['updated']:,} updated{told}."
+    return f"{sentence} {diff.files_read:,} of {count(diff.files, 'data file')} read." + (
         f" {diff.note}." if diff.note else ""
     )
 

@@ -13,9 +13,32 @@ from typing import Any
 from explorer.core.names import shorten
 from explorer.graphs.graph import Graph
 from explorer.graphs.layout import HEADER, Box, column_x, layout
-from explorer.graphs.vocabulary import DASHED, GONE, KIND_STYLE, STATUS_STYLE
+from explorer.graphs.vocabulary import EDGES, GONE, KINDS, MARKS, OPERATIONS, STATUSES
 from explorer.views.rows import plain
 from explorer.views.text import clean
+
+
+def vocabulary() -> dict[str, Any]:
+    """What the widget needs to know of graphs.vocabulary, as JSON."""
+    return {
+        "kinds": {
+            name: {
+                "title": k.title, "color": k.color, "night": k.night, "glyph": k.glyph, "look": k.look,
+                "double": k.double,
+            }
+            for name, k in KINDS.items()
+        },
+        "statuses": {
+            name: {"title": s.title, "color": s.color, "night": s.night, "sign": s.sign, "look": s.look, "of": s.of}
+            for name, s in STATUSES.items()
+        },
+        "marks": {
+            name: {"title": m.title, "color": m.color, "night": m.night, "look": m.look} for name, m in MARKS.items()
+        },
+        "edges": {name: {"dashed": e.dashed, "back": e.back, "color": e.color} for name, e in EDGES.items()},
+        "operations": dict(OPERATIONS),
+        "operation": KINDS["snapshot"].color,
+    }  # fmt: skip
 
 
 def picture(graph: Graph) -> dict[str, Any]:
@@ -35,15 +58,15 @@ def picture(graph: Graph) -> dict[str, Any]:
             {
                 "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status,
                 "fold": n.fold,
-                "current": n.current, "problem": n.problem,
-                "title": str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label),
+                "current": n.current, "bad": bool(n.problem), "warn": bool(n.problem) and n.kind != "problem",
+                "title": str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label), "problem": n.problem,
                 "focus": bool(n.facts.get("focus")), "mark": n.mark, **at(n.id),
             }
             for n in graph.nodes
         ],
         "edges": [{"s": e.source, "t": e.target, "kind": e.kind, "status": e.status} for e in graph.edges],
         "more": [
-            {"id": e.id, "parent": e.parent, "label": e.label, "start": e.start, "what": e.what, **at(e.id)}
+            {"id": e.id, "parent": e.parent, "label": e.label, "action": e.action, **at(e.id)}
             for e in graph.elided
         ],
     }  # fmt: skip
@@ -83,15 +106,15 @@ def render_svg(graph: Graph) -> str:
         if x in used:
             out.append(f'<text x="{x}" y="{HEADER - 14}" fill="#555" font-weight="600">{escape(name)}</text>')
     for edge in graph.edges:
-        color = STATUS_STYLE[edge.status][0] if edge.status else "#b5b5b5"
-        dash = ' stroke-dasharray="4 3"' if edge.kind in DASHED else ""
+        color = STATUSES[edge.status].color if edge.status else "#b5b5b5"
+        dash = ' stroke-dasharray="4 3"' if EDGES[edge.kind].dashed else ""
         out.append(
             f'<path d="{edge_path(boxes[edge.source], boxes[edge.target])}" fill="none" stroke="{color}"{dash}/>'
         )
     for node in graph.nodes:
-        box, (color, _) = boxes[node.id], KIND_STYLE[node.kind]
-        gone = node.status in GONE or node.mark in ("staged", "orphan")
-        dash = ' stroke-dasharray="5 3"' if gone else ""
+        box, color, status = boxes[node.id], KINDS[node.kind].color, STATUSES.get(node.status)
+        loose = bool(node.mark) and MARKS[node.mark].look == "loose"
+        dash = ' stroke-dasharray="5 3"' if loose or (status is not None and status.look in GONE) else ""
         thick = 2.5 if node.current else 1.2
         out.append(f"<g><title>{escape(clean(str(node.facts.get('path', node.label))))}</title>")
         out.append(
@@ -99,11 +122,11 @@ def render_svg(graph: Graph) -> str:
             f'stroke="{color}" stroke-width="{thick}"{dash}/>'
         )
         out.append(f'<rect x="{box.x:g}" y="{box.y:g}" width="5" height="{box.height:g}" rx="2" fill="{color}"/>')
-        mark = f"{STATUS_STYLE[node.status][1]} " if node.status else ""
-        strike = ' text-decoration="line-through"' if node.status == "filtered" else ""
+        sign = f"{status.sign} " if status else ""
+        strike = ' text-decoration="line-through"' if status is not None and status.look == "out" else ""
         out.append(
             f'<text x="{box.x + 12:g}" y="{box.y + 17:g}" font-size="12" font-weight="600"{strike}>'
-            f"{escape(clean(mark + node.label))}</text>"
+            f"{escape(clean(sign + node.label))}</text>"
         )
         if node.mark:
             out.append(
@@ -129,8 +152,9 @@ def render_svg(graph: Graph) -> str:
 def render_html(graph: Graph, script: str, style: str) -> str:
     """A page that opens from disk, with the widget's own script for pan, zoom and search, and no other. `script` and
     `style` are ours."""
-    data = json.dumps(plain(picture(graph)), ensure_ascii=True).replace("<", "\\u003c")
-    code = f'\n{script}\nmount(document.getElementById("graph"), {data});\n'
+    data = json.dumps(plain([vocabulary(), {"picture": picture(graph)}]), ensure_ascii=True).replace("<", "\\u003c")
+    start = 'mount(document.getElementById("graph"), vocabulary).show(state);'
+    code = f"\n{script}\nconst [vocabulary, state] = {data};\n{start}\n"
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'"
     return f"""<!doctype html>

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from explorer.core.names import shorten
 from explorer.graphs.graph import Edge, Elided, Graph, Node
-from explorer.graphs.vocabulary import STATUS_STYLE
+from explorer.graphs.vocabulary import STATUSES
 from explorer.views.rows import columns_of
 
 
@@ -66,7 +66,9 @@ def render_fields(fields: Mapping[str, Any], width: int | None = None) -> str:
 
 def _print(renderable: Any, width: int | None) -> str:
     out = io.StringIO()
-    console = Console(file=out, width=width or 160, highlight=False, markup=False, emoji=False, color_system=None)
+    console = Console(
+        file=out, width=width or 160, highlight=False, markup=False, emoji=False, color_system=None, force_jupyter=False
+    )
     console.print(renderable)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
@@ -81,12 +83,12 @@ def render_tree(graph: Graph) -> str:
     for elided in graph.elided:
         more.setdefault(elided.parent, []).append(elided)
     by_id = {n.id: n for n in graph.nodes}
-    seen: set[str] = set()
+    written: set[str] = set()
     lines: list[str] = []
 
     def write(node: Node, prefix: str, branch: str, status: str) -> None:
-        first = node.id not in seen
-        seen.add(node.id)
+        first = node.id not in written
+        written.add(node.id)
         lines.append(clean(prefix + branch + _node_line(node, first, status)))
         if not first:
             return
@@ -113,11 +115,11 @@ def render_tree(graph: Graph) -> str:
 
 
 def _node_line(node: Node, first: bool, status: str) -> str:
-    words = f"{STATUS_STYLE[status][2]} {node.label}" if status else node.label
-    words += " (current)" if node.current and node.kind != "ref" else ""
+    line = f"{STATUSES[status].ascii} {node.label}" if status else node.label
+    line += " (current)" if node.current and node.kind != "ref" else ""
     if not first:
-        return f"{words} (shown above)"
+        return f"{line} (shown above)"
     detail = " · ".join(node.lines)
     problem = f"  !! {node.problem}" if node.problem and node.kind != "problem" else ""
     fold = " [+]" if node.fold == "folded" and node.kind != "metadata" else ""
-    return f"{words}{': ' if detail else ''}{detail}{fold}{problem}"
+    return f"{line}{': ' if detail else ''}{detail}{fold}{problem}"

@@ -131,6 +131,26 @@ def test_large_table_pages_and_search(dashboard: str, watched: Watched, artifact
     watched.clean()
 
 
+def test_the_bar_shows_what_the_graph_was_asked(dashboard: str, watched: Watched) -> None:
+    """Also when something else than the bar changed it."""
+    page = watched.page
+    show(page, f"{dashboard}?table=demo.manifest_lifecycle")
+    files = page.locator('.ix-node[data-kind="data_file"]')
+    expect(files).to_have_count(2)
+    page.locator(".ix-search").fill("data-4.parquet")
+    expect(files).to_have_count(1)
+    page.locator('.ix-node[data-kind="more"][data-label="1 manifest without a match"]').click()
+    expect(files).to_have_count(2)
+    expect(page.locator(".ix-search")).to_have_value("")
+    page.get_by_label("filtered entries").uncheck()
+    page.get_by_text("three_inserts", exact=True).click()
+    expect(page.locator(".ix-name")).to_have_text("sandbox.demo.three_inserts")
+    expect(page.get_by_label("filtered entries")).to_be_checked()
+    node(page, "snapshot-3").locator(".ix-head").click()  # of another table by now
+    expect(page.locator(".ix-side h3")).to_have_text("snapshot-3")
+    watched.clean()
+
+
 def test_lists_filter_sort_and_download(dashboard: str, watched: Watched, artifacts: Path) -> None:
     page = watched.page
     page.goto(f"{dashboard}?table=demo.long_history&view=files")
@@ -304,8 +324,8 @@ def test_why_the_updated_row_is_hidden(dashboard: str, watched: Watched, artifac
     expect(side).to_contain_text("what it holds")
     page.locator(".bk-tab").get_by_text("Deletes", exact=True).click()
     expect(page.get_by_text("1 of 3 pairs of data and delete files apply; 0 deletes dangle.")).to_be_visible()
-    expect(page.locator(".ix-edge.ix-e-applies")).to_have_count(1)
-    expect(page.locator(".ix-edge.ix-e-does-not-apply")).to_have_count(2)
+    expect(page.locator('.ix-edge[data-kind="applies"]')).to_have_count(1)
+    expect(page.locator('.ix-edge[data-kind="does not apply"]')).to_have_count(2)
     page.screenshot(path=artifacts / "deletes.png")
     page.get_by_text("Pairs (3)").click()
     expect(page.get_by_text("the data's sequence number 3 is not < the delete's 2").first).to_be_visible()

@@ -28,5 +28,24 @@ def test_runs(path: Path, sandbox: Path) -> None:
     )
 
 
+def test_text_is_text_in_a_kernel_too(sandbox: Path) -> None:
+    """Rich's Console shows tables itself where it finds a notebook, and leaves the text empty."""
+    source = """
+import explorer
+from explorer.views.text import render_table, render_tree
+table = explorer.open_table("demo.three_inserts")
+print(repr(table.snapshots))
+print(render_table([{"only": "here"}]))
+print(table)
+table.snapshots
+"""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    printed, result = notebook.cells[0]["outputs"]
+    assert "manifest-list" in printed["text"]
+    assert all(word in printed["text"] for word in ("only", "here", "snapshot-3"))
+    assert "manifest-list" in result["data"]["text/plain"]
+
+
 def test_there_are_notebooks() -> None:
     assert NOTEBOOKS

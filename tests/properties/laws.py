@@ -55,12 +55,12 @@ def check_laws(table: Table, seed: int) -> None:
             parent = files.get(snapshot.parent_snapshot_id or 0, set())
             assert (parent - keys["DELETED"]) | keys["ADDED"] == files[snapshot.snapshot_id]
         # computed totals equal the summary's and the manifest list's
-        checked = [t.agrees for t in totals(snapshot.summary, table.manifest_files(snapshot))]
+        checked = [t.agrees for t in totals(snapshot.summary, table.tree.manifests(snapshot))]
         assert True in checked
         assert False not in checked
         data_files = [r for r in table.files(snapshot.snapshot_id) if not r["content"]]
         assert int(snapshot.summary["total-data-files"]) == len(data_files)
-        for manifest in table.manifest_files(snapshot):
+        for manifest in table.tree.manifests(snapshot):
             stored = table.reader.entries(manifest).value["status"].to_pylist()
             listed = (manifest.existing_files_count, manifest.added_files_count, manifest.deleted_files_count)
             assert tuple(stored.count(s) for s in (0, 1, 2)) == listed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ def test_the_order_of_keys_and_manifests_changes_nothing(operations: list[str], 
         path.write_text(json.dumps(shuffled(json.loads(path.read_text()))))
         again = explorer.open_table(str(location))
         original = again.reader.manifests
-        again.reader.manifests = lambda s: original(s)._replace(value=list(reversed(original(s).value)))  # type: ignore[method-assign]
+        again.reader.manifests = lambda s: replace(original(s), value=original(s).value[::-1])  # type: ignore[method-assign]
         after = diff_object(again.diff(ids[0], ids[-1]))
         for side in (
             "added_data_files",

@@ -179,7 +179,7 @@ def test_every_path_of_a_snapshot_is_named(table: Path) -> None:
     assert snapshot is not None
     paths = list(opened.reader.referenced_paths(snapshot))
     assert paths[0] == snapshot.manifest_list
-    assert {m.manifest_path for m in opened.manifest_files(snapshot)} <= set(paths)
+    assert {m.manifest_path for m in opened.tree.manifests(snapshot)} <= set(paths)
     assert {f["file_path"] for f in opened.files()} <= set(paths)
     assert len(paths) == 7
     assert all(map(opened.reader.storage.check, paths))

@@ -14,7 +14,7 @@ from tests.helpers import open_demo
 @pytest.mark.parametrize("name", [s.name for s in SCENARIOS])
 def test_polars_and_fastavro_agree(name: str, sandbox: Path) -> None:
     table = open_demo(name)
-    paths = {m.manifest_path for s in table.metadata.snapshots[:40] for m in table.manifest_files(s)}
+    paths = {m.manifest_path for s in table.metadata.snapshots[:40] for m in table.tree.manifests(s)}
     assert paths
     for path in paths:
         container = avro.open_container(table.reader.storage.read(path), path)

@@ -29,14 +29,14 @@ def test_every_node_can_be_inspected(name: str, sandbox: Path) -> None:
 def test_summaries_agree_with_their_manifest_lists(name: str, sandbox: Path) -> None:
     table = open_demo(name)
     for snapshot in table.metadata.snapshots:
-        found = totals(snapshot.summary, table.manifest_files(snapshot))
+        found = totals(snapshot.summary, table.tree.manifests(snapshot))
         assert not [t for t in found if t.agrees is False], snapshot.snapshot_id
         assert any(t.agrees for t in found)
 
 
 def test_a_wrong_total_is_marked(sandbox: Path) -> None:
     table = open_demo("three_inserts")
-    listed = table.manifest_files(table.metadata.current_snapshot)
+    listed = table.tree.manifests(table.metadata.current_snapshot)
     wrong = totals({"total-records": "99", "total-data-files": "3"}, listed)
     assert {t.name: t.agrees for t in wrong} == {
         "total-records": False,

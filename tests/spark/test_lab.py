@@ -392,7 +392,11 @@ def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
             observe(called.table, sql, engine)
     with pytest.raises(AccessRefused, match="teaching table"):
         observe(explorer.open_table("demo.three_inserts"), "DELETE FROM t", engine)
-    for sql, match in (("UPDATE t SET nonsense = 1", "nonsense"), ("UPDATE UPDATE", "no statement")):
+    for sql, match in (
+        ("UPDATE t SET nonsense = 1", "nonsense"),
+        ("UPDATE UPDATE", "no statement"),
+        ("CALL sandbox.system.rollback_to_snapshot('{name}', 1)", "^Cannot roll back to unknown snapshot id: 1$"),
+    ):
         with pytest.raises(StatementFailed, match=match):
             observe(called.table, sql, engine)
 

@@ -10,7 +10,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
 from explorer import maintenance, scenarios
-from explorer.cli import OPERATIONS
+from explorer.cli.writes import OPERATIONS
 from explorer.core.lineage import ancestry
 from explorer.core.reach import reach
 from explorer.engines.spark import SparkEngine, sandbox_conf
@@ -189,9 +189,7 @@ def test_refs_and_rollbacks_do_what_the_preview_says(
     lines = len(after.metadata.snapshot_log) - len(table.metadata.snapshot_log)
     assert lines == any("would get a line" in w for w in seen.words)
     led = {i for head in refs.values() for i in ancestry(after.metadata, head)}
-    still = reach(
-        [s for s in after.metadata.snapshots if s.snapshot_id in led], after.manifest_files, after.stored_entries
-    )
+    still = reach(after.tree, [s for s in after.metadata.snapshots if s.snapshot_id in led])
     assert not set(seen.files) & set(still.paths)
     assert bool(seen.files) == bool(seen.abandoned)
     kinds = {h.snapshot_id: h.kind for h in after.history()}

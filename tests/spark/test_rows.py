@@ -45,7 +45,7 @@ def bag(rows: list[dict[str, Any]]) -> Counter[Any]:
 
 def ours(table: Table, snapshot: Any) -> list[dict[str, Any]]:
     """Brute force: every data file, less what its applicable deletes hide."""
-    reader = RowReader(table)
+    reader = RowReader(table.tree)
     found = reader.applicability(snapshot)
     schema = read_schema(table.metadata, snapshot.schema_id)
     rows = []
@@ -96,12 +96,12 @@ def test_row_diffs_are_except_all(name: str, sandbox: Path, engine: SparkEngine)
     """Every pair of snapshots (of long histories some). With one schema by Spark's own EXCEPT ALL, with two by a
     projection of Spark's rows by field id."""
     table = open_demo(name)
-    reader = RowReader(table)
+    reader = RowReader(table.tree)
     full = f"sandbox.{NAMESPACE}.{name}"
     snapshots = sampled(table) if len(table.metadata.snapshots) < 20 else sampled(table)[:2]
     rows = {s.snapshot_id: sparks(engine, full, s) for s in snapshots}
     for a, b in itertools.product(snapshots, snapshots):
-        found = row_diff(table, reader, a, b)
+        found = row_diff(reader, a, b)
         columns = list(found.columns)
         gone = bag(found.changes.deleted.select(columns).to_pylist()) + bag(
             found.changes.updated_before.select(columns).to_pylist()
@@ -123,7 +123,7 @@ def test_row_diffs_are_except_all(name: str, sandbox: Path, engine: SparkEngine)
 
 def test_row_ids_are_sparks(sandbox: Path, engine: SparkEngine) -> None:
     table = open_demo("deletion_vectors")
-    reader = RowReader(table)
+    reader = RowReader(table.tree)
     for snapshot in table.metadata.snapshots:
         found = reader.applicability(snapshot)
         schema = read_schema(table.metadata, snapshot.schema_id)
@@ -141,7 +141,7 @@ def test_row_ids_are_sparks(sandbox: Path, engine: SparkEngine) -> None:
 def test_an_update_is_paired_by_row_id_or_key(sandbox: Path) -> None:
     table = open_demo("deletion_vectors")
     first, *_, last = table.metadata.snapshots
-    found = row_diff(table, RowReader(table), first, last)
+    found = row_diff(RowReader(table.tree), first, last)
     assert found.paired_by == ("_row_id",)
     assert found.changes.updated_before["favorite_color"].to_pylist() == ["red"]
     assert found.changes.updated_after["favorite_color"].to_pylist() == ["yellow"]
@@ -149,18 +149,18 @@ def test_an_update_is_paired_by_row_id_or_key(sandbox: Path) -> None:
     assert found.changes.inserted.num_rows == 0
     table = open_demo("copy_on_write_update")
     first, last = table.metadata.snapshots
-    found = row_diff(table, RowReader(table), first, last, ["name"])
+    found = row_diff(RowReader(table.tree), first, last, ["name"])
     assert found.changes.updated_before["name"].to_pylist() == ["jack"]
     assert found.partitions == {"": {"inserted": 0, "deleted": 0, "updated": 1}}
 
 
 def test_dangling_deletes_and_costs(sandbox: Path) -> None:
     table = open_demo("compaction_sort")
-    found = RowReader(table).applicability(table.metadata.current_snapshot)
+    found = RowReader(table.tree).applicability(table.metadata.current_snapshot)
     assert len(dangling(found, found.verdicts())) == 2  # the compaction wrote the deletes into its file
     assert [c.deletes for c in read_costs(found, found.verdicts())] == [0]
     table = open_demo("equality_deletes")
-    found = RowReader(table).applicability(table.metadata.current_snapshot)
+    found = RowReader(table.tree).applicability(table.metadata.current_snapshot)
     assert dangling(found, found.verdicts()) == []
     costs = read_costs(found, found.verdicts())
     assert [(c.data.path.rsplit("/", 1)[-1], c.equality) for c in costs][0] == ("data-1.parquet", 1)

@@ -67,8 +67,8 @@ def test_claims(name: str, sandbox: Path, engine: SparkEngine) -> None:
             ] += 1
         assert truth == claimed
         ours = Counter()
-        for manifest in table.manifest_files(snapshot):
-            entries = table.logical_entries(manifest, snapshot.snapshot_id)
+        for manifest in table.tree.manifests(snapshot):
+            entries = table.tree.logical_entries(manifest, snapshot)
             assert entries is not None
             content = tuple(
                 sorted((STATUS[r["status"]], names[(r["file_path"], r["content_offset"])]) for r in entries.to_pylist())
@@ -242,7 +242,7 @@ def test_all_manifests_entries_and_files_equal_icebergs(name: str, sandbox: Path
     `all_files` their stored live entries. Listed difference: `all_files` and `all_entries` are of stored statuses, as
     of no snapshot."""
     table = open_demo(name)
-    listed = [(s.snapshot_id, m) for s in table.metadata.snapshots for m in table.manifest_files(s)]
+    listed = [(s, m) for s in table.metadata.snapshots for m in table.tree.manifests(s)]
     truth = Counter(
         (m.reference_snapshot_id, m.path, m.content, m.length, m.partition_spec_id, m.added_snapshot_id,
          m.added_data_files_count + m.added_delete_files_count,
@@ -251,14 +251,14 @@ def test_all_manifests_entries_and_files_equal_icebergs(name: str, sandbox: Path
         for m in query(engine, name, ".all_manifests")
     )  # fmt: skip
     assert truth == Counter(
-        (i, m.manifest_path, m.content, m.manifest_length, m.partition_spec_id, m.added_snapshot_id,
+        (s.snapshot_id, m.manifest_path, m.content, m.manifest_length, m.partition_spec_id, m.added_snapshot_id,
          m.added_files_count, m.existing_files_count, m.deleted_files_count)
-        for i, m in listed
+        for s, m in listed
     )  # fmt: skip
-    once = {m.manifest_path: (i, m) for i, m in listed}
+    once = {m.manifest_path: (s, m) for s, m in listed}
     ours = []
-    for snapshot_id, manifest in once.values():
-        entries = table.logical_entries(manifest, snapshot_id)
+    for snapshot, manifest in once.values():
+        entries = table.tree.logical_entries(manifest, snapshot)
         assert entries is not None
         ours += [r | {"spec_id": manifest.partition_spec_id} for r in entries.to_pylist()]
     entries_table = f"sandbox.{NAMESPACE}.{name}.all_entries"
@@ -310,7 +310,7 @@ def test_every_header_agrees_with_its_list(name: str, sandbox: Path) -> None:
 
     table = open_demo(name)
     for snapshot in sampled(table):
-        for manifest in table.manifest_files(snapshot):
+        for manifest in table.tree.manifests(snapshot):
             checks = check_header(table.manifest_header(manifest.manifest_path), manifest, table.metadata)
             assert any(c.agrees for c in checks)
             assert not [c for c in checks if c.agrees is False]

@@ -141,7 +141,7 @@ def test_a_header_that_contradicts_its_list_is_marked(tmp_path: Path) -> None:
     from tests.unit.small import make_table
 
     table = explorer.open_table(str(make_table(tmp_path)))
-    [manifest, *_] = table.manifest_files(table.metadata.current_snapshot)
+    [manifest, *_] = table.tree.manifests(table.metadata.current_snapshot)
     header = table.manifest_header(manifest.manifest_path)
     assert all(c.agrees for c in check_header(header, manifest, table.metadata))
     wrong = header | {

@@ -11,6 +11,7 @@ import explorer
 from explorer.graphs.drawing import PAGE, Drawing
 from explorer.graphs.ids import list_node
 from explorer.graphs.layout import layout
+from explorer.graphs.table_graph import METADATA
 from explorer.table import Table
 from explorer.ui.export import export
 from explorer.ui.state import ViewState
@@ -54,13 +55,25 @@ def test_nothing_overlaps_and_every_node_has_a_place(table: Table) -> None:
             assert a.x + a.width <= b.x or b.x + b.width <= a.x or a.y + a.height <= b.y or b.y + b.height <= a.y
 
 
+def test_the_pointer_stands_over_all_metadata_files_on_any_page(table: Table) -> None:
+    view = replace(table.default_view(), pages={METADATA: 2}, page_size=2)
+    graph = table.graph(view=view)
+    boxes = layout(graph)
+    pointer = next(n.id for n in graph.nodes if n.kind == "catalog")
+    newer, older = (next(e.id for e in graph.elided if e.key == METADATA and e.before is b) for b in (True, False))
+    files = [n.id for n in graph.nodes if n.kind == "metadata"]
+    assert sorted(boxes[i].y for i in (pointer, newer, *files, older)) == [
+        boxes[i].y for i in (pointer, newer, *files, older)
+    ]
+
+
 def test_long_levels_are_counted_not_dropped(table: Table) -> None:
     view = replace(table.default_view(), page_size=2)
     graph = table.graph(view=view)
     shown = [n for n in graph.nodes if n.kind == "data_manifest"]
     hidden = [e for e in graph.elided if e.what == "manifests"]
     assert len(shown) + sum(e.hidden for e in hidden) == 4
-    second = table.graph(view=replace(view, pages={hidden[0].parent: hidden[0].start}))
+    second = table.graph(view=replace(view, pages={hidden[0].key: hidden[0].start}))
     assert {n.id for n in second.nodes if n.kind == "data_manifest"}.isdisjoint({n.id for n in shown})
 
 
@@ -69,8 +82,8 @@ def test_pages_together_show_every_child_once_or_more_and_count_the_rest(total: 
     reached: set[int] = set()
     start: int | None = 0
     while start is not None:
-        drawing = Drawing()
-        shown = drawing.page("parent", total, "files", 4, start=start)
+        drawing = Drawing({"parent": start})
+        shown = drawing.page("parent", total, "files", 4)
         assert len(shown) == min(total, PAGE)
         assert len(shown) + sum(e.hidden for e in drawing.elided) == total
         assert {e.before: e.label for e in drawing.elided} == {
@@ -85,14 +98,20 @@ def test_pages_together_show_every_child_once_or_more_and_count_the_rest(total: 
 
 
 def test_a_page_that_is_not_there_is_the_nearest_one() -> None:
-    drawing = Drawing()
-    assert drawing.page("parent", 100, "files", 4, start=-7, size=10) == range(10)
-    assert drawing.page("parent", 100, "files", 4, start=1000, size=10) == range(90, 100)
-    assert drawing.page("other", 100, "files", 4, start=1000, size=10, words=("newer", "older"), key="k") == range(
-        90, 100
-    )
-    assert [e.label for e in drawing.elided] == ["90 more files", "90 previous files", "90 newer files"]
+    drawing = Drawing({"early": -7, "late": 1000, "k": 1000}, size=10)
+    assert drawing.page("early", 100, "files", 4) == range(10)
+    assert drawing.page("late", 100, "files", 4) == range(90, 100)
+    assert drawing.page("other", 100, "files", 4, labels=("newer", "older"), key="k") == range(90, 100)
+    assert [(e.label, e.key, e.action) for e in drawing.elided] == [
+        ("90 more files", "early", "page"), ("90 previous files", "late", "page"), ("90 newer files", "k", "page"),
+    ]  # fmt: skip
     assert len({e.id for e in drawing.elided}) == 3
+
+
+def test_a_level_opens_around_what_is_in_view_until_it_is_paged() -> None:
+    assert Drawing().page("parent", 100, "snapshots", 1, around=50, size=12) == range(44, 56)
+    assert Drawing().page("parent", 100, "snapshots", 1, around=99, size=12) == range(88, 100)
+    assert Drawing({"parent": 3}).page("parent", 100, "snapshots", 1, around=50, size=12) == range(3, 15)
 
 
 def test_search_keeps_matches_and_counts_the_rest(table: Table) -> None:

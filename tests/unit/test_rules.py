@@ -4,7 +4,7 @@ hand."""
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from explorer.core.costs import bytes_kept, commit_cost, file_bytes, run_between
-from explorer.core.diff import Side, SnapshotDiff, diff, manifest_fates, only
+from explorer.core.diff import SnapshotDiff, diff, manifest_fates
 from explorer.core.entries import as_of_snapshot
 from explorer.core.headers import check_header
 from explorer.core.lifecycle import biography, lifecycle, matrix
@@ -45,24 +45,24 @@ class Paper:
         listed: ManifestFile = manifest(path, by, *counts, content=int("deletes" in path))
         return listed
 
-    def manifests(self, snapshot: Snapshot) -> list[ManifestFile]:
-        return [self.files[p] for p in self.lists[snapshot.snapshot_id]]
+    def manifests(self, snapshot: Snapshot | None) -> list[ManifestFile]:
+        return [self.files[p] for p in self.lists[snapshot.snapshot_id]] if snapshot else []
 
-    def stored(self, manifests: Sequence[ManifestFile]) -> list[tuple[ManifestFile, pa.Table]]:
-        return [(m, self.tables[m.manifest_path]) for m in manifests]
+    def stored(
+        self, manifests: Sequence[ManifestFile], metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, pa.Table]]:
+        yield from ((m, self.tables[m.manifest_path]) for m in manifests)
 
-    def logical(self, listed: ManifestFile, snapshot_id: int) -> pa.Table:
-        return as_of_snapshot(self.tables[listed.manifest_path], listed, snapshot_id)
+    def logical(
+        self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, pa.Table]]:
+        yield from ((m, as_of_snapshot(t, m, snapshot.snapshot_id)) for m, t in self.stored(manifests))
 
-    def side(self, n: int, other: int) -> Side:
-        snapshot = self.metadata.snapshot(n)
-        assert snapshot is not None
-        mine = self.manifests(snapshot)
-        theirs = [self.files[p] for p in self.lists[other]]
-        return Side(snapshot, mine, {m.manifest_path: self.logical(m, n) for m in only(mine, theirs)})
+    def entries(self, path: str, snapshot_id: int) -> pa.Table:
+        return as_of_snapshot(self.tables[path], self.files[path], snapshot_id)
 
-    def diff(self, a: int, b: int) -> SnapshotDiff:
-        return diff(self.side(a, b), self.side(b, a), self.metadata)
+    def diff(self, a: int | None, b: int | None) -> SnapshotDiff:
+        return diff(self, self.metadata.snapshot(a), self.metadata.snapshot(b))
 
 
 def files(**statuses: int) -> pa.Table:
@@ -95,6 +95,14 @@ def test_a_diff_is_net(a: int, b: int, added: str, removed: str) -> None:
     assert ("".join(names(found.added)), "".join(names(found.removed))) == (added, removed)
     assert (found.before, found.after) == (a, b)
     assert [c.kind for c in (*found.added, *found.removed)] == ["data_file"] * len(added + removed)
+
+
+def test_none_is_the_table_before_its_first_snapshot() -> None:
+    change = FIGURE.diff(None, 3)
+    assert (change.before, change.after, names(change.added), change.removed) == (None, 3, ["b", "c"], ())
+    back = FIGURE.diff(3, None)
+    assert (back.before, back.after, back.added, names(back.removed)) == (3, None, (), ["b", "c"])
+    assert FIGURE.diff(None, None).added == ()
 
 
 def test_a_diff_accounts_for_manifests() -> None:
@@ -152,7 +160,7 @@ def test_what_became_of_manifests_that_are_gone() -> None:
 
 
 def test_the_life_of_manifests() -> None:
-    cells = lifecycle(FIGURE.metadata, FIGURE.manifests, FIGURE.logical)
+    cells = lifecycle(FIGURE)
     assert [(c.snapshot, c.manifest, c.state, c.into) for c in cells] == [
         ("snapshot-1", "manifest-1", "created", ()),
         ("snapshot-2", "manifest-2", "created", ()),
@@ -176,7 +184,7 @@ def test_the_life_of_manifests() -> None:
     assert by_both[("manifest-4", "snapshot-5")].state == "dropped"
     orphaned = Paper({1: ["m2"]}, {"m2": files(a=EXISTING)})
     orphaned.files["m2"] = manifest("m2", 77)
-    [cell] = lifecycle(orphaned.metadata, orphaned.manifests, orphaned.logical)
+    [cell] = lifecycle(orphaned)
     assert (cell.state, "its parent has expired, or" in cell.reason) == ("carried", True)
 
 
@@ -184,15 +192,13 @@ def test_merged_manifests_are_told_apart_from_rewritten_ones() -> None:
     paper = Paper({1: ["m1"], 2: ["m2", "m1"], 3: ["m3"]}, {
         "m1": files(a=ADDED), "m2": files(b=ADDED), "m3": files(a=EXISTING, b=EXISTING),
     })  # fmt: skip
-    states = {
-        c.manifest: c.state for c in lifecycle(paper.metadata, paper.manifests, paper.logical) if c.snapshot_id == 3
-    }
+    states = {c.manifest: c.state for c in lifecycle(paper) if c.snapshot_id == 3}
     assert states == {"manifest-3": "created", "manifest-1": "merged", "manifest-2": "merged"}
 
 
 def test_the_life_of_a_file() -> None:
     def told(path: str) -> Any:
-        return biography(FIGURE.metadata, path, FIGURE.manifests, FIGURE.stored)
+        return biography(FIGURE, path)
 
     a = told("a.parquet")
     assert (a.added_by, a.deleted_by, a.live_in, a.refs) == ("snapshot-1", "snapshot-2", ("snapshot-1",), ())
@@ -211,19 +217,19 @@ def test_the_life_of_a_file() -> None:
     assert told("nothing.parquet") is None
     with pytest.raises(ValueError, match="4 files end with"):
         biography(
-            FIGURE.metadata, "x.parquet", FIGURE.manifests,
-            lambda ms: [(m, entries(*({"status": 1, "file_path": f"/{d}/x.parquet"} for d in "abcd"))) for m in ms],
-        )  # fmt: skip
+            Paper({1: ["m1"]}, {"m1": entries(*({"status": 1, "file_path": f"/{d}/x.parquet"} for d in "abcd"))}),
+            "x.parquet",
+        )
     left = Paper({1: ["m1"]}, {"m1": files(a=DELETED)})
-    gone = biography(left.metadata, "a.parquet", left.manifests, left.stored)
+    gone = biography(left, "a.parquet")
     assert gone is not None
     assert (gone.live_in, "no snapshot reads it any more" in gone.goes_when) == ((), True)
 
 
 # -- reach and costs --------------------------------------------------------------------------------------------------
 def test_what_snapshots_reach() -> None:
-    every = reach(FIGURE.metadata.snapshots, FIGURE.manifests, FIGURE.stored)
-    kept = reach(FIGURE.metadata.snapshots[4:], FIGURE.manifests, FIGURE.stored)
+    every = reach(FIGURE, FIGURE.metadata.snapshots)
+    kept = reach(FIGURE, FIGURE.metadata.snapshots[4:])
     assert sorted(kept.files) == ["/t/data/c.parquet", "/t/data/d.parquet"]
     assert sorted(kept.manifests) == ["m3", "m5"]
     assert kept.bytes == 2 * 100 + 2 * 100
@@ -235,7 +241,7 @@ def test_what_snapshots_reach() -> None:
     assert not set(gone.paths) & set(kept.paths)
     unknown = replace(kept, manifests={"m3": None})
     assert unknown.bytes == 200
-    assert reach([], FIGURE.manifests, FIGURE.stored).paths == []
+    assert reach(FIGURE, []).paths == []
 
 
 def kinds() -> pa.Table:
@@ -251,9 +257,7 @@ def kinds() -> pa.Table:
 
 
 def test_what_a_table_holds() -> None:
-    found = holdings(
-        FIGURE.metadata, [as_of_snapshot(kinds(), manifest("m", 1), 1), FIGURE.logical(FIGURE.files["m1"], 1)]
-    )
+    found = holdings(FIGURE.metadata, [as_of_snapshot(kinds(), manifest("m", 1), 1), FIGURE.entries("m1", 1)])
     assert (found.snapshots, found.manifests) == (5, 2)
     assert (found.data_files, found.data_bytes) == (4, 400)
     assert (found.position_delete_files, found.equality_delete_files, found.deletion_vectors) == (1, 1, 1)
@@ -264,7 +268,7 @@ def test_what_a_table_holds() -> None:
 def test_what_a_commit_cost() -> None:
     listed = [*FIGURE.manifests(FIGURE.metadata.snapshots[1]), manifest("deletes", 2, content=1)]
     logical = {
-        "m2": FIGURE.logical(FIGURE.files["m2"], 2),
+        "m2": FIGURE.entries("m2", 2),
         "deletes": as_of_snapshot(entries({"status": 1, "file_path": "d", "content": 1}), manifest("deletes", 2), 2),
     }
     sizes = {"/t/metadata/snap-2.avro": 50}
@@ -280,7 +284,7 @@ def test_what_a_commit_cost() -> None:
     last = FIGURE.metadata.snapshots[4]  # its time is the metadata file's
     whole = commit_cost(FIGURE.metadata, last, FIGURE.manifests(last), {}, lambda path: 9)
     assert (whole.metadata_json_bytes, whole.manifests_written, whole.bytes_added) == (9, 1, 0)
-    tables = [FIGURE.logical(FIGURE.files[m], 5) for m in ("m5", "m3")]
+    tables = [FIGURE.entries(m, 5) for m in ("m5", "m3")]
     assert (bytes_kept(tables, [5]), bytes_kept(tables, [3, 5]), bytes_kept(tables, [1])) == (100, 200, 0)
 
 

@@ -1,0 +1,12 @@
+"""The command line: thin commands over explorer.Table. Data goes to stdout, messages to stderr."""
+
+# Help lists the commands in this order.
+# isort: off
+from explorer.cli import tables as tables
+from explorer.cli import changes as changes
+from explorer.cli import rows as rows
+from explorer.cli import writes as writes
+from explorer.cli import lab as lab
+from explorer.cli.base import main
+
+__all__ = ["main"]

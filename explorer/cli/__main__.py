@@ -1,0 +1,5 @@
+"""`python -m explorer.cli`."""
+
+from explorer.cli import main
+
+main()

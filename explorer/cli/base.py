@@ -1,0 +1,154 @@
+"""What all commands share: the group, opening a table, printing, problems and exit codes.
+
+Exit codes: 0 all is well; 1 what was asked for cannot be had (the message names the file and the cause); 2 wrong usage;
+3 the output is incomplete, since some of the table's files cannot be read (each is named on stderr); 4 Spark or Java is
+not to be had."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+import explorer
+from explorer.errors import EngineError, ExplorerError
+
+F = TypeVar("F", bound=Callable[..., Any])
+INCOMPLETE, FAILED, NO_ENGINE = 3, 1, 4
+
+
+class Group(click.Group):
+    """Commands in the order they are written; our errors as messages, not tracebacks."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[:2] == ["metadata", "diff"]:
+            args = ["metadata-diff", *args[2:]]
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except EngineError as error:
+            fail(error, NO_ENGINE)
+        except ExplorerError as error:
+            fail(error, FAILED)
+        except BrokenPipeError:  # `| head` closed the pipe: nothing more to say
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+
+
+def fail(error: Exception, code: int) -> None:
+    """Say what is wrong on stderr and leave."""
+    say(f"iceberg-explorer: {error}")
+    sys.exit(code)
+
+
+def say(message: str) -> None:
+    """A message on stderr: no command to the terminal, no credentials, whatever a table, a path or an error holds."""
+    from explorer.core.secrets import redacted
+
+    click.echo(printable(redacted(message)), err=True)
+
+
+def printable(text: str) -> str:
+    """Lines of text, without what could command a terminal or pass for other text."""
+    from explorer.views.text import clean
+
+    return "\n".join(clean(line) for line in text.split("\n"))
+
+
+@click.group(
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=__doc__.partition("\n\n")[2] if __doc__ else None,
+)
+@click.version_option(explorer.__version__)
+def main() -> None:
+    """Explore the metadata of Apache Iceberg tables.
+
+    TABLE is db.table in the embedded sandbox, catalog.db.table from .pyiceberg.yaml, or a path or URI of a table folder
+    or metadata.json. A snapshot is an id, a branch or tag, a name as shown (snapshot-3), or a timestamp."""
+
+
+def output_option(command: F) -> F:
+    """--output text|json."""
+    return click.option(
+        "--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
+    )(command)
+
+
+def table_options(command: F) -> F:
+    """TABLE, --catalog, --property, --root, --output."""
+    for option in (
+        output_option,
+        click.option("--root", "roots", multiple=True, help="Also allow reading below this folder or URI."),
+        click.option(
+            "--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A catalog or storage property."
+        ),
+        click.option("--catalog", help="The catalog that TABLE is in."),
+        click.argument("table"),
+    ):
+        command = option(command)
+    return command
+
+
+writes_option = click.option(
+    "--allow-writes",
+    is_flag=True,
+    help="Also on a teaching table, or a table of another catalog that Spark knows (spark.json).",
+)
+snapshot_option = click.option(
+    "--snapshot", "-s", help="Id, branch, tag, snapshot-N or timestamp; the current one if left out."
+)
+
+
+def opened(table: str, catalog: str | None, properties: Iterable[str], roots: Iterable[str]) -> explorer.Table:
+    """Open TABLE with the common options."""
+    pairs = {}
+    for item in properties:
+        key, separator, value = item.partition("=")
+        if not separator:
+            raise click.BadParameter(f"{item!r} is not KEY=VALUE", param_hint="--property")
+        pairs[key] = value
+    return explorer.open_table(table, catalog, pairs or None, list(roots))
+
+
+def emit(data: Any, output: str, text: Callable[[], str]) -> None:
+    """Print JSON data, or the text made of it."""
+    from explorer.views.text import json_text
+
+    click.echo(json_text(data) if output == "json" else printable(text().rstrip("\n")))
+
+
+def emit_rows(
+    rows: explorer.Collection, output: str, columns: list[str] | None = None, table: explorer.Table | None = None
+) -> None:
+    """Print a collection; in text, partitions of `table` as paths."""
+    from explorer.core.values import named_partition_path
+    from explorer.views.text import render_table
+
+    data = rows.to_json()
+    if table and output == "text" and {"partition", "spec_id"} <= set(rows.columns):
+        specs = {s.spec_id: s for s in table.metadata.partition_specs}
+        values = rows.to_arrow()["partition"].to_pylist()
+        data = [
+            r | {"partition": named_partition_path(v, specs.get(r["spec_id"]), table.metadata)}
+            for r, v in zip(data, values, strict=True)
+        ]
+    width = None if sys.stdout.isatty() else 220
+    shown = [c for c in columns or rows.columns if c in rows.columns]
+    emit(data, output, lambda: render_table(data, width, shown))
+
+
+def finish(table: explorer.Table) -> None:
+    """Name every problem on stderr; exit with 3 when something could not be read."""
+    for problem in table.problems:
+        say(f"{problem.severity}: {problem}")
+    if any(problem.severity == "error" for problem in table.problems):
+        sys.exit(INCOMPLETE)

@@ -1,0 +1,140 @@
+"""Commands on rows and the deletes that hide them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from explorer.cli.base import (
+    emit,
+    emit_rows,
+    finish,
+    main,
+    opened,
+    say,
+    snapshot_option,
+    table_options,
+)
+from explorer.core.names import base_name
+
+
+@main.command()
+@table_options
+@snapshot_option
+def deletes(snapshot: str | None, output: str, **where: Any) -> None:
+    """Show which deletes apply to which data files, clause by clause, and which dangle."""
+    from explorer.views.rowviews import delete_rows, render_deletes
+
+    table = opened(**where)
+    known = table.deletes(snapshot)
+    emit(
+        delete_rows(known.verdicts, known.dangling),
+        output,
+        lambda: render_deletes(known.verdicts, known.dangling, known.costs),
+    )
+    finish(table)
+
+
+@main.command("delete-contents")
+@table_options
+@snapshot_option
+@click.argument("path")
+@click.option("--offset", type=int, help="Of a deletion vector, where several are in one Puffin file.")
+def delete_contents(path: str, offset: int | None, snapshot: str | None, output: str, **where: Any) -> None:
+    """Print what a position or equality delete file or a deletion vector holds."""
+    table = opened(**where)
+    emit_rows(table.delete_contents(path, snapshot, offset), output)
+    finish(table)
+
+
+@main.command("file-rows")
+@table_options
+@snapshot_option
+@click.argument("path")
+def file_rows(path: str, snapshot: str | None, output: str, **where: Any) -> None:
+    """Print the rows of one data file, and what deletes them. Needs no Spark."""
+    table = opened(**where)
+    emit_rows(table.file_rows(path, snapshot), output)
+    finish(table)
+
+
+@main.command()
+@table_options
+@snapshot_option
+@click.option("--column", "columns", multiple=True, help="Only these columns; may be given several times.")
+@click.option("--where", "condition", default="", help="A filter in Spark SQL.")
+@click.option("--limit", type=int, default=100, show_default=True)
+@click.option("--provenance", is_flag=True, help="Also each row's file, position, partition and, in version 3, row id.")
+def rows(
+    columns: tuple[str, ...], condition: str, limit: int, provenance: bool, snapshot: str | None, output: str,
+    **where: Any
+) -> None:  # fmt: skip
+    """Read rows of any version through Spark."""
+    table = opened(**where)
+    emit_read(table.rows(snapshot, columns, condition, limit, provenance), output)
+    finish(table)
+
+
+@main.command()
+@table_options
+@click.argument("query")
+@click.option("--limit", type=int, default=100, show_default=True)
+def sql(query: str, limit: int, output: str, **where: Any) -> None:
+    """Run a read-only query through Spark: `t` is TABLE, `t@snapshot-1` and `db.other@tag` are versions."""
+    table = opened(**where)
+    emit_read(table.sql(query, limit), output)
+    finish(table)
+
+
+def emit_read(read: Any, output: str) -> None:
+    """Rows to stdout; which version they are and what the scan took to stderr."""
+    emit_rows(read, output)
+    if read.words:
+        say(read.words)
+    for report in read.reports:
+        parts = [
+            f"{what}: {kept} scanned, {skipped} skipped" for what in SCANNED for kept, skipped in [report.pair(what)]
+        ]
+        say(f"scan of {base_name(report.table)}: {'; '.join(parts)}")
+
+
+SCANNED = ("DataManifests", "DeleteManifests", "DataFiles", "DeleteFiles")
+
+
+@main.command("row-diff")
+@table_options
+@click.argument("before")
+@click.argument("after")
+@click.option("--key", "keys", multiple=True, help="A column that tells updates; may be given several times.")
+def row_diff(before: str, after: str, keys: tuple[str, ...], output: str, **where: Any) -> None:
+    """Show the rows that differ between two snapshots; reads only files that differ. Needs no Spark."""
+    from explorer.views.rowviews import render_row_diff, row_diff_object
+
+    table = opened(**where)
+    result = table.row_diff(before, after, keys)
+    emit(row_diff_object(result), output, lambda: render_row_diff(result))
+    finish(table)
+
+
+@main.command()
+@table_options
+@snapshot_option
+@click.argument("condition")
+@click.option("--key", "keys", multiple=True, help="A column that tells a changed row; may be given several times.")
+def fate(condition: str, keys: tuple[str, ...], snapshot: str | None, output: str, **where: Any) -> None:
+    """Tell what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no
+    Spark."""
+    from explorer.views.rowviews import fate_object, render_fate
+
+    table = opened(**where)
+    told = table.fate(condition, keys)
+    at = table.resolve(snapshot).snapshot
+    sentences = told.explain(at)
+    columns = [f.name for f in told.schema.fields]
+    emit(
+        fate_object(told.events, {str(at.snapshot_id): sentences}),
+        output,
+        lambda: render_fate(told.events, columns, sentences),
+    )
+    finish(table)

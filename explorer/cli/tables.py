@@ -1,0 +1,211 @@
+"""Commands on the sandbox, a catalog, and one table as it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+import explorer
+from explorer.cli.base import (
+    emit,
+    emit_rows,
+    finish,
+    main,
+    opened,
+    output_option,
+    say,
+    snapshot_option,
+    table_options,
+)
+
+
+@main.command()
+@click.argument("names", nargs=-1)
+@click.option(
+    "--list", "listing", is_flag=True, help="List the teaching tables and what each shows, and build nothing."
+)
+@output_option
+def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
+    """Build the teaching tables into the sandbox by real Spark commits, skipping those that are there."""
+    from explorer import scenarios
+    from explorer.engines.spark import SparkEngine
+
+    done = scenarios.built()
+    unknown = set(names) - {s.name for s in scenarios.SCENARIOS}
+    if unknown:
+        raise click.BadParameter(f"no such teaching table: {', '.join(sorted(unknown))} (see --list)")
+    chosen = [s for s in scenarios.SCENARIOS if not names or s.name in names]
+    rows = [
+        {
+            "table": f"{scenarios.NAMESPACE}.{s.name}",
+            "figures": s.figures,
+            "teaches": s.teaches,
+            "built": s.name in done,
+        }
+        for s in chosen
+    ]
+    if listing:
+        emit_rows(explorer.Collection.of_rows(rows, "scenarios"), output)
+        return
+    todo = [s for s in chosen if s.name not in done]
+    if todo:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True)) as bar:
+            task = bar.add_task("Spark", total=len(todo))
+            engine = SparkEngine()
+            engine.on_change(lambda state: bar.update(task, description=f"Spark: {state.phase}"))
+            scenarios.build_all(
+                engine, todo, lambda name, n, _: bar.update(task, completed=n, description=name or "done")
+            )
+    emit_rows(explorer.Collection.of_rows([row | {"built": True} for row in rows], "scenarios"), output)
+
+
+@main.command()
+@click.argument("table", required=False)
+@click.option("--port", type=int, default=5006, show_default=True, help="0 for any free one.")
+@click.option(
+    "--address",
+    default="127.0.0.1",
+    show_default=True,
+    help="Others than loopback need a password in ICEBERG_EXPLORER_PASSWORD.",
+)
+@click.option("--host", "hosts", multiple=True, metavar="NAME", help="Another name that browsers call this server by.")
+@click.option("--allow-sql", is_flag=True, help="Also on another address than loopback: SQL.")
+@click.option("--allow-lab", is_flag=True, help="Also on another address than loopback: the lab, and all that writes.")
+@click.option("--show", is_flag=True, help="Open a browser.")
+def serve(
+    table: str | None, port: int, address: str, hosts: tuple[str, ...], allow_sql: bool, allow_lab: bool, show: bool
+) -> None:
+    """Serve the dashboard on loopback, and print its URL with the token that opens it."""
+    from explorer.ui.serve import serve as run
+
+    run(table, port, address, show, hosts, allow_sql, allow_lab)
+
+
+@main.command()
+@click.option("--catalog", default="sandbox", show_default=True)
+@output_option
+def tables(catalog: str, output: str) -> None:
+    """List the tables of a catalog."""
+    emit_rows(explorer.catalog(catalog), output)
+
+
+@main.command()
+@table_options
+@snapshot_option
+def show(snapshot: str | None, output: str, **where: Any) -> None:
+    """Show the metadata tree of a table as text."""
+    from explorer.views.rows import graph_object
+    from explorer.views.text import render_tree
+
+    table = opened(**where)
+    graph = table.graph(snapshot)
+    emit(graph_object(graph), output, lambda: f"{table.why}\n{render_tree(graph)}")
+    finish(table)
+
+
+@main.command()
+@table_options
+def metadata(output: str, **where: Any) -> None:
+    """Show the metadata file: every field, unknown ones too."""
+    from explorer.views.rows import metadata_object
+    from explorer.views.text import render_fields
+
+    table = opened(**where)
+    data = metadata_object(table.metadata)
+    emit(data, output, lambda: render_fields(data))
+    finish(table)
+
+
+def _collection_command(
+    name: str,
+    about: str,
+    rows: Callable[..., explorer.Collection],
+    columns: list[str] | None = None,
+    snapshot: bool = True,
+) -> None:
+    def command(
+        table: str,
+        catalog: str | None,
+        properties: tuple[str, ...],
+        roots: tuple[str, ...],
+        output: str,
+        **options: Any,
+    ) -> None:
+        opened_table = opened(table, catalog, properties, roots)
+        emit_rows(rows(opened_table, **options), output, columns, opened_table)
+        finish(opened_table)
+
+    decorated: Any = table_options(snapshot_option(command) if snapshot else command)
+    if name in ("entries", "files"):
+        decorated = click.option("--metrics", is_flag=True, help="Also column sizes, counts and bounds.")(decorated)
+    if name == "entries":
+        decorated = click.option(
+            "--view", type=click.Choice(["stored", "inherited", "logical", "all"]), default="logical", show_default=True
+        )(decorated)
+    main.command(name, help=about)(decorated)
+
+
+_collection_command("snapshots", "List all snapshots.", lambda t: t.snapshots, snapshot=False)
+_collection_command("refs", "List branches and tags.", lambda t: t.refs, snapshot=False)
+_collection_command("manifests", "List the manifests of a snapshot.", lambda t, snapshot: t.manifests(snapshot))
+_collection_command(
+    "entries",
+    "List manifest entries: as stored, inherited, or with their logical status.",
+    lambda t, snapshot, view, metrics: t.entries(snapshot, view, metrics),
+)
+_collection_command(
+    "files", "List the files a reader of a snapshot sees.", lambda t, snapshot, metrics: t.files(snapshot, metrics)
+)
+PARTITION_COLUMNS = ["partition", "spec_id", "record_count", "file_count", "total_data_file_size_in_bytes"]
+PARTITION_COLUMNS += ["position_delete_file_count", "equality_delete_file_count"]
+_collection_command(
+    "partitions",
+    "Add up the live files by partition.",
+    lambda t, snapshot: t.partitions(snapshot),
+    columns=PARTITION_COLUMNS,
+)
+
+
+@main.command()
+@table_options
+@snapshot_option
+@click.option(
+    "--format", "picture", type=click.Choice(["dot", "svg", "png", "html", "json"]), default="svg", show_default=True
+)
+@click.option(
+    "--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write here instead of to stdout."
+)
+@click.option("--search", default="", help="Only files, manifests and snapshots that contain this text.")
+@click.option("--diff", "sides", nargs=2, metavar="A B", help="Draw the difference of two snapshots instead.")
+def graph(
+    snapshot: str | None, picture: str, target: Path | None, search: str, sides: tuple[str, str] | None, output: str,
+    **where: Any,
+) -> None:  # fmt: skip
+    """Draw the metadata tree as DOT, SVG, PNG, HTML (opens from disk, with pan and zoom) or JSON."""
+    from dataclasses import replace
+
+    from explorer.ui.export import export
+
+    table = opened(**where)
+    if sides and (snapshot or search):
+        raise click.UsageError("--diff takes no --snapshot or --search")
+    drawn = (
+        table.diff_graph(*sides) if sides else table.graph(view=replace(table.default_view(snapshot), search=search))
+    )
+    data = export(drawn, "json" if output == "json" else picture)
+    if target:
+        target.write_bytes(data)
+        say(f"wrote {target} ({len(data):,} bytes)")
+    elif picture == "png" and output != "json" and sys.stdout.isatty():
+        raise click.UsageError("a PNG is no text for a terminal: use --file")
+    else:
+        sys.stdout.buffer.write(data)
+    finish(table)

@@ -1,0 +1,129 @@
+"""Commands that may write, to a sandbox table or with --allow-writes: maintenance, refs, copies, statements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from explorer.cli.base import (
+    emit,
+    finish,
+    main,
+    opened,
+    output_option,
+    say,
+    table_options,
+    writes_option,
+)
+from explorer.core.refs import OPERATIONS as REF_OPERATIONS
+
+OPERATIONS = (
+    "compact",
+    "compact-sort",
+    "compact-z-order",
+    "rewrite-manifests",
+    "rewrite-position-deletes",
+    "expire",
+    "remove-orphans",
+)
+UNDO = tuple(REF_OPERATIONS)
+
+
+@main.command()
+@table_options
+@click.argument("operation", type=click.Choice(list(OPERATIONS)))
+@click.option("--columns", default="", help="For sorting: column names, separated by commas.")
+@click.option(
+    "--retain-last", type=int, default=1, show_default=True, help="For expiry: snapshots to keep on each branch."
+)
+@click.option("--run", "really", is_flag=True, help="Carry it out; without it, only show what it would do.")
+@writes_option
+def maintain(
+    operation: str, columns: str, retain_last: int, really: bool, allow_writes: bool, output: str, **where: Any
+) -> None:
+    """Preview maintenance from metadata alone, or with --run carry it out on a sandbox table through Spark's
+    procedures."""
+    from dataclasses import asdict
+
+    from explorer import maintenance
+    from explorer.views.rows import plain
+    from explorer.views.text import render_fields, render_table
+
+    table = opened(**where)
+    if not really:
+        plan = maintenance.preview(table, operation, columns, retain_last)
+        emit(plain(asdict(plan)), output, lambda: "\n".join([*plan.words, *(f"  {path}" for path in plan.files)]))
+        finish(table)
+        return
+    done, after = maintenance.run(table, operation, columns, retain_last, allow_writes)
+    rows = [{"of": k, "before": v, "after": asdict(done.after)[k]} for k, v in asdict(done.before).items()]
+    emit(
+        plain(asdict(done)),
+        output,
+        lambda: render_fields(dict(done.answer[0]) if done.answer else {}) + render_table(rows),
+    )
+    finish(after)
+
+
+@main.command()
+@table_options
+@click.argument("operation", type=click.Choice(UNDO))
+@click.option("--name", default="", help="The branch or tag; of publish, the WAP id.")
+@click.option("--snapshot", "-s", help="Id, branch, tag or snapshot-N; for rollback-to-time a time.")
+@click.option("--run", "really", is_flag=True, help="Carry it out; without it, only show what it would do.")
+@writes_option
+def undo(
+    operation: str, name: str, snapshot: str | None, really: bool, allow_writes: bool, output: str, **where: Any
+) -> None:
+    """Preview branches, tags, rollbacks and cherry-picks from metadata alone, or with --run carry them out on a sandbox
+    table."""
+    from dataclasses import asdict
+
+    from explorer import maintenance
+
+    table = opened(**where)
+    outcome = maintenance.preview_undo(table, operation, name, snapshot)
+    if really:
+        sql, table = maintenance.run_undo(table, operation, name, snapshot, allow_writes)
+        say(sql)
+    emit(
+        asdict(outcome),
+        output,
+        lambda: "\n".join([*(outcome.words or ("nothing else changes",)), *(f"  {f}" for f in outcome.files)]),
+    )
+    finish(table)
+
+
+@main.command("copy")
+@click.argument("name")
+@output_option
+def copy_scenario(name: str, output: str) -> None:
+    """Build a teaching table anew as lab.NAME_1, lab.NAME_2..., to be changed at will."""
+    from explorer import scenarios
+    from explorer.engines.spark import SparkEngine
+
+    made = scenarios.fresh_copy(SparkEngine(), name.removeprefix("demo."))
+    emit({"table": made}, output, lambda: made)
+
+
+@main.command()
+@table_options
+@click.argument("sql", required=False)
+@click.option("--api", default="", help="Instead of SQL: an operation of the table API, such as rewriteManifests.")
+@writes_option
+def observe(sql: str | None, api: str, allow_writes: bool, output: str, **where: Any) -> None:
+    """Run one writing statement (t is the table) on a sandbox table, and say which files it wrote in order, the swap
+    and the report."""
+    from explorer.lab.observe import API, observe_api
+    from explorer.lab.observe import observe as run
+    from explorer.views.labviews import observation_object, render_observation
+
+    if bool(sql) == bool(api):
+        raise click.UsageError(f"give a statement, or --api with one of {', '.join(API)}")
+    table = opened(**where)
+    observed = (
+        observe_api(table, api, allow_writes=allow_writes) if api else run(table, sql or "", allow_writes=allow_writes)
+    )
+    emit(observation_object(observed), output, lambda: render_observation(observed))
+    finish(observed.table)

@@ -1,0 +1,37 @@
+"""What the rules ask of an opened table: its manifest lists and entries, streamed, whoever reads them and wherever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot, TableMetadata
+
+
+class Tree(Protocol):
+    """The metadata tree below one metadata file. What cannot be read is left out, and noted by who implements this."""
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """The metadata file at its top."""
+        ...
+
+    def manifests(self, snapshot: Snapshot | None) -> list[ManifestFile]:
+        """A snapshot's manifest list, in its order; nothing for None, the table before its first snapshot."""
+        ...
+
+    def stored(
+        self, manifests: Sequence[ManifestFile], metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, pa.Table]]:
+        """The entries of manifests as stored (model.manifest.ENTRY_SCHEMA), a manifest at a time, in that order;
+        `metrics` adds counts and bounds."""
+        ...
+
+    def logical(
+        self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, pa.Table]]:
+        """`stored`, with what entries inherit and mean as of a snapshot (core.entries)."""
+        ...

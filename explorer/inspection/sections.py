@@ -1,0 +1,92 @@
+"""What an inspection is made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from explorer.core.secrets import metadata_without_secrets
+from explorer.model.metadata import TableMetadata
+from explorer.views import rows
+
+Fields = list[tuple[str, Any, str]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Part of an inspection: `fields` as (name, value, hint), or a table of `columns` and `rows` (those `struck` are
+    struck through), or `raw` text."""
+
+    title: str
+    fields: Fields | None = None
+    columns: Sequence[str] | None = None
+    rows: Sequence[Sequence[Any]] = ()
+    raw: str | None = None
+    note: str = ""
+    open: bool = True
+    struck: Sequence[int] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As the widget takes it: only what is there."""
+        data: dict[str, Any] = {"title": self.title, "note": self.note, "open": self.open}
+        if self.fields is not None:
+            data["fields"] = [[k, _short(v), hint] for k, v, hint in self.fields]
+        if self.columns is not None:
+            data |= {
+                "columns": list(self.columns),
+                "rows": [[_short(v) for v in row] for row in self.rows],
+                "struck": list(self.struck),
+            }
+        if self.raw is not None:
+            data["raw"] = self.raw
+        return data
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What the inspector shows of one node."""
+
+    title: str
+    kind: str
+    sections: tuple[Section, ...]
+    problems: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """As the widget takes it."""
+        return {
+            "title": self.title,
+            "kind": self.kind,
+            "problems": list(self.problems),
+            "sections": [s.to_json() for s in self.sections],
+        }
+
+
+def _short(value: Any) -> Any:
+    value = rows.plain(value)
+    return (
+        json.dumps(value, ensure_ascii=False)
+        if isinstance(value, (dict, list))
+        else value
+        if value is None
+        else str(value)
+    )
+
+
+def raw_section(title: str, value: Any) -> Section:
+    shown = metadata_without_secrets(rows.plain(value))
+    return Section(title, raw=json.dumps(shown, indent=2, ensure_ascii=False), open=False)
+
+
+def source_name(meta: TableMetadata, field_id: int) -> str:
+    field = meta.field(field_id)
+    return f"{field.name} ({field_id})" if field else f"field {field_id}, dropped"
+
+
+def schema_section(title: str, fields: Any) -> Section:
+    listed = [
+        (f.id, f.name, f.type if isinstance(f.type, str) else f.type.get("type"), "yes" if f.required else "no")
+        for f in fields
+    ]
+    return Section(title, columns=("id", "name", "type", "required"), rows=listed)

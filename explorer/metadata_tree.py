@@ -1,0 +1,148 @@
+"""The metadata tree of one opened table, as questions read it: manifest lists, entries, older metadata files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyarrow as pa
+
+from explorer.core.entries import as_of_snapshot
+from explorer.core.values import conform_partition, unified_partition_type
+from explorer.errors import AccessRefused, NotFoundInTable, UnreadableFile
+from explorer.io.locate import metadata_version
+from explorer.io.reader import TableReader
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.problem import Problem
+from explorer.progress import steps
+
+
+class MetadataTree:
+    """All that a question reads of a table goes through here; see core.tree.Tree, which this is. What cannot be read is
+    noted in `problems` and left out. Safe to use from several threads."""
+
+    def __init__(self, reader: TableReader) -> None:
+        self.reader = reader
+        self._noted: dict[str, Problem] = {}
+        self._older: dict[str, TableMetadata] = {}
+
+    @property
+    def metadata(self) -> TableMetadata:
+        """The metadata file the table was opened with."""
+        return self.reader.metadata
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What was wrong so far: in the metadata file, and in what was read since."""
+        return [*self.reader.problems, *self._noted.values()]
+
+    def note(self, problems: Iterable[Problem]) -> None:
+        """Remember what could not be read; the same problem once."""
+        for problem in problems:
+            self._noted.setdefault(str(problem), problem)
+
+    # -- manifests ----------------------------------------------------------------------------------------------------
+    def manifests(self, snapshot: Snapshot | None) -> list[ManifestFile]:
+        """A snapshot's manifest list, in its order; nothing for None, the table before its first snapshot."""
+        if snapshot is None:
+            return []
+        read = self.reader.manifests(snapshot)
+        self.note(read.problems)
+        return list(read.value)
+
+    def stored(
+        self, manifests: Sequence[ManifestFile], metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, pa.Table]]:
+        """Entries as stored, a manifest at a time."""
+        for manifest, read in self.reader.many_entries(manifests, metrics):
+            self.note(read.problems)
+            if read.value is not None:
+                yield manifest, read.value
+
+    def logical(
+        self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, pa.Table]]:
+        """Entries as of a snapshot, a manifest at a time."""
+        for manifest, table in self.stored(manifests, metrics):
+            yield manifest, as_of_snapshot(table, manifest, snapshot.snapshot_id)
+
+    def logical_entries(self, manifest: ManifestFile, snapshot: Snapshot, metrics: bool = False) -> pa.Table | None:
+        """The entries of one manifest as of a snapshot; None when it cannot be read."""
+        return next((table for _, table in self.logical([manifest], snapshot, metrics)), None)
+
+    def entries(self, snapshot: Snapshot | None, metrics: bool = False) -> list[pa.Table]:
+        """The logical entries of each readable manifest of a snapshot, with one type for all partitions, and `spec_id`,
+        `manifest_path` and `ordinal` (in the manifest)."""
+        if snapshot is None:
+            return []
+        tables = list(self.logical(self.manifests(snapshot), snapshot, metrics))
+        unified = unified_partition_type(self.metadata, [table for _, table in tables])
+        return [_placed(manifest, table, unified) for manifest, table in steps(tables, "manifests")]
+
+    def find_manifest(self, path: str, snapshot_id: int | None = None) -> tuple[ManifestFile, Snapshot]:
+        """A manifest by its path, in that snapshot's list or else the first list that has it. Raises
+        NotFoundInTable."""
+        for snapshot in sorted(self.metadata.snapshots, key=lambda s: s.snapshot_id != snapshot_id):
+            for manifest in self.manifests(snapshot):
+                if manifest.manifest_path == path:
+                    return manifest, snapshot
+        raise NotFoundInTable(f"no manifest list of this table names {path}")
+
+    # -- other files --------------------------------------------------------------------------------------------------
+    def metadata_file(self, path: str) -> TableMetadata:
+        """This or an older metadata file of the table. Raises UnreadableFile."""
+        if path == self.metadata.metadata_location:
+            return self.metadata
+        if path not in self._older:
+            self._older[path] = self.reader.metadata_file(path)[0]
+        return self._older[path]
+
+    def metadata_named(self, name: str | None) -> TableMetadata:
+        """A metadata file by its path, the end of it, or its version number; None: the current one. Raises
+        NotFoundInTable, UnreadableFile."""
+        paths = [*(e.metadata_file for e in self.metadata.metadata_log), self.metadata.metadata_location]
+        named = [
+            path
+            for path in paths
+            if name is None or path == name or path.endswith(f"/{name}") or str(metadata_version(path)) == str(name)
+        ]
+        if not named:
+            versions = ", ".join(str(metadata_version(path)) for path in paths)
+            raise NotFoundInTable(f"no metadata file {name!r}: the log has {versions}")
+        return self.metadata_file(named[-1])
+
+    def metadata_of(self, snapshot: Snapshot) -> TableMetadata | None:
+        """The oldest metadata file at hand that knows the snapshot; None when one that must be asked is gone. Metadata
+        files are in the order they were written."""
+        paths = [*(e.metadata_file for e in self.metadata.metadata_log), self.metadata.metadata_location]
+        low, high = 0, len(paths) - 1  # paths[high:] know it; the current file does
+        while low < high:
+            middle = (low + high) // 2
+            try:
+                known = self.metadata_file(paths[middle]).snapshot(snapshot.snapshot_id) is not None
+            except UnreadableFile:
+                return None
+            low, high = (low, middle) if known else (middle + 1, high)
+        return self.metadata_file(paths[low])
+
+    def size(self, path: str) -> int | None:
+        """A file's bytes; None when it cannot be asked."""
+        try:
+            return self.reader.storage.size(path)
+        except (UnreadableFile, AccessRefused):
+            return None
+
+
+def _placed(manifest: ManifestFile, table: pa.Table, unified: pa.DataType) -> pa.Table:
+    """Entries that can stand in one table with those of other manifests, each with its place."""
+    count = table.num_rows
+    at = table.schema.get_field_index("partition")
+    wide = table.set_column(at, pa.field("partition", unified), conform_partition(table, unified))
+    path = pa.DictionaryArray.from_arrays(
+        pa.repeat(pa.scalar(0, pa.int32()), count), pa.array([manifest.manifest_path])
+    )
+    return (
+        wide.append_column("spec_id", pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), count))
+        .append_column("manifest_path", path)
+        .append_column("ordinal", pa.array(range(count), pa.int64()))
+    )

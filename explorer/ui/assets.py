@@ -1,0 +1,39 @@
+"""The graph's script and style sheet, as one text each: what anywidget, Panel and an exported page take."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+PARTS = (
+    "pure.js",
+    "dom.js",
+    "card.js",
+    "minimap.js",
+    "canvas.js",
+    "timeline.js",
+    "inspector.js",
+    "legend.js",
+    "view.js",
+)
+"""The modules of ui/static, each after those that it imports."""
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w.]+";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=function|class|const)", re.MULTILINE)
+
+
+def asset(name: str) -> str:
+    """The text of a file in explorer/ui/static."""
+    return files("explorer.ui").joinpath("static").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def script() -> str:
+    """All parts as one module: their imports of each other fall away, and only the last one exports."""
+    return "\n".join(EXPORT.sub("", IMPORT.sub("", asset(part))) for part in PARTS)
+
+
+@cache
+def style() -> str:
+    """The style sheet; it knows no kind of node, status or mark (see graphs.vocabulary)."""
+    return asset("view.css")

@@ -1,0 +1,281 @@
+// The graph on its stage: cards and edges, how they move from one picture to the next, panning, zooming and choosing.
+
+import { paint } from "./card.js";
+import { colour, html, svg } from "./dom.js";
+import { Minimap } from "./minimap.js";
+import {
+  between, drawn, eased, edgePath, extent, fitted, leading, looks, matches, neighbour, origin, revealed, zoomed,
+} from "./pure.js";
+
+const MOVE_MS = 380, FLASH_MS = 1500;
+
+export class Canvas {
+  // `on` has what a person does: choose(ids), open(item, double); and live, whether anyone answers. `wheel` says
+  // whether the wheel moves the graph and not the page.
+  constructor(vocabulary, on, wheel) {
+    Object.assign(this, { vocabulary, on, wheel });
+    this.element = html("div", "ix-stage");
+    this.world = svg("g", { class: "ix-world" });
+    this.heads = svg("g");
+    this.edgeLayer = svg("g");
+    this.nodeLayer = svg("g");
+    this.world.append(this.heads, this.edgeLayer, this.nodeLayer);
+    const canvas = svg("svg", { class: "ix-svg", role: "tree", "aria-label": "metadata graph" });
+    canvas.append(this.world);
+    canvas.addEventListener("click", () => this.choose([]));
+    this.minimap = new Minimap((x, y) => {
+      const { width, height } = this.room(), { k } = this.view;
+      this.look({ k, x: width / 2 - x * k, y: height / 2 - y * k });
+    });
+    this.element.append(canvas, this.minimap.element);
+    this.view = { x: 20, y: 8, k: 1 };
+    this.moved = false;
+    this.cards = new Map();
+    this.edges = [];
+    this.picture = null;
+    this.selected = new Set();
+    this.frame = 0;
+    this.listen();
+  }
+
+  // ---- drawing -----------------------------------------------------------------------------------------------------
+  show(next) {
+    const before = this.picture, same = before !== null && before.title === next.title;
+    const places = new Map([...this.cards].map(([id, card]) => [id, card.now]));
+    const parents = leading(next, this.vocabulary.edges), fresh = new Map();
+    this.picture = next;
+    for (const item of drawn(next)) {
+      const old = this.cards.get(item.id), g = old ? old.g : this.card(item.id);
+      const from = origin(item, places, parents);
+      const changed = old ? old.item.status !== item.status || old.item.mark !== item.mark : same;
+      if (changed) setTimeout(() => flash(g));
+      if (!old) this.nodeLayer.append(g);
+      paint(g, item, this.vocabulary, this.on.live);
+      fresh.set(item.id, { item, g, from, now: { ...from }, fades: !old && same });
+    }
+    for (const [id, old] of this.cards) if (!fresh.has(id)) old.g.remove();
+    this.cards = fresh;
+    this.drawEdges();
+    this.heads.replaceChildren(...next.columns.map((c) => svg("text", { class: "ix-column", x: c.x, y: 14 }, c.name)));
+    this.selected = new Set([...this.selected].filter((id) => fresh.has(id)));
+    this.mark();
+    if (!same) {
+      cancelAnimationFrame(this.frame);
+      this.place(1);
+      this.fit(false);
+    } else {
+      this.animate();
+      this.reveal(next.nodes.find((n) => n.focus));
+    }
+  }
+
+  card(id) {
+    const g = svg("g", { role: "treeitem", tabindex: "-1" });
+    g.dataset.id = id;
+    g.addEventListener("click", (event) => {
+      event.stopPropagation();
+      if (event.target.closest(".ix-fold")) this.open(id);
+      else this.pick(id, event.shiftKey || event.ctrlKey || event.metaKey);
+    });
+    g.addEventListener("dblclick", (event) => {
+      event.stopPropagation();
+      if (!this.item(id).hidden && !event.target.closest(".ix-fold")) this.open(id, true);
+    });
+    g.addEventListener("mouseenter", () => this.light(id, true));
+    g.addEventListener("mouseleave", () => this.light(id, false));
+    return g;
+  }
+
+  drawEdges() {
+    this.edges = this.picture.edges.filter((e) => this.cards.has(e.s) && this.cards.has(e.t)).map((e) => {
+      const kind = this.vocabulary.edges[e.kind], status = this.vocabulary.statuses[e.status];
+      const mark = this.vocabulary.marks[this.cards.get(e.t).item.mark];
+      const is = { "ix-dashed": kind.dashed, "ix-own": kind.color };
+      const states = Object.keys(is).filter((name) => is[name]);
+      const path = svg("path", { class: ["ix-edge", "ix-ink", ...states, ...looks(status, mark)].join(" ") });
+      path.dataset.kind = e.kind;
+      colour(path, { k: kind, s: status, m: mark });
+      return { ...e, path };
+    });
+    this.edgeLayer.replaceChildren(...this.edges.map((e) => e.path));
+  }
+
+  place(t) {
+    for (const card of this.cards.values()) {
+      card.now = between(card.from, card.item, t);
+      card.g.setAttribute("transform", `translate(${card.now.x},${card.now.y})`);
+      card.g.style.opacity = card.fades ? String(t) : "1";
+    }
+    for (const edge of this.edges) {
+      edge.path.setAttribute("d", edgePath(this.cards.get(edge.s).now, this.cards.get(edge.t).now));
+    }
+  }
+
+  animate() {
+    cancelAnimationFrame(this.frame);
+    const still = document.hidden || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const begun = performance.now();
+    const tick = (now) => {
+      const t = still ? 1 : Math.max(0, Math.min(1, (now - begun) / MOVE_MS));
+      this.place(eased(t));
+      if (t < 1) this.frame = requestAnimationFrame(tick);
+      else this.drawMap();
+    };
+    tick(begun);
+  }
+
+  light(id, on) {
+    for (const edge of this.edges) {
+      if (edge.s !== id && edge.t !== id) continue;
+      edge.path.classList.toggle("ix-lit", on);
+      for (const end of [edge.s, edge.t]) this.cards.get(end)?.g.classList.toggle("ix-lit", on);
+    }
+  }
+
+  // Light up what has the text in its label or path; whether anything has.
+  find(text) {
+    const wanted = text.toLowerCase();
+    let hits = 0;
+    for (const { item, g } of this.cards.values()) {
+      const hit = matches(item, wanted);
+      g.classList.toggle("ix-found", hit);
+      hits += hit ? 1 : 0;
+    }
+    return hits > 0;
+  }
+
+  // ---- looking -----------------------------------------------------------------------------------------------------
+  room() {
+    return { width: this.element.clientWidth, height: this.element.clientHeight };
+  }
+
+  look(view) {
+    this.view = view;
+    this.world.setAttribute("transform", `translate(${view.x},${view.y}) scale(${view.k})`);
+    this.drawMap();
+  }
+
+  drawMap() {
+    this.minimap.draw([...this.cards.values()], this.view, this.room());
+  }
+
+  fit(all) {
+    const view = fitted(extent([...this.cards.values()].map((card) => card.item)), this.room(), all);
+    if (!view) return;
+    this.moved = all;
+    this.look(view);
+  }
+
+  resized() {
+    if (this.moved) this.drawMap();
+    else this.fit(false);
+  }
+
+  zoom(by, cx = this.room().width / 2, cy = this.room().height / 2) {
+    this.moved = true;
+    this.look(zoomed(this.view, by, cx, cy));
+  }
+
+  reveal(item) {
+    if (item) this.look(revealed(this.view, item, this.room()));
+  }
+
+  listen() {
+    const stage = this.element;
+    stage.addEventListener("wheel", (event) => {
+      const zooms = event.ctrlKey || event.metaKey;
+      if (!zooms && !this.wheel()) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const area = stage.getBoundingClientRect(), { k, x, y } = this.view;
+      if (zooms) this.zoom(Math.exp(-event.deltaY * 0.002), event.clientX - area.left, event.clientY - area.top);
+      else if (event.shiftKey) this.look({ k, x: x - (event.deltaY || event.deltaX), y });
+      else this.look({ k, x: x - event.deltaX, y: y - event.deltaY });
+    }, { passive: false });
+    let drag = null;
+    stage.addEventListener("pointerdown", (event) => {
+      if (event.target.closest(".ix-map,.ix-legend")) return;
+      drag = { x: event.clientX, y: event.clientY, view: this.view, on: false };
+    });
+    stage.addEventListener("pointermove", (event) => {
+      if (!drag || !event.buttons) return;
+      const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
+      if (!drag.on && Math.hypot(dx, dy) < 4) return;
+      if (!drag.on) {
+        drag.on = true;
+        stage.setPointerCapture(event.pointerId);
+        stage.classList.add("ix-drag");
+      }
+      this.moved = true;
+      this.look({ k: drag.view.k, x: drag.view.x + dx, y: drag.view.y + dy });
+    });
+    stage.addEventListener("pointerup", () => {
+      drag = null;
+      stage.classList.remove("ix-drag");
+    });
+  }
+
+  // ---- choosing ----------------------------------------------------------------------------------------------------
+  last() {
+    return [...this.selected].at(-1);
+  }
+
+  item(id) {
+    return this.cards.get(id)?.item;
+  }
+
+  mark() {
+    for (const { item, g } of this.cards.values()) {
+      g.classList.toggle("ix-selected", this.selected.has(item.id));
+      g.setAttribute("aria-selected", this.selected.has(item.id));
+    }
+  }
+
+  // What a click does: choose a node, beside others if `more`; a group of hidden nodes comes up.
+  pick(id, more = false) {
+    if (this.item(id).hidden) {
+      this.open(id);
+      return;
+    }
+    const ids = new Set(more ? this.selected : []);
+    if (!ids.delete(id)) ids.add(id);
+    this.choose([...ids]);
+  }
+
+  choose(ids) {
+    this.selected = new Set(ids);
+    this.mark();
+    this.on.choose(ids);
+  }
+
+  // The same, but that it was chosen elsewhere.
+  chosen(ids) {
+    this.selected = new Set(ids.filter((id) => this.cards.has(id)));
+    this.mark();
+    this.reveal(this.item(this.last()));
+  }
+
+  open(id, double = false) {
+    const item = this.item(id);
+    if (item) this.on.open(item, double);
+  }
+
+  // To the neighbour that an arrow key leads to.
+  walk(key) {
+    const items = [...this.cards.values()].map((card) => card.item), item = this.item(this.last());
+    const first = this.picture.nodes.find((n) => n.focus) || this.picture.nodes[0];
+    const next = item ? neighbour(key, item, items, this.edges, this.vocabulary.edges) : first?.id;
+    if (!next) return;
+    this.choose([next]);
+    this.reveal(this.item(next));
+  }
+
+  close() {
+    cancelAnimationFrame(this.frame);
+  }
+}
+
+function flash(g) {
+  g.classList.add("ix-changed");
+  setTimeout(() => g.classList.remove("ix-changed"), FLASH_MS);
+}

@@ -1,0 +1,50 @@
+// Elements, with text as text; and whether the page that we are in is dark.
+
+import { inks, isDark } from "./pure.js";
+
+const NS = "http://www.w3.org/2000/svg";
+
+export function html(tag, className, text) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+export function svg(tag, attributes, text) {
+  const node = document.createElementNS(NS, tag);
+  for (const [name, value] of Object.entries(attributes || {})) node.setAttribute(name, value);
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+export function button(text, title, action) {
+  const node = html("button", "ix-button", text);
+  node.type = "button";
+  node.title = title;
+  node.setAttribute("aria-label", title);
+  node.addEventListener("click", action);
+  return node;
+}
+
+// Set the colours of an element with the class ix-ink; see `inks`.
+export function colour(node, entries) {
+  for (const [name, value] of inks(entries)) node.style.setProperty(name, value);
+}
+
+// Follow the page: the nearest background that one sees decides. Returns what ends it.
+export function followTheme(el, root, changed) {
+  const look = () => {
+    let node = el, dark = null;
+    while (node && dark === null) {
+      dark = node instanceof Element ? isDark(getComputedStyle(node).backgroundColor) : null;
+      node = node.parentNode instanceof ShadowRoot ? node.parentNode.host : node.parentNode;
+    }
+    if (dark !== null) root.classList.toggle("ix-dark", dark);
+    changed();
+  };
+  const watch = new MutationObserver(() => setTimeout(look, 60));
+  for (const node of [document.documentElement, document.body]) watch.observe(node, { attributes: true });
+  look();
+  return () => watch.disconnect();
+}

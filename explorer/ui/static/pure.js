@@ -1,0 +1,148 @@
+// What needs no page: words, geometry and choices. tests/unit/pure.test.mjs holds it to account.
+
+export const CHIP = 30;
+const SIZES = { least: 0.05, most: 4, small: 0.1, readable: 0.62, large: 1.15 };
+
+// What a map of ours has under a stranger's word; nothing that every object has.
+export function own(map, key) {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+export function clip(text, width) {
+  if (text.length <= width) return text;
+  const left = Math.floor((width - 1) / 2);
+  return text.slice(0, left) + "…" + text.slice(text.length - (width - 1 - left));
+}
+
+// A curve from one box to another: sideways between columns, along the left side within one.
+export function edgePath(a, b) {
+  const y1 = a.y + a.h / 2, y2 = b.y + b.h / 2;
+  if (Math.abs(a.x - b.x) < 1) return `M${a.x},${y1} C${a.x - 18},${y1} ${a.x - 18},${y2} ${a.x},${y2}`;
+  const [x1, x2] = b.x > a.x ? [a.x + a.w, b.x] : [a.x, b.x + b.w], m = (x1 + x2) / 2;
+  return `M${x1},${y1} C${m},${y1} ${m},${y2} ${x2},${y2}`;
+}
+
+export function extent(boxes) {
+  let width = 0, height = 0;
+  for (const box of boxes) {
+    width = Math.max(width, box.x + box.w);
+    height = Math.max(height, box.y + box.h);
+  }
+  return { width, height };
+}
+
+// How far a movement has come at a share `t` of its time: slow, fast, slow.
+export function eased(t) {
+  return t < 0.5 ? 2 * t * t : 1 - (2 - 2 * t) ** 2 / 2;
+}
+
+export function between(from, to, t) {
+  return { x: from.x + (to.x - from.x) * t, y: from.y + (to.y - from.y) * t, w: to.w, h: to.h };
+}
+
+// Where a card starts to move from: where it was, else from what leads to it, else where it will be.
+export function origin(item, places, parents) {
+  const known = places.get(item.id) || places.get(parents.get(item.id));
+  return known ? { ...known } : { x: item.x, y: item.y };
+}
+
+// What leads to each card: an edge downwards, or the node that a group of hidden ones belongs to.
+export function leading(picture, edgeKinds) {
+  const down = picture.edges.filter((e) => !edgeKinds[e.kind].back && !edgeKinds[e.kind].dashed);
+  return new Map([...down.map((e) => [e.t, e.s]), ...picture.more.map((m) => [m.id, m.parent])]);
+}
+
+// The view that shows a graph: all of it, or as wide as the stage but still readable. Null where there is no room.
+export function fitted(graph, room, all) {
+  if (!room.width || !graph.width) return null;
+  let k = Math.min(SIZES.large, Math.max((room.width - 44) / graph.width, all ? SIZES.small : SIZES.readable));
+  if (all) k = Math.min(k, (room.height - 16) / graph.height);
+  return { k, x: 26, y: 8 };
+}
+
+// The same point of the graph stays under (cx, cy).
+export function zoomed(view, by, cx, cy) {
+  const k = Math.min(SIZES.most, Math.max(SIZES.least, view.k * by));
+  return { k, x: cx - (cx - view.x) * (k / view.k), y: cy - (cy - view.y) * (k / view.k) };
+}
+
+function inside(start, length, room, edge) {
+  if (start < edge) return edge - start;
+  return start + length > room - edge ? room - edge - start - length : 0;
+}
+
+// The view moved as little as shows a box whole.
+export function revealed(view, box, room) {
+  return {
+    k: view.k,
+    x: view.x + inside(view.x + box.x * view.k, box.w * view.k, room.width, 16),
+    y: view.y + inside(view.y + box.y * view.k, box.h * view.k, room.height, 24),
+  };
+}
+
+// The node that an arrow key leads to from a chosen one, or undefined.
+export function neighbour(key, item, items, edges, edgeKinds) {
+  const down = edges.filter((e) => !edgeKinds[e.kind].back);
+  if (key === "ArrowRight") return down.find((e) => e.s === item.id)?.t;
+  if (key === "ArrowLeft") return down.find((e) => e.t === item.id)?.s;
+  const column = items.filter((n) => n.x === item.x && !n.hidden).sort((a, b) => a.y - b.y);
+  return column[column.findIndex((n) => n.id === item.id) + (key === "ArrowDown" ? 1 : -1)]?.id;
+}
+
+// Cards and groups of hidden nodes, in one list.
+export function drawn(picture) {
+  return [...picture.nodes, ...picture.more.map((m) => ({ ...m, hidden: true, lines: [], title: m.label }))];
+}
+
+export function matches(item, text) {
+  return Boolean(text) && !item.hidden && `${item.label} ${item.title || ""}`.toLowerCase().includes(text);
+}
+
+// Custom properties for the colours of what a thing is (k), means (s) and is marked as (m), by day and by night.
+export function inks(entries) {
+  return Object.entries(entries).flatMap(([letter, entry]) => {
+    const { color = "", night = "" } = entry || {};
+    return [[`--${letter}-day`, color], [`--${letter}-night`, night || color]];
+  });
+}
+
+export function looks(...entries) {
+  return entries.filter((entry) => entry?.look).map((entry) => `ix-look-${entry.look}`);
+}
+
+// What the legend says of a picture: every kind, the statuses of a table or of a diff, and marks if there are any.
+export function legendRows(vocabulary, picture) {
+  const diff = picture.nodes.some((n) => n.status && vocabulary.statuses[n.status].of === "diff");
+  const marked = picture.nodes.some((n) => n.mark);
+  const statuses = Object.values(vocabulary.statuses).filter((s) => (s.of === "diff") === diff);
+  return [
+    ...Object.values(vocabulary.kinds).map((kind) => ({ text: kind.title, glyph: kind.glyph, ink: { k: kind } })),
+    ...statuses.map((status) => ({ text: status.title, sign: status.sign, ink: { s: status } })),
+    ...(marked ? Object.entries(vocabulary.marks) : []).map(([name, mark]) => (
+      { text: `${name}: ${mark.title}`, sign: name.slice(0, 1).toUpperCase(), ink: { s: mark } })),
+  ];
+}
+
+// What the timeline says of its i-th snapshot.
+export function snapshotWords(timeline, i) {
+  const refs = timeline.refs[i] || [];
+  const about = [timeline.operations[i], timeline.times[i]], named = refs.length ? [refs.join(", ")] : [];
+  return {
+    refs: refs.length,
+    title: [`snapshot-${i + 1} ${timeline.ids[i]}`, about.join(" · "), ...named].join("\n"),
+    label: `snapshot-${i + 1}, ${timeline.operations[i]}`,
+    where: [`snapshot-${i + 1} of ${timeline.ids.length}`, ...about, ...named].join(" · "),
+  };
+}
+
+// The chips in sight, and two more at either end: [first, last).
+export function chipsInSight(left, width, count) {
+  return [Math.max(0, Math.floor(left / CHIP) - 2), Math.min(count, Math.ceil((left + width) / CHIP) + 2)];
+}
+
+// Whether a background colour is dark; null if it is none that one sees.
+export function isDark(color) {
+  const [red, green, blue, alpha = 1] = (color.match(/[\d.]+/g) || []).map(Number);
+  if (blue === undefined || alpha < 0.5) return null;
+  return 0.3 * red + 0.59 * green + 0.11 * blue < 110;
+}

@@ -1,0 +1,186 @@
+"""Tables damaged at random, where meaning sits: a JSON value, a field of an Avro record, a manifest's own schema. Every
+question about them ends in an answer, a Problem or an error of ours, and never in another exception.
+
+`make fuzz` sets ICEBERG_EXPLORER_MUTATIONS to thousands, and ICEBERG_EXPLORER_SEED to another seed."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pytest
+
+import explorer
+from explorer import maintenance
+from explorer.errors import ExplorerError
+from explorer.inspection import inspect
+from explorer.io import avro
+from explorer.io.storage import local_path
+from explorer.scenarios import NAMESPACE
+from tests.security.build import avro_file
+
+TABLES = (
+    "manifest_lifecycle", "partition_evolution", "schema_evolution", "branches_and_tags", "upgraded_v1",
+    "copy_on_write_update", "position_deletes", "equality_deletes", "deletion_vectors",
+)  # fmt: skip
+MUTATIONS = int(os.environ.get("ICEBERG_EXPLORER_MUTATIONS", "240"))
+SEED = int(os.environ.get("ICEBERG_EXPLORER_SEED", "21"))
+ODD: tuple[Any, ...] = (
+    None, True, False, 0, -1, 1, 7, 2**31, -(2**63), 2**63 - 1, 2**64, 10**30, 0.5, float("nan"), float("inf"),
+    "", "x", "\0", "\ud800", "main", "1", "-1", "../../..", "/etc/hostname", "file:///", "s3://", "[16]",
+    "decimal(99,99)", "\N{RIGHT-TO-LEFT OVERRIDE}", "a" * 5000, [], [None], [[]], {}, {"": None}, {"type": "struct"},
+)  # fmt: skip
+"""What a value may become."""
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every value inside a JSON-like value."""
+    if path:
+        yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from places(inner, (*path, key))
+
+
+def changed(value: Any, draw: random.Random) -> Any:
+    """The value with one thing in it replaced, removed, doubled, or put in the place of another."""
+    value = json.loads(json.dumps(value))
+    known = list(places(value))
+    if not known:
+        return draw.choice(ODD)
+    *way, last = draw.choice(known)
+    holder = value
+    for key in way:
+        holder = holder[key]
+    match draw.randrange(6):
+        case 0:
+            del holder[last]
+        case 1 if isinstance(holder, list):
+            holder.append(holder[last])
+        case 2:
+            *other, end = draw.choice(known)
+            source = value
+            for key in other:
+                source = source[key]
+            holder[last] = json.loads(json.dumps(source[end]))
+        case _:
+            holder[last] = draw.choice(ODD)
+    return value
+
+
+def json_damage(data: bytes, draw: random.Random) -> bytes:
+    packed = data.startswith(b"\x1f\x8b")
+    value = changed(json.loads(gzip.decompress(data) if packed else data), draw)
+    text = json.dumps(value).encode()
+    return gzip.compress(text) if packed else text
+
+
+def schema_damage(data: bytes, draw: random.Random) -> bytes:
+    """An Avro file whose schema was changed, over the records as they were."""
+    container = avro.open_container(data, "")
+    blocks = [(block.count, block.data) for block in container.blocks]
+    schema = json.dumps(changed(container.schema, draw)).encode()
+    return avro_file(schema, *blocks)
+
+
+def record_damage(data: bytes, draw: random.Random) -> bytes:
+    """An Avro file with one value of one record changed to another that its schema allows."""
+    reader = fastavro.reader(io.BytesIO(data))
+    schema, records = reader.writer_schema, list(reader)
+    for _ in range(200):
+        record = draw.choice(records)
+        *way, last = draw.choice(list(places(record)))
+        holder = record
+        for key in way:
+            holder = holder[key]
+        old = holder[last]
+        holder[last] = draw.choice((*ODD, b"", b"\xff" * 3, b"\0" * 40))
+        try:
+            out = io.BytesIO()
+            fastavro.writer(out, schema, records, codec="null", metadata=_kept(reader.metadata))
+            return out.getvalue()
+        except Exception:  # the schema does not allow it
+            holder[last] = old
+    raise AssertionError("nothing could be changed")
+
+
+def _kept(header: dict[str, Any]) -> dict[str, str]:
+    return {k: v for k, v in header.items() if not k.startswith("avro.")}
+
+
+def questions(table: explorer.Table) -> Iterator[Callable[[], Any]]:
+    """All that the command line asks of a table without Spark."""
+    yield lambda: repr(table)
+    yield lambda: [inspect(table, node).to_json() for node in table.graph().nodes]
+    for collection in ("snapshots", "refs", "metadata_log"):
+        yield lambda name=collection: getattr(table, name).to_json()  # type: ignore[misc]
+    yield lambda: table.manifests().to_json()
+    yield lambda: table.entries(view="all", metrics=True).to_json()
+    yield lambda: table.files().to_json()
+    yield lambda: table.partitions().to_json()
+    yield table.lifecycle
+    yield table.history
+    yield table.current_log
+    yield table.commits
+    yield lambda: table.diff(None, "main")
+    yield lambda: table.diff("snapshot-1", "main")
+    yield table.deletes
+    yield lambda: [table.file(f["file_path"]) for f in list(table.files())[:1]]
+    yield lambda: maintenance.preview(table, "expire")
+    yield lambda: table.row_diff("snapshot-1", "main")
+    yield table.fate
+
+
+def ask_all(folder: Path) -> int:
+    """Ask everything; how often something was said to be wrong. Raises what is no error of ours."""
+    told = 0
+    try:
+        table = explorer.open_table(str(folder))
+    except ExplorerError:
+        return 1
+    for question in questions(table):
+        try:
+            question()
+        except ExplorerError:
+            told += 1
+    return told + len(table.problems)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_damaged_table_raises_nothing_of_python(name: str, sandbox: Path, tmp_path: Path) -> None:
+    source = explorer.open_table(f"{NAMESPACE}.{name}")
+    folder = tmp_path / name
+    shutil.copytree(str(local_path(str(source.metadata.location))), folder)
+    metadata = folder / "metadata"
+    current = metadata / source.metadata.metadata_location.rsplit("/", 1)[-1]
+    for other in metadata.glob("*.metadata.json"):  # so that none but the current one is opened
+        if other != current:
+            other.unlink()
+    whole = ask_all(folder)
+    draw = random.Random(f"{SEED}/{name}")
+    avros = sorted(metadata.glob("*.avro"))
+    told = 0
+    for i in range(MUTATIONS // len(TABLES)):
+        kind, path = draw.choice(
+            ((json_damage, current), (record_damage, draw.choice(avros)), (schema_damage, draw.choice(avros)))
+        )
+        before = path.read_bytes()
+        damaged = kind(before, draw)
+        path.write_bytes(damaged)
+        try:
+            told += ask_all(folder) > whole
+        except Exception as error:
+            kept = tmp_path.parent / f"{name}-{i}-{path.name}"
+            kept.write_bytes(damaged)
+            raise AssertionError(f"{kind.__name__} {i} of {path.name}, kept at {kept}") from error
+        finally:
+            path.write_bytes(before)
+    assert told > MUTATIONS // len(TABLES) // 5
