@@ -186,13 +186,13 @@ class Job:
 
     def __init__(
         self,
-        words: str = "",
+        hint: str = "",
         buttons: Sequence[Any] = (),
         box: Any = None,
         pool: Pool = HERE,
         settled: Callable[[bool], None] = lambda _: None,
     ) -> None:
-        self.status = note(words, margin=(4, 10))
+        self.status = note(hint, margin=(4, 10))
         self.bar = pmui.LinearProgress(
             variant="indeterminate", visible=False, sizing_mode="stretch_width", margin=(4, 10, 2, 10)
         )
@@ -201,7 +201,7 @@ class Job:
         )
         self.cancel_button.on_click(lambda _: self._pressed())
         line = pn.Row(self.status, self.cancel_button)
-        self.view = pn.Column(line, self.bar, sizing_mode="stretch_width", visible=bool(words))
+        self.view = pn.Column(line, self.bar, sizing_mode="stretch_width", visible=bool(hint))
         self._buttons, self._box, self._pool, self._settled = buttons, box, pool, settled
         self._cancels = True
         self._now: Task | None = None
@@ -220,22 +220,22 @@ class Job:
         """Whether it may be asked now: what writes is not replaced."""
         return self._now is None or self._cancels
 
-    def say(self, words: str) -> None:
-        """Show a line of status; without words there is none."""
-        if self.status.object != words:
-            self.status.object = words
-        if self.view.visible != bool(words):
-            self.view.visible = bool(words)
+    def say(self, text: str) -> None:
+        """Show a line of status; without text there is none."""
+        if self.status.object != text:
+            self.status.object = text
+        if self.view.visible != bool(text):
+            self.view.visible = bool(text)
 
     def start(
         self,
         work: Callable[[], Any],
         done: Callable[[Any], None],
-        words: str | Callable[[Progress], str],
+        doing: str | Callable[[Progress], str],
         cancels: bool = True,
     ) -> None:
-        """Ask: `work` is done on a thread, and `done(its result)` on the page's. `words` say what is being done, or
-        make of its progress what to say of it. Without `cancels` nobody may stop it, and what is asked before
+        """Ask: `work` is done on a thread, and `done(its result)` on the page's. `doing` says it in words, or
+        makes of its progress what to say. Without `cancels` nobody may stop it, and what is asked before
         it is over (by a second click, say) is not done: it writes."""
         if not self.open:
             return
@@ -246,7 +246,7 @@ class Job:
             for button in self._buttons:
                 button.disabled = True
         self._now, self._done = self._pool.submit(work, Session.current()), done
-        self._meanwhile = words if callable(words) else partial(self._so_far, words)
+        self._meanwhile = doing if callable(doing) else partial(self._so_far, doing)
         self._cancels = cancels
         self._shown = time.monotonic() + QUIET_S - SHOWN_S
         Session.current().add(self)
@@ -283,10 +283,10 @@ class Job:
         self.bar.visible, self.cancel_button.visible = True, self._cancels
         self.say(self._meanwhile(progress))
 
-    def _so_far(self, words: str, progress: Progress) -> str:
+    def _so_far(self, doing: str, progress: Progress) -> str:
         spark = shared_engine().state
         waits = f"; {spark}" if self._pool is ELSEWHERE and spark.phase != "ready" else ""
-        return f"{words} {str(progress).removeprefix('running, ')}{waits}"
+        return f"{doing} {str(progress).removeprefix('running, ')}{waits}"
 
     def _end(self, asked: Task) -> None:
         self._now = None
@@ -310,13 +310,13 @@ class Job:
         if not self.busy:
             self._settled(answered)
 
-    def _fail(self, words: str) -> None:
+    def _fail(self, reason: str) -> None:
         if self._box is not None:
             self._box[:] = []
-        self.say(words)
+        self.say(reason)
 
 
-def answered(work: Callable[[], Any], show: Callable[[Any], Sequence[Any]], words: str, pool: Pool = HERE) -> Any:
+def answered(work: Callable[[], Any], show: Callable[[Any], Sequence[Any]], doing: str, pool: Pool = HERE) -> Any:
     """A panel that is the answer to one question, asked now: `show` makes its parts of the result of `work`."""
     box = pn.Column(sizing_mode="stretch_both")
     job = Job(box=box, pool=pool)
@@ -324,5 +324,5 @@ def answered(work: Callable[[], Any], show: Callable[[Any], Sequence[Any]], word
     def fill(result: Any) -> None:
         box[:] = show(result)
 
-    job.start(work, fill, words)
+    job.start(work, fill, doing)
     return pn.Column(job.view, box, sizing_mode="stretch_both")

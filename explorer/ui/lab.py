@@ -180,8 +180,8 @@ class LabPanel:
 
         return alone
 
-    def _ask(self, work: Callable[[], Any], done: Callable[[Any], None], words: str, cancels: bool = False) -> None:
-        self.job.start(self._one_at_a_time(work), done, words, cancels)
+    def _ask(self, work: Callable[[], Any], done: Callable[[Any], None], doing: str, cancels: bool = False) -> None:
+        self.job.start(self._one_at_a_time(work), done, doing, cancels)
         self._enable()
 
     def _settled(self, answered: bool) -> None:
@@ -196,7 +196,7 @@ class LabPanel:
         self.play.disabled = not self._playing and (busy or all(w.over for w in writers))
         self.play.label = "Pause" if self._playing else "Play"
 
-    def _begin(self, make: Callable[[], Run], words: str) -> None:
+    def _begin(self, make: Callable[[], Run], doing: str) -> None:
         if not self.job.open:
             return
         old, self.run, self._seen, self._playing = self.run, None, None, False
@@ -206,7 +206,7 @@ class LabPanel:
                 old.close()
             return Look.of(make(), {})
 
-        self._ask(work, self._show, words)
+        self._ask(work, self._show, doing)
 
     def _new(self) -> None:
         operations, version = self.writers.operations(), self.writers.version.value
@@ -315,9 +315,9 @@ class LabPanel:
 
     def _all_orders(self) -> None:
         operations, version = self.writers.operations(), self.writers.version.value
-        words = "Running every order on Iceberg…"
-        self._ask(lambda: every_order(bench(), operations, version), self._show_orders, words, cancels=True)
+        doing = "Running every order on Iceberg…"
+        self._ask(lambda: every_order(bench(), operations, version), self._show_orders, doing, cancels=True)
 
     def _show_orders(self, orders: Orders) -> None:
-        self.job.say(orders.words)
+        self.job.say(orders.summary)
         self.box[:] = [orders_view(orders, self._replay)]

@@ -27,7 +27,7 @@ class Orders:
     drawn: str
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """How often each outcome came."""
         sums = "; ".join(f"{n} × {what}" for what, n in self.outcomes.summary().items())
         return f"{len(self.outcomes.outcomes)} orders: {sums or 'cancelled before the first order was done'}"

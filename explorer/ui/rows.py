@@ -76,7 +76,7 @@ class Asked:
     """A read, and what its version is in words, with its snapshot."""
 
     request: ReadRequest | SqlRequest
-    words: str
+    about: str
     snapshot_id: int | None = None
 
 
@@ -134,7 +134,7 @@ class ReadPanel:
     def fill(self, asked: Asked, read: Read) -> None:
         """The rows, and what the scan took."""
         rows = shown = read.result()
-        self.job.say(f"{count(rows.num_rows, 'row')} in {read.progress().seconds:.1f} s. {asked.words}")
+        self.job.say(f"{count(rows.num_rows, 'row')} in {read.progress().seconds:.1f} s. {asked.about}")
         if "_file" in rows.column_names:
             shown = rows.set_column(rows.schema.get_field_index("_file"), "_file", _short(rows["_file"]))
         widget = grid(rows_frame(shown), {"_file": 240})
