@@ -23,6 +23,7 @@ from explorer.errors import NotFoundInTable
 from explorer.fate import bound_filter, metrics_filter
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
+from explorer.progress import steps
 from explorer.table import Table
 
 
@@ -72,8 +73,8 @@ def decided(
     """core.commit.decide on what these snapshots changed, with the partitions of the files in conflict. Those `before`
     are read only where the intent looks at them."""
     back = intent.looks and "validateFromSnapshot" not in intent.validations
-    earlier = [change_of(table, s) for s in before] if back else []
-    later = [change_of(table, s) for s in since]
+    earlier = [change_of(table, s) for s in steps(before, "snapshots")] if back else []
+    later = [change_of(table, s) for s in steps(since, "snapshots")]
     decision, meta = decide(intent, later, earlier, moved, known), table.metadata
     files = {f.path: f for c in (*earlier, *later) for f in (*c.added_data, *c.added_deletes, *c.removed_data)}
 

@@ -18,6 +18,7 @@ from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
+from explorer.progress import steps
 
 OPEN_ENTRIES, OPEN_MANIFESTS = 60, 12
 """A snapshot with at most this many entries and manifests is drawn with its manifests open."""
@@ -53,7 +54,8 @@ def table_graph(tree: MetadataTree, view: GraphView) -> Graph:
             lists[snapshot.snapshot_id] = tree.manifests(snapshot)
     entries: dict[str, pa.Table | None] = {}
     matching: set[str] = set()
-    for snapshot_id in sorted(lists, key=lambda s: s != view.snapshot_id):  # the snapshot in view speaks first
+    ordered = sorted(lists, key=lambda s: s != view.snapshot_id)  # the snapshot in view speaks first
+    for snapshot_id in steps(ordered, "snapshots"):
         snapshot = tree.reader.require_snapshot(snapshot_id)
         wanted = [
             m

@@ -25,6 +25,7 @@ from explorer.errors import NotFoundInTable
 from explorer.io import budget
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
+from explorer.progress import steps
 from explorer.rowlevel import RowReader
 
 Place = tuple[str, int]
@@ -71,7 +72,7 @@ class Fate:
         self._matches: dict[str, list[int]] = {}
         self._ordinals = snapshot_ordinals(meta)
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
-        self.standings = {s.snapshot_id: self._standing(s) for s in self._snapshots}
+        self.standings = {s.snapshot_id: self._standing(s) for s in steps(self._snapshots, "snapshots")}
         self.events = self._events()
 
     def _positions(self, data: LiveFile) -> list[int]:
@@ -94,7 +95,7 @@ class Fate:
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
         harmless, spared = {}, {}
-        for data in files.data:
+        for data in steps(files.data, "data files"):
             positions = self._positions(data)
             if not positions:
                 continue
@@ -122,7 +123,7 @@ class Fate:
 
     def _events(self) -> list[FateEvent]:
         events: list[FateEvent] = []
-        for snapshot in self._snapshots:
+        for snapshot in steps(self._snapshots, "snapshots"):
             parent = self.standings.get(snapshot.parent_snapshot_id or -1, NOTHING)
             events += self._step(snapshot, parent, self.standings[snapshot.snapshot_id])
         return sorted([*events, *self._jumps()], key=lambda e: (e.timestamp_ms or 0, e.what))

@@ -24,6 +24,7 @@ from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, NotSupported
 from explorer.io.storage import local_path
 from explorer.model.metadata import TableMetadata
+from explorer.progress import steps
 from explorer.scenarios import NAMESPACE
 from explorer.table import Table
 
@@ -166,7 +167,7 @@ def orphans(table: Table) -> dict[str, float]:
     if root is None or not Path(root).is_dir():
         raise NotSupported("orphans are looked for in local folders only")
     there = {str(Path(local_path(table.reader.storage.resolve(p)) or p)) for p in named_files(table)}
-    unknown = [p for p in sorted(Path(root).rglob("*")) if p.is_file() and str(p) not in there]
+    unknown = [p for p in steps(sorted(Path(root).rglob("*")), "files") if p.is_file() and str(p) not in there]
     return {
         str(p): (time.time() - p.stat().st_mtime) / 3600
         for p in unknown

@@ -14,6 +14,7 @@ from explorer.io.reader import TableReader
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
+from explorer.progress import steps
 
 
 class MetadataTree:
@@ -76,7 +77,7 @@ class MetadataTree:
             return []
         tables = list(self.logical(self.manifests(snapshot), snapshot, metrics))
         unified = unified_partition_type(self.metadata, [table for _, table in tables])
-        return [_placed(manifest, table, unified) for manifest, table in tables]
+        return [_placed(manifest, table, unified) for manifest, table in steps(tables, "manifests")]
 
     def find_manifest(self, path: str, snapshot_id: int | None = None) -> tuple[ManifestFile, Snapshot]:
         """A manifest by its path, in that snapshot's list or else the first list that has it. Raises

@@ -25,6 +25,7 @@ from explorer.io import budget
 from explorer.io import rows as contents
 from explorer.metadata_tree import MetadataTree
 from explorer.model.metadata import Snapshot
+from explorer.progress import steps
 
 MEMORY_BYTES, MANIFESTS, FILES_AT_ONCE = 256 << 20, 2000, 50_000
 
@@ -221,7 +222,7 @@ def row_diff(reader: RowReader, before: Snapshot | None, after: Snapshot | None,
     frames, size = [], 0
     for side in sides:
         parts = [_empty(schema, lineage)]
-        for data, verdicts, signature in side.files:
+        for data, verdicts, signature in steps(side.files, "data files"):
             if signature not in same:
                 rows = reader.live(data, verdicts, schema, lineage)
                 size += rows.nbytes
@@ -257,7 +258,7 @@ class _Side:
     def __init__(self, files: Applicability) -> None:
         self.by_path = {d.path: d for d in files.data}
         self.files = []
-        for data in files.data:
+        for data in steps(files.data, "data files"):
             verdicts = [v for v in files.of(data) if v.applies]
             signature = (data.path, frozenset(v.delete.key for v in verdicts))
             self.files.append((data, verdicts, signature))

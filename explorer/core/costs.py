@@ -14,6 +14,7 @@ from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.tree import Tree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.progress import steps
 
 Size = Callable[[str], "int | None"]
 
@@ -128,7 +129,7 @@ def run_cost(tree: Tree, run: Sequence[Snapshot], size: Size) -> RunCost:
     if not run:
         return RunCost((), 0)
     commits = []
-    for snapshot in run:
+    for snapshot in steps(run, "snapshots"):
         listed = tree.manifests(snapshot)
         wrote = [m for m in listed if m.added_snapshot_id == snapshot.snapshot_id]
         entries = {m.manifest_path: table for m, table in tree.logical(wrote, snapshot)}

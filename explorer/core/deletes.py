@@ -15,6 +15,7 @@ from explorer.core.entries import LIVE
 from explorer.core.values import comparable_bound, partition_path
 from explorer.model.manifest import FileKind, file_kind
 from explorer.model.metadata import PartitionSpec, TableMetadata
+from explorer.progress import steps
 
 PATH_ID = 2147483546
 """Field id of `file_path` in position delete files (spec: "Reserved Field IDs")."""
@@ -152,7 +153,7 @@ class Applicability:
 
     def verdicts(self) -> list[Verdict]:
         """All pairs that could matter, in the order of the data files."""
-        return [v for data in self.data for v in self.of(data)]
+        return [v for data in steps(self.data, "data files") for v in self.of(data)]
 
     def _reasons(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
         if delete.kind == "deletion_vector":

@@ -16,6 +16,7 @@ from explorer.core.names import manifest_name, runs, snapshot_name, snapshot_ord
 from explorer.core.tree import Tree
 from explorer.model.manifest import STATUS, ManifestFile
 from explorer.model.metadata import Snapshot
+from explorer.progress import steps
 
 ManifestState = Literal["created", "carried", "rewritten", "merged", "dropped"]
 
@@ -47,7 +48,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
     parent. Only manifests that come or go are decoded."""
     metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
     cells: list[Cell] = []
-    for snapshot in sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]):
+    for snapshot in steps(sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]), "snapshots"):
         here = tree.manifests(snapshot)
         parent = metadata.snapshot(snapshot.parent_snapshot_id)
         before = {m.manifest_path: m for m in tree.manifests(parent)}
@@ -143,7 +144,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
     is looked through once. Raises ValueError when several files match."""
     metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
-    every = {m.manifest_path: m for s in snapshots for m in tree.manifests(s)}
+    every = {m.manifest_path: m for s in steps(snapshots, "snapshots") for m in tree.manifests(s)}
     mentions = {}
     for manifest, table in tree.stored(list(every.values())):
         inherited = inherit(table, manifest)  # before filtering: row ids count all entries
@@ -152,7 +153,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
             mentions[manifest.manifest_path] = mine
     events: list[FileEvent] = []
     paths: set[str] = set()
-    for snapshot in snapshots:
+    for snapshot in steps(snapshots, "snapshots"):
         name = snapshot_name(snapshot.snapshot_id, ordinals)
         for manifest in tree.manifests(snapshot):
             if manifest.manifest_path not in mentions:

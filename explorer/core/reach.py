@@ -12,6 +12,7 @@ from explorer.core.costs import file_bytes
 from explorer.core.entries import DELETED, live
 from explorer.core.tree import Tree
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.progress import steps
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Reach:
 def reach(tree: Tree, snapshots: Iterable[Snapshot]) -> Reach:
     """What these snapshots reach: lists, manifests, and the files of entries that are not DELETED."""
     lists, every = set(), {}
-    for snapshot in snapshots:
+    for snapshot in steps(snapshots, "snapshots"):
         if snapshot.manifest_list:
             lists.add(snapshot.manifest_list)
         every.update({m.manifest_path: m for m in tree.manifests(snapshot)})

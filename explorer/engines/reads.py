@@ -12,13 +12,14 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from explorer.engines import guard
 from explorer.engines.spark import SparkEngine
 from explorer.errors import EngineError, ExplorerError, NotPossible, StatementFailed
+from explorer.progress import Cancelled, Phase, Progress, listener
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,6 +30,8 @@ logging.getLogger(
 LOST = "Spark was lost: its Java process has ended. Restart it to go on"
 QUEUE = 4
 """Reads of one session that may wait."""
+WAIT_S = 0.25
+"""How often who waits for a read is told how far it is."""
 PROVENANCE = ("_file", "_pos", "_spec_id", "_partition")
 LINEAGE = ("_row_id", "_last_updated_sequence_number")
 
@@ -37,7 +40,7 @@ class ReadFailed(StatementFailed):
     """A read that Spark could not carry out; the message names the file, where there is one, and the cause."""
 
 
-class ReadCancelled(ExplorerError):
+class ReadCancelled(Cancelled):
     """The read was cancelled."""
 
 
@@ -89,23 +92,6 @@ class ScanReport:
         return kept, self.metrics.get(f"skipped{what}", 0)
 
 
-Phase = Literal["queued", "planning", "running", "done", "failed", "cancelled"]
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a read is: queued, planning, running, done, failed or cancelled, and Spark's tasks."""
-
-    phase: Phase
-    tasks_done: int = 0
-    tasks: int = 0
-    seconds: float = 0.0
-
-    def __str__(self) -> str:
-        tasks = f", {self.tasks_done} of {self.tasks} tasks" if self.tasks else ""
-        return f"{self.phase}{tasks}, {self.seconds:.1f} s"
-
-
 @dataclass
 class Read:
     """A read under way. `result` waits for the rows; `progress` and `cancel` may be called from any thread."""
@@ -140,7 +126,11 @@ class Read:
                             tasks, done = tasks + running.numTasks, done + running.numCompletedTasks
             except Exception:  # Spark is being lost: the read itself will say so
                 pass
-        return Progress(self._phase, done, tasks, seconds)
+        return Progress(self._phase, done, tasks, "tasks", seconds)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long at most; returns whether it is over."""
+        return self._over.wait(seconds)
 
     def result(self, timeout: float | None = None) -> pa.Table:
         """The rows. Raises ReadFailed, ReadCancelled, or TimeoutError."""
@@ -194,8 +184,14 @@ class ReadSession:
         return read
 
     def read(self, request: ReadRequest | SqlRequest) -> Read:
-        """Carry out a read and wait for it. Raises ReadFailed."""
+        """Carry out a read and wait for it; a Watch is told of it and may cancel it. Raises ReadFailed."""
         read = self.submit(request)
+        watch = listener()
+        while watch is not None and not read.wait(WAIT_S):
+            if watch.cancelled:
+                read.cancel()
+            now = read.progress()
+            watch.tell(now.done, now.total, now.what)
         read.result()
         return read
 

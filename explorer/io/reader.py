@@ -23,6 +23,7 @@ from explorer.io.storage import Storage, canonical, local_path
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
+from explorer.progress import steps
 
 METRIC_NAMES = [f.name for f in METRIC_FIELDS]
 
@@ -252,6 +253,9 @@ class TableReader:
     ) -> Iterator[tuple[ManifestFile, Entries]]:
         """`entries` of several manifests, decoded a few at a time on threads, in the order given."""
         wanted = list(wanted)
+        return steps(self._many_entries(wanted, metrics), "manifests", len(wanted))
+
+    def _many_entries(self, wanted: Sequence[ManifestFile], metrics: bool) -> Iterator[tuple[ManifestFile, Read]]:
         if len(wanted) < 2:
             yield from ((m, self.entries(m, metrics)) for m in wanted)
             return

@@ -13,6 +13,7 @@ from explorer.core.runs import Interleavings, Moment, Outcome, Rows, Standing
 from explorer.errors import NotFoundInTable
 from explorer.lab.bench import Bench
 from explorer.lab.stepper import NAMES, Run
+from explorer.progress import as_one_step
 
 
 def _phases(**last: StepName) -> tuple[tuple[str, int], ...]:
@@ -98,14 +99,16 @@ def interleave(
     if len(operations) not in PHASES:
         raise NotFoundInTable("an interleaving takes two or three operations")
     wanted = list(orders(len(operations)))
-    serial = serial_rows(bench, operations, version)
+    with as_one_step():
+        serial = serial_rows(bench, operations, version)
     outcomes = []
     for i, order in enumerate(wanted, 1):
         if cancelled():
             break
-        run, moments = play(bench, operations, order, version)
-        outcomes.append(outcome(run, order, serial, moments))
-        run.close()
+        with as_one_step():
+            run, moments = play(bench, operations, order, version)
+            outcomes.append(outcome(run, order, serial, moments))
+            run.close()
         progress(i, len(wanted))
     return Interleavings(tuple(operations), tuple(outcomes), serial)
 

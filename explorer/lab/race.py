@@ -26,6 +26,7 @@ from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.lab.racers import FAULT, FAULTS, SCHEMA, TABLE, catalog_of, noted, pyiceberg_writer, work
 from explorer.maintenance import orphans
+from explorer.progress import as_one_step, steps
 from explorer.table import Table
 
 
@@ -110,7 +111,8 @@ def race(
                 for process in running:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-        return _tally(home, names, time.time() - began)
+        with as_one_step():  # cancelled, too, it is told what came of it
+            return _tally(home, names, time.time() - began)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
@@ -126,7 +128,7 @@ def kills(
     try:
         _make(home)
         (home / "go").touch()
-        for i in range(times):
+        for i in steps(range(times), "kills"):
             name = f"{kind}-{i}"
             process = _start(home, kind, name, 1_000_000) if kind == "java" else _fork(home, name)
             while "ready" not in noted(home, name):
@@ -166,7 +168,7 @@ def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] =
         (home / "go").touch()
         pyiceberg_writer(home, "first")(0)
         wanted = [(kind, fault) for kind in kinds for fault in FAULTS]
-        for i, (kind, fault) in enumerate(wanted, 1):
+        for i, (kind, fault) in enumerate(steps(wanted, "faults"), 1):
             name = f"{kind}-{fault}"
             before = set(orphans(table_of(home)))
             process = _start(home, f"{FAULT}{kind}/{fault}", name, 1)

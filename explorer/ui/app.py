@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -30,7 +30,7 @@ from explorer.ui.maintain import maintain_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.rows import deletes_view, rows_view
 from explorer.ui.state import ViewState
-from explorer.ui.tables import table_view
+from explorer.ui.tables import downloads, table_view
 from explorer.ui.widgets import Text, grid, label, toast
 
 pn.extension("tabulator", notifications=True)
@@ -134,14 +134,12 @@ class Dashboard:
     def _exports(self) -> pn.viewable.Viewable:
         """Downloads of the graph as it is drawn now."""
 
-        def download(kind: str) -> pn.viewable.Viewable:
-            return pn.widgets.FileDownload(
-                callback=lambda: io.BytesIO(export(self.view.graph, kind) if self.view else b""),
-                filename=f"graph.{kind}", label=f"graph.{kind}", embed=False, button_type="default", width=140,
-            )  # fmt: skip
+        def made(kind: str) -> bytes:
+            return export(self.view.graph, kind) if self.view else b""
 
-        lines = [pn.Row(download(kind), Text(about, margin=(14, 6))) for kind, about in EXPORTS.items()]
-        return pn.Column(Text("The graph as it is drawn now", variant="subtitle1"), *lines, margin=12)
+        *buttons, progress = downloads({f"graph.{kind}": partial(made, kind) for kind in EXPORTS}, width=140)
+        lines = [pn.Row(b, Text(about, margin=(14, 6))) for b, about in zip(buttons, EXPORTS.values(), strict=True)]
+        return pn.Column(Text("The graph as it is drawn now", variant="subtitle1"), *lines, progress, margin=12)
 
     def _watch_spark(self) -> None:
         """Say how Spark is, as long as the page is open: it can also be lost later."""
@@ -259,10 +257,8 @@ class Dashboard:
         if name in panels:
             box[:] = [panels[name]()]
             return
-        rows = table.snapshots if name == "snapshots" else getattr(table, name)(snapshot)
-        box[:] = [
-            table_view(rows, name, table.metadata) if len(rows) else Text(f"This snapshot has no {name}.", margin=20)
-        ]
+        rows = (lambda: table.snapshots) if name == "snapshots" else partial(getattr(table, name), snapshot)
+        box[:] = [table_view(rows, name, table.metadata)]
 
     def _go(self, snapshot_id: int, manifest_path: str) -> None:
         """To a manifest in the graph, as a snapshot sees it."""

@@ -1,47 +1,328 @@
-"""Work that would hold up the page goes to a thread; the page looks for its end."""
+"""Questions that take long, off the page's thread: one `Job` a panel, on threads that all sessions share fairly."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from concurrent.futures import Executor
-from typing import Any
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any, ClassVar
 
 import panel as pn
+import panel_material_ui as pmui
+from panel.io.callbacks import PeriodicCallback
 
 from explorer.engines.reads import explain
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
+from explorer.progress import Cancelled, Phase, Progress, Watch
+from explorer.ui.widgets import note
+
+TICK_MS = 50
+QUIET_S, SHOWN_S = 0.4, 0.25
+"""What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second."""
 
 
-def in_background(
-    pool: Executor,
-    work: Callable[[], Any],
-    done: Callable[[Any], None],
-    failed: Callable[[str], None],
-    ended: Callable[[], None] = lambda: None,
-    waiting: Callable[[], None] = lambda: None,
-    period: int = 200,
-) -> None:
-    """Carry out `work` on a thread of the pool; `waiting()` is called each `period` ms until it is over, then
-    `ended()`, and `done(result)` or `failed(words)`, all on the page's own thread."""
-    future = pool.submit(work)
+class Task:
+    """Work under way, in the words of engines.reads.Read. May be used from any thread."""
 
-    def look() -> None:
-        if not future.done():
-            waiting()
-            return
-        ticking.stop()
-        ended()
+    def __init__(self, work: Callable[[], Any], owner: object) -> None:
+        self.owner = owner
+        self._work = work
+        self._watch = Watch()
+        self._answer: Future[Any] = Future()
+        self._asked = time.monotonic()
+
+    @property
+    def over(self) -> bool:
+        """Whether it is done, failed or cancelled."""
+        return self._answer.done()
+
+    def progress(self) -> Progress:
+        """How far it is; seconds since it was asked."""
+        watch, phase = self._watch, self._phase()
+        return Progress(phase, watch.done, watch.total, watch.what, time.monotonic() - self._asked)
+
+    def _phase(self) -> Phase:
+        if not self.over:
+            return "running" if self._answer.running() else "queued"
+        if self._answer.cancelled():
+            return "cancelled"
+        error = self._answer.exception()
+        return "done" if error is None else "cancelled" if isinstance(error, Cancelled) else "failed"
+
+    def cancel(self) -> None:
+        """Stop it: one that waits never starts, one that runs is told to stop at its next step."""
+        self._watch.cancel()
+        self._answer.cancel()
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Its answer. Raises what it raised, Cancelled, or TimeoutError."""
         try:
-            result = future.result()
-        except ExplorerError as error:
-            failed(str(error))
+            return self._answer.result(timeout)
+        except CancelledError as error:
+            raise Cancelled("cancelled") from error
+
+    def run(self) -> None:
+        """Do it, on this thread."""
+        if not self._answer.set_running_or_notify_cancel():
             return
+        try:
+            with self._watch.listening():
+                answer = self._work()
+        except BaseException as error:  # who waits for it is told, whatever it is
+            self._answer.set_exception(error)
+        else:
+            self._answer.set_result(answer)
+
+
+class Pool:
+    """So many threads for all sessions. Of the tasks that wait, one goes first whose owner has the fewest running, and
+    no owner has more than `each`: whoever asks much waits, and the others do not."""
+
+    every: ClassVar[list[Pool]] = []
+
+    def __init__(self, name: str, threads: int, each: int) -> None:
+        self.threads, self.each = threads, each
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._lock = threading.Lock()
+        self._waiting: list[Task] = []
+        self._running: list[Task] = []
+        self.every.append(self)
+
+    def submit(self, work: Callable[[], Any], owner: object) -> Task:
+        """Have it done when it is its turn."""
+        task = Task(work, owner)
+        with self._lock:
+            self._waiting.append(task)
+            self._start()
+        return task
+
+    def stop(self) -> None:
+        """Cancel everything."""
+        with self._lock:
+            for task in (*self._waiting, *self._running):
+                task.cancel()
+
+    def _start(self) -> None:
+        self._waiting = [task for task in self._waiting if not task.over]
+        while len(self._running) < self.threads:
+            busy = Counter(id(task.owner) for task in self._running)
+            free = [task for task in self._waiting if busy[id(task.owner)] < self.each]
+            if not free:
+                return
+            task = min(free, key=lambda waiting: busy[id(waiting.owner)])  # of equals the oldest
+            self._waiting.remove(task)
+            self._running.append(task)
+            self._executor.submit(self._carry_out, task)
+
+    def _carry_out(self, task: Task) -> None:
+        task.run()
+        with self._lock:
+            self._running.remove(task)
+            self._start()
+
+
+def stop() -> None:
+    """Cancel everything: the server ends."""
+    for pool in Pool.every:
+        pool.stop()
+
+
+HERE = Pool("here", 4, 2)
+"""For what computes in this process: Python computes on one core, so more threads would only slow the pages down."""
+ELSEWHERE = Pool("elsewhere", 16, 2)
+"""For what waits for Spark or other processes."""
+
+
+class Session:
+    """The jobs of one page that are under way: looked after a few times a second, cancelled with the page."""
+
+    _all: ClassVar[dict[Any, Session]] = {}
+
+    def __init__(self, document: Any) -> None:
+        self.jobs: set[Job] = set()
+        self._ticking = PeriodicCallback(callback=self._look, period=TICK_MS, background=True)
+        if document is not None:
+            document.on_session_destroyed(lambda _: self._end(document))
+
+    @classmethod
+    def current(cls) -> Session:
+        """That of the page whose event is being handled; one for all where there is no page."""
+        document = pn.state.curdoc
+        if document not in cls._all:
+            cls._all[document] = cls(document)
+        return cls._all[document]
+
+    def add(self, job: Job) -> None:
+        """Look after a job from now on."""
+        self.jobs.add(job)
+        if not self._ticking.running:
+            self._ticking.start()
+
+    def _look(self) -> None:
+        for job in list(self.jobs):
+            job.look()
+        self.jobs = {job for job in self.jobs if job.busy}
+        if not self.jobs:
+            self._ticking.stop()
+
+    def _end(self, document: Any) -> None:
+        self._all.pop(document, None)
+        for job in self.jobs:
+            job.drop()
+        self.jobs.clear()
+
+
+class Job:
+    """The one question of a panel that may take long. It is asked with `start`, shown by `view` (a line of status; for
+    what takes longer a bar and a button to cancel), and answered on the page's own thread. A newer question replaces an
+    older one, whose answer is never shown. Meanwhile `buttons` are disabled, and `box`, where the answer goes, is empty
+    from when progress is shown until the answer comes. `settled` is told when it is over, and whether it was
+    answered."""
+
+    def __init__(
+        self,
+        hint: str = "",
+        buttons: Sequence[Any] = (),
+        box: Any = None,
+        pool: Pool = HERE,
+        settled: Callable[[bool], None] = lambda _: None,
+    ) -> None:
+        self.status = note(hint, margin=(4, 10))
+        self.bar = pmui.LinearProgress(
+            variant="indeterminate", visible=False, sizing_mode="stretch_width", margin=(4, 10, 2, 10)
+        )
+        self.cancel_button = pmui.Button(
+            label="Cancel", variant="outlined", size="small", width=85, margin=(0, 10), visible=False
+        )
+        self.cancel_button.on_click(lambda _: self._pressed())
+        line = pn.Row(self.status, self.cancel_button)
+        self.view = pn.Column(line, self.bar, sizing_mode="stretch_width", visible=bool(hint))
+        self._buttons, self._box, self._pool, self._settled = buttons, box, pool, settled
+        self._cancels = True
+        self._now: Task | None = None
+        self._was: list[bool] = []
+        self._done: Callable[[Any], None]
+        self._meanwhile: Callable[[Progress], str]
+        self._shown = 0.0
+
+    @property
+    def busy(self) -> bool:
+        """Whether an answer is still to come."""
+        return self._now is not None
+
+    @property
+    def open(self) -> bool:
+        """Whether it may be asked now: what writes is not replaced."""
+        return self._now is None or self._cancels
+
+    def say(self, text: str) -> None:
+        """Show a line of status; without text there is none."""
+        if self.status.object != text:
+            self.status.object = text
+        if self.view.visible != bool(text):
+            self.view.visible = bool(text)
+
+    def start(
+        self,
+        work: Callable[[], Any],
+        done: Callable[[Any], None],
+        doing: str | Callable[[Progress], str],
+        cancels: bool = True,
+    ) -> None:
+        """Ask: `work` is done on a thread, and `done(its result)` on the page's. `doing` says it in words, or
+        makes of its progress what to say. Without `cancels` nobody may stop it, and what is asked before
+        it is over (by a second click, say) is not done: it writes."""
+        if not self.open:
+            return
+        if self._now is not None:
+            self._now.cancel()
+        else:
+            self._was = [button.disabled for button in self._buttons]
+            for button in self._buttons:
+                button.disabled = True
+        self._now, self._done = self._pool.submit(work, Session.current()), done
+        self._meanwhile = doing if callable(doing) else partial(self._so_far, doing)
+        self._cancels = cancels
+        self._shown = time.monotonic() + QUIET_S - SHOWN_S
+        Session.current().add(self)
+
+    def cancel(self) -> None:
+        """Stop what is being done, if it can be stopped."""
+        if self._now is not None:
+            self._now.cancel()
+
+    def _pressed(self) -> None:
+        if self._cancels:  # a browser can press what is not shown
+            self.cancel()
+
+    def drop(self) -> None:
+        """Nobody waits any more."""
+        self.cancel()
+        self._now = None
+
+    def look(self) -> None:
+        """Show how far it is, or its end."""
+        if self._now is None:
+            return
+        if self._now.over:
+            self._end(self._now)
+        elif time.monotonic() - self._shown >= SHOWN_S:
+            self._shown = time.monotonic()
+            self._show(self._now.progress())
+
+    def _show(self, progress: Progress) -> None:
+        if self._box is not None and self._box.objects:
+            self._box[:] = []
+        self.bar.variant = "determinate" if progress.total else "indeterminate"
+        self.bar.value = round(100 * progress.done / progress.total) if progress.total else 0
+        self.bar.visible, self.cancel_button.visible = True, self._cancels
+        self.say(self._meanwhile(progress))
+
+    def _so_far(self, doing: str, progress: Progress) -> str:
+        spark = shared_engine().state
+        waits = f"; {spark}" if self._pool is ELSEWHERE and spark.phase != "ready" else ""
+        return f"{doing} {str(progress).removeprefix('running, ')}{waits}"
+
+    def _end(self, asked: Task) -> None:
+        self._now = None
+        self.bar.visible = self.cancel_button.visible = False
+        for button, disabled in zip(self._buttons, self._was, strict=True):
+            button.disabled = disabled
+        said = self.status.object
+        answered = False
+        try:
+            self._done(asked.result())
+            answered = True
+            if self.status.object == said and not self.busy:
+                self.say("")
+        except Cancelled:
+            self._fail("Cancelled.")
+        except ExplorerError as error:
+            self._fail(f"⚠ {error}")
         except Exception as error:  # nobody else would tell the person
             logging.getLogger(__name__).exception("work in the background failed")
-            failed(explain(error, shared_engine().lost))
-            return
-        done(result)
+            self._fail(f"⚠ {explain(error, shared_engine().lost)}")
+        if not self.busy:
+            self._settled(answered)
 
-    ticking = pn.state.add_periodic_callback(look, period=period)
+    def _fail(self, reason: str) -> None:
+        if self._box is not None:
+            self._box[:] = []
+        self.say(reason)
+
+
+def answered(work: Callable[[], Any], show: Callable[[Any], Sequence[Any]], doing: str, pool: Pool = HERE) -> Any:
+    """A panel that is the answer to one question, asked now: `show` makes its parts of the result of `work`."""
+    box = pn.Column(sizing_mode="stretch_both")
+    job = Job(box=box, pool=pool)
+
+    def fill(result: Any) -> None:
+        box[:] = show(result)
+
+    job.start(work, fill, doing)
+    return pn.Column(job.view, box, sizing_mode="stretch_both")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,17 +10,19 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.core.costs import RunCost
 from explorer.core.diff import SnapshotDiff
 from explorer.core.lifecycle import Cell, matrix
+from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes, instant
-from explorer.errors import ExplorerError
 from explorer.graphs.lanes import LaneRow, lanes
 from explorer.graphs.vocabulary import KINDS
 from explorer.table import Table
+from explorer.ui.background import Job, answered
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import CompareState
-from explorer.ui.widgets import Text, grid, heading
+from explorer.ui.widgets import grid, heading, lazy_tabs
 from explorer.views.changes import change_rows, commit_rows, run_words
 
 Go = Callable[[int, str], None]
@@ -29,7 +31,10 @@ COLUMNS_SHOWN = 40
 
 def lifecycle_view(table: Table, go: Go) -> Any:
     """Manifests by snapshots; a click on a cell goes to the manifest as that snapshot sees it."""
-    cells = table.lifecycle()
+    return answered(table.lifecycle, partial(_lifecycle_parts, go), "Following every manifest through every snapshot…")
+
+
+def _lifecycle_parts(go: Go, cells: list[Cell]) -> list[Any]:
     names, snapshots, at = matrix(cells)
     shown = snapshots[-COLUMNS_SHOWN:]
     names = [n for n in names if any((n, s) in at for s in shown)]
@@ -56,7 +61,7 @@ def lifecycle_view(table: Table, go: Go) -> Any:
     ]
     if told:
         parts += [heading("What became of them, and why"), grid(notes, {"why": 620}, height=240)]
-    return pn.Column(*parts, sizing_mode="stretch_both")
+    return parts
 
 
 def _text(cell: Cell | None) -> str:
@@ -113,46 +118,16 @@ def history_view(table: Table) -> Any:
     return lazy_tabs({name: partial(make, table) for name, make in makers.items()})
 
 
-def lazy_tabs(makers: Mapping[str, Callable[[], Any]]) -> Any:
-    """Tabs whose contents are made when they are first looked at."""
-    boxes = [pn.Column(sizing_mode="stretch_both") for _ in makers]
-    tabs = pn.Tabs(*zip(makers, boxes, strict=True), dynamic=True, sizing_mode="stretch_both")
-
-    def fill(*_: Any) -> None:
-        box = boxes[tabs.active]
-        if not box.objects:
-            box[:] = [list(makers.values())[tabs.active]()]
-
-    tabs.param.watch(fill, "active")
-    fill()
-    return tabs
-
-
-class LiveTabs:
-    """Tabs of contents that change: only the one that is looked at is brought up to date."""
-
-    def __init__(self, parts: Mapping[str, tuple[Any, Callable[[], None]]]) -> None:
-        self._updates = [update for _, update in parts.values()]
-        self._stale: set[int] = set()
-        self.tabs = pn.Tabs(
-            *((name, content) for name, (content, _) in parts.items()), dynamic=True, sizing_mode="stretch_both"
-        )
-        self.tabs.param.watch(lambda _: self._update(), "active")
-
-    def changed(self) -> None:
-        """Everything is to be shown anew."""
-        self._stale = set(range(len(self._updates)))
-        self._update()
-
-    def _update(self) -> None:
-        if self.tabs.active in self._stale:
-            self._stale.discard(self.tabs.active)
-            self._updates[self.tabs.active]()
-
-
 def lineage_view(table: Table) -> Any:
     """Every snapshot and its parent at the left, newest first; what was current when at the right."""
-    entries, log = table.history(), table.current_log()
+
+    def read() -> tuple[list[HistoryEntry], list[LogEntry]]:
+        return table.history(), table.current_log()
+
+    return answered(read, lambda answer: [_lineage_row(*answer)], "Following the lineage…")
+
+
+def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
     drawn = lanes(entries)
     rows = [
         {
@@ -195,13 +170,12 @@ def lineage_view(table: Table) -> Any:
 
 def commits_view(table: Table) -> Any:
     """What each commit on the way to the current snapshot did and cost."""
-    run = table.commits()
-    rows = pd.DataFrame(list(reversed(commit_rows(run))))
-    return pn.Column(
-        heading(run_words(run)),
-        grid(rows, {"operation": 100, "manifests": 95}),
-        sizing_mode="stretch_both",
-    )
+
+    def show(run: RunCost) -> list[Any]:
+        rows = pd.DataFrame(list(reversed(commit_rows(run))))
+        return [heading(run_words(run)), grid(rows, {"operation": 100, "manifests": 95})]
+
+    return answered(table.commits, show, "Adding up what every commit wrote…")
 
 
 def metadata_view(table: Table) -> Any:
@@ -214,21 +188,22 @@ def metadata_view(table: Table) -> Any:
     first, second = pickers(labels, labels[-2], labels[-1], 330)
     box = pn.Column(sizing_mode="stretch_both")
 
-    def show(*_: Any) -> None:
-        try:
-            changes = table.metadata_diff(names[first.value], names[second.value])
-        except ExplorerError as error:
-            box[:] = [heading(str(error))]
-            return
+    job = Job(box=box)
+
+    def start(*_: Any) -> None:
+        sides = [names.get(picker.value, picker.value) for picker in (first, second)]
+        job.start(lambda: table.metadata_diff(*sides), show, "Comparing two metadata files…")
+
+    def show(changes: dict[str, Any]) -> None:
         rows = pd.DataFrame([{"what": w, "which": k, "change": v} for w, k, v in change_rows(changes)])
         box[:] = (
             [grid(rows, {"what": 190, "which": 240, "change": 640})] if len(rows) else [heading("Nothing differs.")]
         )
 
     for picker in (first, second):
-        picker.param.watch(show, "value")
-    show()
-    return pn.Column(pn.Row(first, second), box, sizing_mode="stretch_both")
+        picker.param.watch(start, "value")
+    start()
+    return pn.Column(pn.Row(first, second), job.view, box, sizing_mode="stretch_both")
 
 
 MANY = 200
@@ -253,24 +228,24 @@ def diff_view(table: Table, snapshot_id: int | None) -> Any:
     parent = ordinals.get(here.parent_snapshot_id or 0)
     after = f"snapshot-{ordinals[here.snapshot_id]}"
     first, second = pickers(labels, f"snapshot-{parent}" if parent else labels[0], after, 170)
-    words = Text("", variant="subtitle1", margin=(24, 10, 4, 10))
     box = pn.Column(sizing_mode="stretch_both")
 
-    def show(*_: Any) -> None:
-        try:
-            state = CompareState(table, first.value, second.value)
-        except ExplorerError as error:
-            box[:] = [heading(str(error))]
-            return
+    job = Job(box=box)
+
+    def start(*_: Any) -> None:
+        sides = first.value, second.value
+        job.start(lambda: CompareState(table, *sides), show, f"Comparing {sides[0]} with {sides[1]}…")
+
+    def show(state: CompareState) -> None:
         change = state.diff
-        words.object = f"{count(len(change.added), 'file')} added, {len(change.removed):,} removed, net"
+        job.say(f"{count(len(change.added), 'file')} added, {len(change.removed):,} removed, net")
         pane = GraphPane.of(state, sizing_mode="stretch_both", min_height=380)
         box[:] = [lazy_tabs({"Graph": lambda: pane} | _diff_parts(change))]
 
-    first.param.watch(show, "value")
-    second.param.watch(show, "value")
-    show()
-    return pn.Column(pn.Row(first, second, words), box, sizing_mode="stretch_both")
+    first.param.watch(start, "value")
+    second.param.watch(start, "value")
+    start()
+    return pn.Column(pn.Row(first, second, job.view), box, sizing_mode="stretch_both")
 
 
 def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:

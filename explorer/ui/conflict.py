@@ -3,7 +3,6 @@ it? Read-only."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pandas as pd
@@ -17,13 +16,10 @@ from explorer.core.operations import ISOLATION, KINDS, PROTECTS, Operation
 from explorer.graphs.ids import list_node, manifest_node
 from explorer.graphs.uncommitted import Uncommitted
 from explorer.table import Table
-from explorer.ui.background import in_background
+from explorer.ui.background import Job
 from explorer.ui.pane import GraphPane
-from explorer.ui.rows import SMALL, WRAPPED, version_input
 from explorer.ui.state import MarkedState
-from explorer.ui.widgets import Text, grid, heading
-
-_WORKERS = ThreadPoolExecutor(2, thread_name_prefix="conflict")
+from explorer.ui.widgets import SMALL, WRAPPED, Text, grid, heading, version_input
 
 
 def validation_switches(operation: Operation, width: int) -> Any | None:
@@ -57,8 +53,8 @@ def conflict_view(table: Table) -> Any:
     ask = pmui.Button(label="Explain", variant="contained", width=100, margin=(14, 6))
     checks = pn.Column(sizing_mode="stretch_width")
     card = pn.Card(checks, title="Validations, one by one", collapsed=True, sizing_mode="stretch_width", margin=(2, 10))
-    status = Text("From metadata alone: nothing is written.", variant="body1", margin=(6, 10))
     box = pn.Column(sizing_mode="stretch_both")
+    job = Job("From metadata alone: nothing is written.", [ask], box)
 
     def offer(*_: Any) -> None:
         switches = validation_switches(Operation(kind.value, isolation.value), 900)
@@ -67,8 +63,9 @@ def conflict_view(table: Table) -> Any:
     def chosen() -> tuple[str, ...]:
         return switched_on(checks.objects[0]) if checks.objects else ()
 
-    def show(found: Decision) -> None:
-        status.object = found.words
+    def show(answer: tuple[Decision, MarkedState | None]) -> None:
+        found, state = answer
+        job.say(found.words)
         rows = [
             {
                 "check": c.check,
@@ -87,31 +84,33 @@ def conflict_view(table: Table) -> Any:
                 heading("What stands against it"),
                 grid(pd.DataFrame(rows), widths, height=min(250, 60 + 28 * len(rows))),
             ]
-        snapshots = [c.snapshot_id for c in found.conflicts if c.snapshot_id]
-        if snapshots:
-            files = {f for c in found.conflicts for f in c.files}
-            state = MarkedState(table)
-            opened = [list_node(i) for i in snapshots] + [
-                manifest_node(m) for c in found.conflicts for m in c.manifests
-            ]
-            state.show(table, Uncommitted({}, {}, conflicts={*snapshots, *files}), snapshots[0], opened)
+        if state is not None:
             parts.append(GraphPane.of(state, sizing_mode="stretch_both", min_height=420))
         box[:] = parts
 
     def start(_: Any) -> None:
-        ask.disabled, status.object = True, "Reading what was committed since…"
         arguments = (base.value.strip(), kind.value, chosen(), where.value.strip())
 
-        def ended() -> None:
-            ask.disabled = False
+        def explain() -> tuple[Decision, MarkedState | None]:
+            decision = explain_conflict(table, *arguments)
+            return decision, _lit(table, decision)
 
-        def failed(words: str) -> None:
-            status.object, box[:] = f"⚠ {words}", []
-
-        in_background(_WORKERS, lambda: explain_conflict(table, *arguments), show, failed, ended)
+        job.start(explain, show, "Reading what was committed since…")
 
     kind.param.watch(offer, "value")
     isolation.param.watch(offer, "value")
     ask.on_click(start)
     offer()
-    return pn.Column(pn.Row(base, kind, isolation, where, ask), card, status, box, sizing_mode="stretch_both")
+    return pn.Column(pn.Row(base, kind, isolation, where, ask), card, job.view, box, sizing_mode="stretch_both")
+
+
+def _lit(table: Table, decision: Decision) -> MarkedState | None:
+    """The graph with the conflicts lit in it, opened there; None without any that a snapshot made."""
+    snapshots = [c.snapshot_id for c in decision.conflicts if c.snapshot_id]
+    if not snapshots:
+        return None
+    files = {f for c in decision.conflicts for f in c.files}
+    opened = [list_node(i) for i in snapshots] + [manifest_node(m) for c in decision.conflicts for m in c.manifests]
+    state = MarkedState(table)
+    state.show(table, Uncommitted({}, {}, conflicts={*snapshots, *files}), snapshots[0], opened)
+    return state

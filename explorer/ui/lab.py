@@ -7,7 +7,6 @@ import functools
 import io
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,33 +16,26 @@ import panel_material_ui as pmui
 
 from explorer.core.commit import Decision
 from explorer.core.names import base_name
-from explorer.core.operations import ISOLATION, KINDS, Operation
-from explorer.core.runs import Interleavings
 from explorer.engines.spark import shared_engine
 from explorer.graphs.uncommitted import Uncommitted
 from explorer.lab.bench import Bench
 from explorer.lab.catalogue import predicted
-from explorer.lab.interleave import interleave
 from explorer.lab.planning import rows_of
 from explorer.lab.stepper import NAMES, Run, replay
 from explorer.table import Table
-from explorer.ui.background import in_background
-from explorer.ui.changes import LiveTabs, lazy_tabs
-from explorer.ui.conflict import conflict_view, switched_on, validation_switches
+from explorer.ui.background import ELSEWHERE, Job
+from explorer.ui.conflict import conflict_view
 from explorer.ui.observe import ObservePanel
+from explorer.ui.orders import Orders, every_order, orders_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.race import RacePanel
-from explorer.ui.rows import SMALL
 from explorer.ui.state import MarkedState
-from explorer.ui.widgets import grid, heading, note, picture
-from explorer.views.labviews import interleaving_rows, rows_words, sequence_svg
-from explorer.views.stategraph import state_svg
+from explorer.ui.widgets import WRAP, LiveTabs, grid, heading, lazy_tabs, note, picture
+from explorer.ui.writers import Writers
+from explorer.views.labviews import sequence_svg
 
 _BENCH = threading.Lock()
-NOBODY = ""
 STEP_MS = 700
-WRAP = {"flex-wrap": "wrap", "width": "100%"}
-"""A row that breaks where the page is narrow. (Panel's FlexBox evaluates text as a script, which our pages may not.)"""
 FAULTS = {"none": "", "kill it": "!", "lose the answer to its swap": "?", "begin again without looking": "+"}
 
 
@@ -75,15 +67,6 @@ def lab_view(table: Any, changed: Callable[[Any], None], opened: Callable[[str],
     )
 
 
-def _choices() -> dict[str, str]:
-    """What a writer may do, in words, to `kind@engine`."""
-    return {
-        kind.title + (f", by {e}" if e != "java" else ""): f"{name}@{e}"
-        for name, kind in KINDS.items()
-        for e in kind.engines
-    }
-
-
 @dataclass
 class Look:
     """A run as it is after a step: worked out on the lab's thread, shown on the page's."""
@@ -109,27 +92,15 @@ class Look:
 
 
 class LabPanel:
-    """One viewer's lab. Work goes to a thread of its own, one piece at a time; the page polls."""
+    """One viewer's lab: one piece of work at a time, off the page's thread."""
 
     def __init__(self) -> None:
         self.run: Run | None = None
         self.state: MarkedState | None = None
         self._seen: Look | None = None
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="lab")
-        self._stop = threading.Event()
-        self._progress = ""
+        self._alone = threading.Lock()
         self._playing = False
-        self.writers = [
-            pmui.Select(label=f"writer {n}", options=_choices(), value="append@java", width=224, **SMALL)
-            for n in NAMES[:2]
-        ]
-        third = {"nobody": NOBODY, **_choices()}
-        self.writers.append(pmui.Select(label="writer C", options=third, value=NOBODY, width=224, **SMALL))
-        self.isolation = pmui.Select(
-            label="isolation", options=list(ISOLATION), value="serializable", width=132, **SMALL
-        )
-        versions = {"2: delete files": 2, "3: deletion vectors": 3}
-        self.version = pmui.Select(label="format version", options=versions, value=2, width=150, **SMALL)
+        self.writers = Writers()
         self.fault = pmui.Select(
             label="fault at the next step", options=FAULTS, value="", width=190, size="small", margin=(8, 6)
         )
@@ -140,29 +111,23 @@ class LabPanel:
         ]
         self.play = pmui.Button(label="Play", width=88, disabled=True, **look)
         self.orders = pmui.Button(label="All orders", width=115, **look)
-        self.cancel = pmui.Button(label="Cancel", width=90, visible=False, **look)
         words = (
             "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap. "
             "New run begins anew."
         )
-        self.status = note(words)
-        self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.saved = pmui.FileInput(label="Replay a run", accept=".json", variant="outlined", width=145, margin=(8, 4))
-        self.checks = [pn.Column(width=520) for _ in self.writers]
-        self.validations = pn.Row(*self.checks, visible=False)
+        self.job = Job(words, [self.reset, self.orders, self.saved], None, ELSEWHERE, self._settled)
+        self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.switches = pmui.Button(label="Validations", width=125, **look)
-        self.switches.on_click(lambda _: setattr(self.validations, "visible", not self.validations.visible))
+        shown = self.writers.validations
+        self.switches.on_click(lambda _: setattr(shown, "visible", not shown.visible))
         self._parts()
         self.reset.on_click(lambda _: self._new())
         for name, button in zip(NAMES, self.steps, strict=False):
             button.on_click(functools.partial(self._clicked_step, name))
         self.play.on_click(lambda _: self._toggle_play())
         self.orders.on_click(lambda _: self._all_orders())
-        self.cancel.on_click(lambda _: self._stop.set())
         self.saved.param.watch(lambda event: self._replay(event.new), "value")
-        for control in (*self.writers, self.isolation):
-            control.param.watch(lambda _: self._offer_checks(), "value")
-        self._offer_checks()
 
     def _parts(self) -> None:
         """What a run is shown in; each step changes it in place."""
@@ -191,90 +156,49 @@ class LabPanel:
         """The panel. With the page goes the run."""
         if pn.state.curdoc:
             pn.state.on_session_destroyed(self._end)
+        buttons = (self.reset, *self.steps, self.play, self.fault, self.orders, self.switches, self.saved)
         return pn.Column(
-            pn.Row(*self.writers, self.isolation, self.version, styles=WRAP),
-            pn.Row(
-                self.reset,
-                *self.steps,
-                self.play,
-                self.fault,
-                self.orders,
-                self.cancel,
-                self.switches,
-                self.saved,
-                styles=WRAP,
-            ),
-            self.validations,
-            self.status,
+            self.writers.fields,
+            pn.Row(*buttons, styles=WRAP),
+            self.writers.validations,
+            self.job.view,
             self.box,
             sizing_mode="stretch_both",
         )
 
     def _end(self, _: Any) -> None:
         if self.run is not None:
-            self._worker.submit(self.run.close)
-
-    # -- what is chosen -----------------------------------------------------------------------------------------------
-    def _chosen(self) -> list[tuple[str, str]]:
-        """(kind, engine) of each writer that takes part."""
-        return [tuple(w.value.split("@")) for w in self.writers if w.value]  # type: ignore[misc]
-
-    def _offer_checks(self) -> None:
-        """One switch for each validation that a writer's operation offers, set as its engine sets it."""
-        chosen = self._chosen()
-        for i, box in enumerate(self.checks):
-            box[:] = []
-            if i >= len(chosen):
-                continue
-            kind, engine = chosen[i]
-            box.append(heading(f"writer {NAMES[i]}: {KINDS[kind].title}"))
-            switches = validation_switches(Operation(kind, self.isolation.value, engine), 510)
-            box.append(switches or note("no validations to set", margin=(2, 10)))
-
-    def _operations(self) -> list[Operation]:
-        found = []
-        for (kind, engine), box in zip(self._chosen(), self.checks, strict=False):
-            usual = Operation(kind, self.isolation.value, engine)
-            groups = [g for g in box.objects if isinstance(g, pn.widgets.CheckBoxGroup)]
-            checks = switched_on(groups[0]) if groups else usual.validations
-            found.append(
-                usual if checks == usual.validations else Operation(kind, self.isolation.value, engine, checks)
-            )
-        return found
+            ELSEWHERE.submit(self._one_at_a_time(self.run.close), self)
 
     # -- what is done -------------------------------------------------------------------------------------------------
-    def _background(self, work: Callable[[], Any], done: Callable[[Any], None], words: str) -> None:
-        for button in (self.reset, *self.steps, self.orders):
-            button.disabled = True
-        self.play.disabled = not self._playing
-        self._progress = ""
-        self.status.object = words
+    def _one_at_a_time(self, work: Callable[[], Any]) -> Callable[[], Any]:
+        """What is cancelled may still be in the middle of a step; the next begins when that is over."""
 
-        def waiting() -> None:
-            spark = shared_engine().state
-            self.status.object = words + (f" {self._progress}" if spark.phase == "ready" else f" ({spark})")
+        def alone() -> Any:
+            with self._alone:
+                return work()
 
-        def ended() -> None:
-            self.reset.disabled = self.orders.disabled = False
-            self.cancel.visible = False
-            self._enable()
+        return alone
 
-        def failed(reason: str) -> None:
-            self._playing = False
-            self.status.object = f"⚠ {reason}"
-            self._enable()
+    def _ask(self, work: Callable[[], Any], done: Callable[[Any], None], doing: str, cancels: bool = False) -> None:
+        self.job.start(self._one_at_a_time(work), done, doing, cancels)
+        self._enable()
 
-        in_background(self._worker, work, done, failed, ended, waiting, period=150)
+    def _settled(self, answered: bool) -> None:
+        self._playing = self._playing and answered
+        self._enable()
 
     def _enable(self) -> None:
-        writers = self.run.writers if self.run else []
+        writers, busy = self.run.writers if self.run else [], self.job.busy
         for i, button in enumerate(self.steps):
-            button.disabled = i >= len(writers) or writers[i].over or self._playing
+            button.disabled = busy or i >= len(writers) or writers[i].over or self._playing
             button.visible = i < max(2, len(writers))
-        self.play.disabled = all(w.over for w in writers)
+        self.play.disabled = not self._playing and (busy or all(w.over for w in writers))
         self.play.label = "Pause" if self._playing else "Play"
 
-    def _begin(self, make: Callable[[], Run], words: str) -> None:
+    def _begin(self, make: Callable[[], Run], doing: str) -> None:
+        if not self.job.open:
+            return
         old, self.run, self._seen, self._playing = self.run, None, None, False
 
         def work() -> Look:
@@ -282,10 +206,10 @@ class LabPanel:
                 old.close()
             return Look.of(make(), {})
 
-        self._background(work, self._show, words)
+        self._ask(work, self._show, doing)
 
     def _new(self) -> None:
-        operations, version = self._operations(), self.version.value
+        operations, version = self.writers.operations(), self.writers.version.value
         self._begin(lambda: Run(bench(), operations, version), "A fresh table…")
 
     def _replay(self, data: Any) -> None:
@@ -297,15 +221,15 @@ class LabPanel:
 
     def _step(self, name: str) -> None:
         run, token, why = self.run, name + self.fault.value, self._seen.why if self._seen else {}
-        self.fault.value = ""
-        if run is None:
+        if run is None or not self.job.open:
             return
+        self.fault.value = ""
 
         def work() -> Look:
             run.step(token)
             return Look.of(run, why)
 
-        self._background(work, self._show, "Working…")
+        self._ask(work, self._show, "Working…")
 
     def _toggle_play(self) -> None:
         self._playing = not self._playing
@@ -339,12 +263,11 @@ class LabPanel:
             else "Three rows in two files, each of a snapshot of its own. Step a writer."
         )
         waiting = [f"{w.name}: {w.state if w.over else 'next ' + w.state}" for w in run.writers]
-        self.status.object = f"{said}  ({'; '.join(waiting)})"
+        self.job.say(f"{said}  ({'; '.join(waiting)})")
         self._seen = seen
         if self.box.objects != [self.tabs.tabs]:
             self.box[:] = [self.tabs.tabs]
         self.tabs.changed()
-        self._enable()
         if self._playing:
             pn.state.add_periodic_callback(self._next, period=STEP_MS, count=1)
 
@@ -391,42 +314,10 @@ class LabPanel:
         self.table.value = pd.DataFrame(steps)
 
     def _all_orders(self) -> None:
-        operations, version = self._operations(), self.version.value
-        self._stop.clear()
-        self.cancel.visible = True
+        operations, version = self.writers.operations(), self.writers.version.value
+        doing = "Running every order on Iceberg…"
+        self._ask(lambda: every_order(bench(), operations, version), self._show_orders, doing, cancels=True)
 
-        def work() -> tuple[Interleavings, str]:
-            def tell(done: int, total: int) -> None:
-                self._progress = f"{done} of {total}"
-
-            found = interleave(bench(), operations, tell, self._stop.is_set, version)
-            return found, state_svg(found)
-
-        self._background(work, lambda found: self._show_orders(*found), "Running every order on Iceberg…")
-
-    def _show_orders(self, found: Interleavings, drawn: str) -> None:
-        summary = (
-            "; ".join(f"{n} × {words}" for words, n in found.summary().items())
-            or "cancelled before the first order was done"
-        )
-        self.status.object = f"{len(found.outcomes)} orders: {summary}"
-        table = grid(
-            pd.DataFrame(interleaving_rows(found)),
-            {"order": 90, "outcomes": 190, "rows": 420, "equals": 90, "anomaly": 140},
-        )
-
-        def clicked(event: Any) -> None:
-            self._replay(found.outcomes[event.row].saved.encode())
-
-        table.on_click(clicked)
-        ends = [{"serial order": o or "(none)", "rows": rows_words(r)} for o, r in found.serial.items()]
-        words = "Each order of what the writers do, and which serial order its rows equal. Click one to replay it."
-        self.box[:] = [
-            lazy_tabs(
-                {
-                    "State graph": lambda: picture(f'<div style="overflow:auto">{drawn}</div>', margin=(4, 10)),
-                    "Orders": lambda: pn.Column(heading(words), table, sizing_mode="stretch_both"),
-                    "Serial orders": lambda: grid(pd.DataFrame(ends), {"rows": 520}),
-                }
-            )
-        ]
+    def _show_orders(self, orders: Orders) -> None:
+        self.job.say(orders.summary)
+        self.box[:] = [orders_view(orders, self._replay)]

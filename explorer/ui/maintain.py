@@ -4,7 +4,6 @@ tables."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
@@ -15,18 +14,15 @@ import panel_material_ui as pmui
 from explorer import maintenance
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.refs import OPERATIONS as REF_OPERATIONS
+from explorer.core.refs import RefPreview
 from explorer.core.units import human_bytes
 from explorer.engines.spark import shared_engine
-from explorer.errors import ExplorerError
 from explorer.scenarios import fresh_copy
 from explorer.table import Table
-from explorer.ui.background import in_background
-from explorer.ui.changes import lazy_tabs
-from explorer.ui.rows import SMALL, version_input
-from explorer.ui.widgets import grid, heading, note
+from explorer.ui.background import ELSEWHERE, Job
+from explorer.ui.widgets import SMALL, grid, heading, lazy_tabs, note, version_input
 from explorer.views.text import cell
 
-_WORKERS = ThreadPoolExecutor(2, thread_name_prefix="maintenance")
 ABOUT = {
     "compact": "rewrite_data_files, bin-pack",
     "compact-sort": "rewrite_data_files, sort",
@@ -62,18 +58,18 @@ def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any
     )
     writable = writes and maintenance.is_writable(table)
     run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
-    status = note("" if writable else "Previews only: this table is not written to.")
     box = pn.Column(sizing_mode="stretch_both")
+    looking = Job(box=box)
+    running = Job("" if writable else "Previews only: this table is not written to.", [run], None, ELSEWHERE)
 
     def chosen() -> tuple[str, str, str | None]:
         return operation.value, name.value.strip(), snapshot.value.strip() or None
 
     def look(*_: Any) -> None:
-        try:
-            seen = maintenance.preview_undo(table, *chosen())
-        except ExplorerError as error:
-            box[:] = [heading(f"⚠ {error}")]
-            return
+        arguments = chosen()
+        looking.start(lambda: maintenance.preview_undo(table, *arguments), show, "Looking what it would do…")
+
+    def show(seen: RefPreview) -> None:
         names = list(dict.fromkeys([*seen.before, *seen.after]))
         rows = [
             {"ref": n, "before": _of(seen.before.get(n), ordinals), "after": _of(seen.after.get(n), ordinals)}
@@ -92,27 +88,22 @@ def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any
             box.append(grid(listed, {"file that no branch or tag would lead to": 700}))
 
     def start(_: Any) -> None:
-        run.disabled, status.object = True, "Running through Spark…"
         arguments = chosen()
 
-        def ended() -> None:
-            run.disabled = False
-
         def done(result: tuple[str, Table]) -> None:
-            status.object = result[0]
+            running.say(result[0])
             changed(table.name)
 
-        def failed(words: str) -> None:
-            status.object = f"⚠ {words}"
-
-        in_background(_WORKERS, lambda: maintenance.run_undo(table, *arguments), done, failed, ended)
+        running.start(lambda: maintenance.run_undo(table, *arguments), done, "Running through Spark…", cancels=False)
 
     for control in (operation, name, snapshot):
         control.param.watch(look, "value")
     if writable:  # a browser can press what it was told is disabled
         run.on_click(start)
     look()
-    return pn.Column(pn.Row(operation, name, snapshot, run), status, box, sizing_mode="stretch_both")
+    return pn.Column(
+        pn.Row(operation, name, snapshot, run), running.view, looking.view, box, sizing_mode="stretch_both"
+    )
 
 
 def _of(snapshot_id: int | None, ordinals: dict[int, int]) -> str:
@@ -129,44 +120,28 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
     teaching, writable = writes and maintenance.is_teaching(table), writes and maintenance.is_writable(table)
     run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
     copy = pmui.Button(label="Make a copy to change", variant="outlined", width=220, margin=(14, 6), visible=teaching)
-    status = note("")
+    words = ""
     if not writes:
-        status.object = "Previews only: this server does not write (serve with --allow-lab)."
+        words = "Previews only: this server does not write (serve with --allow-lab)."
     elif teaching:
-        status.object = "A teaching table stays as it is. Make a copy of it, and run maintenance there."
+        words = "A teaching table stays as it is. Make a copy of it, and run maintenance there."
     elif not writable:
-        status.object = "This table is not in the sandbox: previews only, nothing is ever written to it."
+        words = "This table is not in the sandbox: previews only, nothing is ever written to it."
     box = pn.Column(sizing_mode="stretch_both")
+    looking = Job(box=box)
+    running = Job(words, [run, copy], None, ELSEWHERE)
 
     def look(*_: Any) -> None:
         columns.visible = operation.value in ("compact-sort", "compact-z-order")
         retain.visible = operation.value == "expire"
-        try:
-            seen = maintenance.preview(table, operation.value, columns.value, retain.value or 1)
-        except ExplorerError as error:
-            box[:] = [heading(f"⚠ {error}")]
-            return
+        chosen = (operation.value, columns.value, retain.value or 1)
+        looking.start(lambda: maintenance.preview(table, *chosen), preview, "Looking what it would do…")
+
+    def preview(seen: maintenance.Preview) -> None:
         prefix = table.metadata.location.rstrip("/") + "/"
         files = pd.DataFrame([{"file": f.replace(prefix, "")} for f in seen.files])
         lines = [note(w, margin=(2, 10)) for w in seen.words]
         box[:] = [heading("What it would do"), *lines, *([grid(files, {"file": 700})] if len(files) else [])]
-
-    def background(work: Callable[[], Any], done: Callable[[Any], None], words: str) -> None:
-        """Run `work` on a thread, so that the page stays alive; what goes wrong is told."""
-        run.disabled = copy.disabled = True
-        status.object = words
-
-        def waiting() -> None:
-            if shared_engine().state.phase != "ready":
-                status.object = f"{words} ({shared_engine().state})"
-
-        def ended() -> None:
-            run.disabled, copy.disabled = not writable, False
-
-        def failed(reason: str) -> None:
-            status.object = f"⚠ {reason}"
-
-        in_background(_WORKERS, work, done, failed, ended, waiting)
 
     def show(result: Any) -> None:
         outcome, _ = result
@@ -180,7 +155,7 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
             for k, v in asdict(outcome.before).items()
         ]
         answer = [{"the procedure says": k, "": cell(v)} for r in outcome.answer for k, v in r.items()]
-        status.object = outcome.sql
+        running.say(outcome.sql)
         tables = [
             grid(pd.DataFrame(rows), {"of": 200}, height=330),
             grid(pd.DataFrame(answer), {"the procedure says": 260}, height=330),
@@ -191,11 +166,16 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
 
     def start(_: Any) -> None:
         chosen = (operation.value, columns.value, retain.value or 1)
-        background(lambda: maintenance.run(table, *chosen), show, f"Running {ABOUT[operation.value]} through Spark…")
+        looking.cancel()
+        running.start(
+            lambda: maintenance.run(table, *chosen), show, f"Running {ABOUT[operation.value]} through Spark…", False
+        )
 
     def make(_: Any) -> None:
         name = table.name.rsplit(".", 1)[-1]
-        background(lambda: fresh_copy(shared_engine(), name), changed, "Building a copy through Spark…")
+        running.start(
+            lambda: fresh_copy(shared_engine(), name), changed, "Building a copy through Spark…", cancels=False
+        )
 
     for control in (operation, columns, retain):
         control.param.watch(look, "value")
@@ -204,4 +184,6 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
     if teaching:
         copy.on_click(make)
     look()
-    return pn.Column(pn.Row(operation, columns, retain, run, copy), status, box, sizing_mode="stretch_both")
+    return pn.Column(
+        pn.Row(operation, columns, retain, run, copy), running.view, looking.view, box, sizing_mode="stretch_both"
+    )

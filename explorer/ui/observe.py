@@ -4,7 +4,6 @@ and the graph."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
@@ -18,15 +17,11 @@ from explorer.engines.spark import shared_engine
 from explorer.lab.observe import API, Observation, observe, observe_api
 from explorer.maintenance import is_teaching, is_writable
 from explorer.scenarios import fresh_copy, origin, reset_copy
-from explorer.ui.background import in_background
-from explorer.ui.changes import LiveTabs
+from explorer.ui.background import ELSEWHERE, Job, answered
 from explorer.ui.pane import GraphPane
-from explorer.ui.rows import SMALL
 from explorer.ui.state import CompareState, ViewState
-from explorer.ui.widgets import grid, heading, label, note
+from explorer.ui.widgets import SMALL, LiveTabs, grid, heading, label
 from explorer.views.labviews import report_rows
-
-_WORKERS = ThreadPoolExecutor(2, thread_name_prefix="observe")
 
 
 class ObservePanel:
@@ -60,7 +55,7 @@ class ObservePanel:
             words = "A teaching table stays as it is: make a copy of your own to change."
         elif not allowed:
             words = "Nothing is written to this table: it is not in the sandbox."
-        self.status = note(words)
+        self.job = Job(words, [self.run, self.call, self.copy, self.reset], None, ELSEWHERE)
         self.graph = GraphPane.of(self.state, sizing_mode="stretch_both", min_height=400)
         names = ("Files in order", "What changed", "Commit report")
         self.boxes = [pn.Column(sizing_mode="stretch_both", scroll=True) for _ in names]
@@ -81,23 +76,11 @@ class ObservePanel:
     def view(self) -> Any:
         """The panel."""
         controls = pn.Row(self.run, self.api, self.call, self.copy, self.reset)
-        return pn.Column(self.sql, controls, self.status, self.tabs.tabs, sizing_mode="stretch_both")
+        return pn.Column(self.sql, controls, self.job.view, self.tabs.tabs, sizing_mode="stretch_both")
 
     def start(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
         """Do something on a thread and show what it did."""
-        buttons = [(b, b.disabled) for b in (self.run, self.call, self.copy, self.reset)]
-        for button, _ in buttons:
-            button.disabled = True
-        self.status.object = "Running through Spark…"
-
-        def ended() -> None:
-            for button, before in buttons:
-                button.disabled = before
-
-        def failed(words: str) -> None:
-            self.status.object = f"⚠ {words}"
-
-        in_background(_WORKERS, work, done, failed, ended)
+        self.job.start(work, done, "Running through Spark…", cancels=False)
 
     def show(self, seen: Observation) -> None:
         """What the statement did."""
@@ -106,7 +89,7 @@ class ObservePanel:
         if seen.swapped:
             swap = f"the catalog swapped {base_name(seen.swapped[0])} for {base_name(seen.swapped[1])}"
         gone = f"; {count(len(seen.removed), 'file')} removed" if seen.removed else ""
-        self.status.object = f"{seen.seconds:.1f} s, {count(seen.commits, 'commit')}: {swap}{gone}."
+        self.job.say(f"{seen.seconds:.1f} s, {count(seen.commits, 'commit')}: {swap}{gone}.")
         self._seen = seen
         self.tabs.changed()
         self.changed(seen.table)
@@ -137,11 +120,15 @@ class ObservePanel:
         self.boxes[0][:] = order
 
     def _show_changes(self) -> None:
-        changed: Any = heading("There is no new snapshot with a parent to compare.")
-        if self._seen is not None and self._seen.diff is not None:
-            sides = (self._seen.diff.before, self._seen.diff.after)
-            changed = GraphPane.of(CompareState(self._seen.table, *sides), sizing_mode="stretch_both", min_height=400)
-        self.boxes[1][:] = [changed]
+        if self._seen is None or self._seen.diff is None:
+            self.boxes[1][:] = [heading("There is no new snapshot with a parent to compare.")]
+            return
+        table, sides = self._seen.table, (self._seen.diff.before, self._seen.diff.after)
+
+        def draw(state: CompareState) -> list[Any]:
+            return [GraphPane.of(state, sizing_mode="stretch_both", min_height=400)]
+
+        self.boxes[1][:] = [answered(lambda: CompareState(table, *sides), draw, "Comparing the two snapshots…")]
 
     def _show_report(self) -> None:
         seen, told = self._seen, list[Any]()

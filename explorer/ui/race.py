@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pandas as pd
@@ -13,12 +11,12 @@ import panel_material_ui as pmui
 from explorer.core.runs import Lap
 from explorer.core.units import count
 from explorer.lab.race import FAULTS, Fault, Tally, faults, race
-from explorer.ui.background import in_background
-from explorer.ui.rows import SMALL
-from explorer.ui.widgets import grid, heading, note, picture
+from explorer.progress import Progress, cancelled, tell
+from explorer.ui.background import Job, Pool
+from explorer.ui.widgets import SMALL, grid, heading, picture
 from explorer.views.labviews import race_svg
 
-_WORKERS = ThreadPoolExecutor(1, thread_name_prefix="race")
+RACES = Pool("races", 1, 1)
 """One race at a time in this process: the machine is shared."""
 
 
@@ -30,64 +28,45 @@ class RacePanel:
         self.commits = pmui.IntInput(label="commits of each", value=15, start=1, end=200, width=150, **SMALL)
         self.run = pmui.Button(label="Race", variant="contained", width=100, margin=(14, 6))
         self.meet = pmui.Button(label="Run the faults", variant="outlined", width=150, margin=(14, 6))
-        self.cancel = pmui.Button(label="Cancel", variant="outlined", width=90, margin=(14, 6), visible=False)
         words = (
             "Half of the writers are Java, half pyiceberg; each is a process of its own, on one table in a "
             "temporary catalog."
         )
-        self.status = note(words)
         self.picture = picture("", margin=(4, 10))
         self.box = pn.Column(sizing_mode="stretch_both")
-        self._stop = threading.Event()
+        self.job = Job(words, [self.run, self.meet], self.box, RACES)
         self._laps: list[Lap] = []
-        self._words = ""
         self.run.on_click(lambda _: self.start_race())
         self.meet.on_click(lambda _: self.start_faults())
-        self.cancel.on_click(lambda _: self._stop.set())
 
     def view(self) -> Any:
         """The panel."""
-        controls = pn.Row(self.writers, self.commits, self.run, self.meet, self.cancel)
-        return pn.Column(controls, self.status, self.picture, self.box, sizing_mode="stretch_both")
-
-    def _start(self, work: Any, done: Any, waiting: Any, cancellable: bool) -> None:
-        self.run.disabled = self.meet.disabled = True
-        self.cancel.visible = cancellable
-        self._stop.clear()
-        self._laps, self._words = [], ""
-        self.box[:] = []
-        self.picture.object = ""
-
-        def ended() -> None:
-            self.run.disabled = self.meet.disabled = False
-            self.cancel.visible = False
-
-        def failed(words: str) -> None:
-            self.status.object = f"⚠ {words}"
-
-        in_background(_WORKERS, work, done, failed, ended, waiting, period=400)
+        controls = pn.Row(self.writers, self.commits, self.run, self.meet)
+        return pn.Column(controls, self.job.view, self.picture, self.box, sizing_mode="stretch_both")
 
     def start_race(self) -> None:
         """Race, and say each moment how far it is."""
         writers, commits = self.writers.value or 1, self.commits.value or 1
         total = writers * commits
+        laps: list[Lap] = []
+        self._laps, self.picture.object = laps, ""
 
-        def waiting() -> None:
-            laps = list(self._laps)
+        def so_far(progress: Progress) -> str:
             if not laps:
-                self.status.object = "The writers get ready…"
-                return
+                return f"The writers get ready… {str(progress).removeprefix('running, ')}"
             lap = laps[-1]
             speed = lap.acknowledged / lap.seconds if lap.seconds else 0.0
-            self.status.object = (
+            self.picture.object = race_svg(list(laps), total)
+            return (
                 f"{lap.acknowledged} of {total} commits in {lap.seconds:.0f} s: {speed:.1f} a second, "
                 f"{count(lap.retries, 'swap')} lost, {count(lap.failures, 'failure')}"
             )
-            self.picture.object = race_svg(laps, total)
 
-        self._start(
-            lambda: race(writers, commits, self._laps.append, self._stop.is_set), self._show_race, waiting, True
-        )
+        def add(lap: Lap) -> None:
+            laps.append(lap)
+            tell(lap.acknowledged, total, "commits")
+
+        self.job.start(lambda: race(writers, commits, add, cancelled), self._show_race, so_far)
 
     def _show_race(self, found: Tally) -> None:
         kept = found.acknowledged == found.snapshots == found.rows
@@ -96,7 +75,7 @@ class RacePanel:
             if kept
             else "what was acknowledged and what is there differ"
         )
-        self.status.object = (
+        self.job.say(
             f"{found.acknowledged} acknowledged = {found.snapshots} snapshots = {found.rows} rows: {verdict}. "
             f"{found.commits_per_second:.1f} commits a second, {count(found.retries, 'swap')} lost, "
             f"{count(found.failures, 'failure')}, "
@@ -107,18 +86,13 @@ class RacePanel:
 
     def start_faults(self) -> None:
         """Let writers meet every fault."""
-
-        def tell(done: int, total: int) -> None:
-            self._words = f"{done} of {total}"
-
-        def waiting() -> None:
-            self.status.object = f"Writers meet faults, each in a process of its own… {self._words}"
-
-        self._start(lambda: faults(progress=tell), self._show_faults, waiting, False)
+        self.picture.object = ""
+        words = "Writers meet faults, each in a process of its own…"
+        self.job.start(faults, self._show_faults, words)
 
     def _show_faults(self, found: list[Fault]) -> None:
         lost = sum(f.acknowledged > f.committed for f in found)
-        self.status.object = (
+        self.job.say(
             f"Acknowledged commits that are lost: {lost}. Tables that do not open clean: "
             f"{sum(not f.opens_clean for f in found)}. "
             "What was not acknowledged may be there all the same: who was told nothing must look."

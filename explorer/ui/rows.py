@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -13,26 +14,24 @@ import pyarrow.compute as pc
 
 from explorer.collection import Collection
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.core.row_diff import RowDiff
 from explorer.core.units import count, human_bytes
 from explorer.engines.reads import Read, ReadRequest, ReadSession, SqlRequest, metadata_columns
-from explorer.errors import ExplorerError
 from explorer.table import Table
-from explorer.ui.changes import lazy_tabs
+from explorer.ui.background import ELSEWHERE, HERE, Job, Pool, answered
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import DeletesState
 from explorer.ui.tables import download_buttons
-from explorer.ui.widgets import Text, grid, heading, note
+from explorer.ui.widgets import SMALL, WRAP, Text, column_names, grid, heading, lazy_tabs, note, version_input, versions
 from explorer.views.rows import plain
 from explorer.views.rowviews import change_table, cost_rows, delete_rows, event_rows, row_diff_words
 from explorer.views.text import cell
 
 Show = Callable[[str, "int | None"], None]
-TICK_MS = 250
+SENTENCES = 200
+"""Of an answer to why rows are there or not."""
 SCANNED = {"DataManifests": "data manifests", "DeleteManifests": "delete manifests"}
 SCANNED |= {"DataFiles": "data files", "DeleteFiles": "delete files"}
-WRAPPED = "label { white-space: normal !important; font-size: 13px; } .bk-input-group { gap: 3px; }"
-"""For a group of check boxes with long labels."""
-SMALL: dict[str, Any] = {"size": "small", "margin": (14, 6, 4, 6)}
 
 
 def rows_frame(rows: pa.Table) -> pd.DataFrame:
@@ -52,29 +51,9 @@ def rows_frame(rows: pa.Table) -> pd.DataFrame:
     return pd.DataFrame(data)
 
 
-def downloads(get: Callable[[], pa.Table], name: str) -> pn.Row:
+def save_buttons(get: Callable[[], pa.Table], name: str, pool: Pool = HERE) -> pn.Row:
     """Buttons that save rows as CSV and Parquet."""
-    return pn.Row(*download_buttons(lambda: Collection(get(), name), name, ("csv", "parquet")))
-
-
-def version_input(table: Table, label: str, value: str, width: int) -> Any:
-    """A field for a version, which suggests refs and snapshots."""
-    return pmui.AutocompleteInput(
-        label=label, value=value, options=versions(table), restrict=False, min_characters=0, width=width, **SMALL
-    )
-
-
-def versions(table: Table) -> list[str]:
-    """Names to choose from: refs, then snapshots, newest first."""
-    ordinals = snapshot_ordinals(table.metadata)
-    refs = [r.name for r in sorted(table.metadata.refs, key=lambda r: (r.name != "main", r.type, r.name))]
-    return [*refs, *(f"snapshot-{n}" for n in sorted(ordinals.values(), reverse=True)[:500])]
-
-
-def column_names(table: Table) -> list[str]:
-    """The top-level columns of every schema the table had, the current one's first."""
-    schemas = sorted(table.metadata.schemas, key=lambda s: s.schema_id != table.metadata.current_schema_id)
-    return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields))
+    return pn.Row(*download_buttons(lambda: Collection(get(), name), name, ("csv", "parquet"), pool))
 
 
 def rows_view(table: Table, snapshot_id: int | None, reads: ReadSession, show: Show, sql: bool) -> Any:
@@ -92,15 +71,21 @@ def rows_view(table: Table, snapshot_id: int | None, reads: ReadSession, show: S
     )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A read, and what its version is in words, with its snapshot."""
+
+    request: ReadRequest | SqlRequest
+    about: str
+    snapshot_id: int | None = None
+
+
 class ReadPanel:
     """Choose a version, columns, a filter and a limit; run, watch and cancel the read; rows beside the scan report."""
 
     def __init__(self, table: Table, snapshot_id: int, reads: ReadSession, show: Show, sql: bool = True) -> None:
         self.sql = sql
         self.table, self.reads, self.show = table, reads, show
-        self.now: Read | None = None
-        self.rows: pa.Table | None = None
-        self.words = ""
         here = snapshot_name(snapshot_id, snapshot_ordinals(table.metadata))
         self.version = version_input(table, "version: snapshot, branch, tag or time", here, 250)
         self.where = pmui.TextInput(
@@ -110,83 +95,51 @@ class ReadPanel:
         self.limit = pmui.IntInput(label="limit", value=1000, start=1, end=1_000_000, width=110, **SMALL)
         self.provenance = pmui.Checkbox(label="provenance", value=True, margin=(18, 6, 4, 6))
         self.run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6))
-        self.cancel = pmui.Button(label="Cancel", variant="outlined", width=90, margin=(14, 6), disabled=True)
-        self.bar = pmui.LinearProgress(value=0, variant="determinate", sizing_mode="stretch_width", margin=(2, 10))
-        self.status = note("Not read yet.", margin=(2, 10))
-        self.box = pn.Column(sizing_mode="stretch_both")
-        self.report = pn.Column(width=320)
+        self.box = pn.Row(sizing_mode="stretch_both")
+        self.job = Job("Not read yet.", [self.run], self.box, ELSEWHERE)
         self.run.on_click(lambda _: self.start())
-        self.cancel.on_click(lambda _: self.now.cancel() if self.now else None)
-        self._ticking: Any = None
 
     def controls(self) -> list[Any]:
         """What is chosen above the rows."""
         where = [self.where] if self.sql else []
-        return [pn.Row(self.version, *where, self.columns, self.limit, self.provenance, self.run, self.cancel)]
+        return [pn.Row(self.version, *where, self.columns, self.limit, self.provenance, self.run, styles=WRAP)]
 
-    def request(self) -> ReadRequest | SqlRequest:
-        """The read that the controls ask for. Raises NotFoundInTable."""
-        known = self.table.reading(self.version.value.strip() or None)
-        self.words = known.words
+    def asking(self) -> Callable[[], Asked]:
+        """What to call for the read that the controls ask for, as they are now. It raises NotFoundInTable."""
+        version, columns = self.version.value.strip() or None, tuple(self.columns.value or ()) or None
         extra = tuple(metadata_columns(self.table.metadata.format_version)) if self.provenance.value else ()
-        where = self.where.value.strip() if self.sql else ""
-        return ReadRequest(known.version, tuple(self.columns.value or ()) or None, where, self.limit.value, extra)
+        where, limit = self.where.value.strip() if self.sql else "", self.limit.value
+
+        def ask() -> Asked:
+            known = self.table.reading(version)
+            snapshot_id = known.resolved.snapshot.snapshot_id if known.resolved else None
+            return Asked(ReadRequest(known.version, columns, where, limit, extra), known.words, snapshot_id)
+
+        return ask
 
     def view(self) -> Any:
         """The panel."""
-        body = pn.Row(self.box, self.report, sizing_mode="stretch_both")
-        return pn.Column(*self.controls(), self.bar, self.status, body, sizing_mode="stretch_both")
+        return pn.Column(*self.controls(), self.job.view, self.box, sizing_mode="stretch_both")
 
     def start(self) -> None:
-        """Queue the read and watch it."""
-        try:
-            self.now = self.reads.submit(self.request())
-        except ExplorerError as error:
-            self.status.object = f"⚠ {error}"
-            return
-        self.cancel.disabled = False
-        if self._ticking is None:
-            self._ticking = pn.state.add_periodic_callback(self.tick, period=TICK_MS)
-        self.tick()
+        """Read, through the session's queue."""
+        ask = self.asking()
 
-    def tick(self) -> None:
-        """Show how far the read is, and its rows at the end."""
-        read = self.now
-        if read is None:
-            return
-        progress = read.progress()
-        spark = "" if self.reads.engine.state.phase == "ready" else f"; {self.reads.engine.state}"
-        self.status.object = f"{progress}{spark}"
-        self.bar.variant = "determinate" if progress.tasks or read.over else "indeterminate"
-        self.bar.value = (
-            100 if read.over else round(100 * progress.tasks_done / progress.tasks) if progress.tasks else 0
-        )
-        if not read.over:
-            return
-        if self._ticking is not None:
-            self._ticking.stop()
-            self._ticking = None
-        self.cancel.disabled = True
-        try:
-            self.rows = read.result()
-        except ExplorerError as error:
-            self.bar.value = 0
-            self.status.object = f"⚠ {error}"
-            return
-        self.status.object = f"{count(self.rows.num_rows, 'row')} in {progress.seconds:.1f} s. {self.words}"
-        self.fill(read)
+        def read() -> tuple[Asked, Read]:
+            asked = ask()
+            return asked, self.reads.read(asked.request)
 
-    def fill(self, read: Read) -> None:
+        self.job.start(read, lambda answer: self.fill(*answer), "Reading through Spark…")
+
+    def fill(self, asked: Asked, read: Read) -> None:
         """The rows, and what the scan took."""
-        rows = self.rows
-        assert rows is not None
-        shown = rows
+        rows = shown = read.result()
+        self.job.say(f"{count(rows.num_rows, 'row')} in {read.progress().seconds:.1f} s. {asked.about}")
         if "_file" in rows.column_names:
             shown = rows.set_column(rows.schema.get_field_index("_file"), "_file", _short(rows["_file"]))
         widget = grid(rows_frame(shown), {"_file": 240})
         if "_file" in rows.column_names:
-            widget.on_click(lambda event: self.show(rows["_file"][event.row].as_py(), self._snapshot()))
-        self.box[:] = [widget]
+            widget.on_click(lambda event: self.show(rows["_file"][event.row].as_py(), asked.snapshot_id))
         parts: list[Any] = [heading("Scan report")]
         for report in read.reports:
             lines = [
@@ -201,24 +154,14 @@ class ReadPanel:
             parts.append(Text(f"{size} of data files, planned in {took} ms", variant="body2"))
         if "_file" in rows.column_names:
             parts.append(Text("Click a row to see its file and deletes in the graph.", variant="body2"))
-        parts.append(downloads(lambda: rows, "rows"))
-        if rows.num_rows == self.limit.value:
+        parts.append(save_buttons(lambda: rows, "rows"))
+        if rows.num_rows == asked.request.limit:
+            everything = replace(asked.request, limit=None)
             parts += [
                 Text("The limit cut it off. All rows:", variant="body2"),
-                downloads(self._everything, "all-rows"),
+                save_buttons(lambda: self.reads.read(everything).result(), "all-rows", ELSEWHERE),
             ]
-        self.report[:] = parts
-
-    def _everything(self) -> pa.Table:
-        request = self.request()
-        unlimited = SqlRequest(request.sql, request.views, None) if isinstance(request, SqlRequest) else ReadRequest(
-            request.version, request.columns, request.where, None, request.metadata_columns
-        )  # fmt: skip
-        return self.reads.read(unlimited).result()
-
-    def _snapshot(self) -> int | None:
-        found = self.table.reading(self.version.value.strip() or None).resolved
-        return found.snapshot.snapshot_id if found else None
+        self.box[:] = [widget, pn.Column(*parts, width=320)]
 
 
 class SqlPanel(ReadPanel):
@@ -235,11 +178,12 @@ class SqlPanel(ReadPanel):
         )  # fmt: skip
 
     def controls(self) -> list[Any]:
-        return [self.query, pn.Row(self.limit, self.run, self.cancel)]
+        return [self.query, pn.Row(self.limit, self.run)]
 
-    def request(self) -> ReadRequest | SqlRequest:
-        self.words = "Read-only: every node of the query is checked."
-        return self.table.sql_request(self.query.value, self.limit.value)
+    def asking(self) -> Callable[[], Asked]:
+        query, limit = self.query.value, self.limit.value
+        words = "Read-only: every node of the query is checked."
+        return lambda: Asked(self.table.sql_request(query, limit), words)
 
 
 def _short(paths: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -258,33 +202,37 @@ def row_diff_view(table: Table, snapshot_id: int) -> Any:
         label="columns that tell an update", options=column_names(table), width=300, margin=(14, 6, 4, 6)
     )
     run = pmui.Button(label="Compare", variant="contained", width=100, margin=(14, 6))
-    words = note("")
     box = pn.Column(sizing_mode="stretch_both")
+    job = Job(buttons=[run], box=box)
 
-    def show(*_: Any) -> None:
-        try:
-            found = table.row_diff(first.value, second.value, keys.value or ())
-        except ExplorerError as error:
-            words.object, box[:] = f"⚠ {error}", []
-            return
-        words.object = row_diff_words(found)
-        everything = change_table(found)
-        shown = change_table(found, 500).select(["change", *found.columns, "_file", "_pos"])
+    def show(answer: tuple[RowDiff, pa.Table]) -> None:
+        changes, everything = answer
+        job.say(row_diff_words(changes))
+        shown = change_table(changes, 500).select(["change", *changes.columns, "_file", "_pos"])
         shown = shown.set_column(shown.schema.get_field_index("_file"), "_file", _short(shown["_file"]))
-        parts = [{"partition": n or "(unpartitioned)"} | dict(c) for n, c in sorted(found.partitions.items())]
+        parts = [{"partition": n or "(unpartitioned)"} | dict(c) for n, c in sorted(changes.partitions.items())]
         side = [heading("By partition"), grid(pd.DataFrame(parts), {"partition": 150}, height=220)] if parts else []
         if everything.num_rows > shown.num_rows:
             side.append(
                 Text(f"{shown.num_rows:,} of {everything.num_rows:,} rows shown; all of them:", variant="body2")
             )
-        side.append(downloads(lambda: everything, "row-diff"))
+        side.append(save_buttons(lambda: everything, "row-diff"))
         box[:] = [
             pn.Row(grid(rows_frame(shown), {"_file": 240}), pn.Column(*side, width=430), sizing_mode="stretch_both")
         ]
 
-    run.on_click(show)
-    show()
-    return pn.Column(pn.Row(first, second, keys, run), words, box, sizing_mode="stretch_both")
+    def start(*_: Any) -> None:
+        sides, told_by = (first.value, second.value), keys.value or ()
+
+        def compare() -> tuple[RowDiff, pa.Table]:
+            changes = table.row_diff(*sides, told_by)
+            return changes, change_table(changes)
+
+        job.start(compare, show, f"Comparing the rows of {sides[0]} and {sides[1]}…")
+
+    run.on_click(start)
+    start()
+    return pn.Column(pn.Row(first, second, keys, run), job.view, box, sizing_mode="stretch_both")
 
 
 def fate_view(table: Table, snapshot_id: int) -> Any:
@@ -298,34 +246,42 @@ def fate_view(table: Table, snapshot_id: int) -> Any:
     run = pmui.Button(label="Tell", variant="contained", width=80, margin=(14, 6))
     box = pn.Column(sizing_mode="stretch_both", scroll=True)
     hint = "Why is a row missing, or still there? Give a filter; every snapshot that is left is looked through."
+    job = Job(hint, [run], box)
 
-    def show(*_: Any) -> None:
-        try:
-            fate = table.fate(where.value.strip(), keys.value or ())
-            told = fate.explain(table.resolve(version.value.strip() or None).snapshot)
-        except ExplorerError as error:
-            box[:] = [heading(f"⚠ {error}")]
-            return
-        events = pd.DataFrame(event_rows(fate.events, [f.name for f in fate.schema.fields]))
+    def start(*_: Any) -> None:
+        condition, at, told_by = where.value.strip(), version.value.strip() or None, keys.value or ()
+
+        def tell() -> tuple[pd.DataFrame, list[str]]:
+            snapshot = table.resolve(at).snapshot
+            fate = table.fate(condition, told_by)
+            events = event_rows(fate.events, [f.name for f in fate.schema.fields])
+            return pd.DataFrame(events), fate.explain(snapshot)
+
+        job.start(tell, lambda answer: show(*answer), "Looking through every snapshot…")
+
+    def show(events: pd.DataFrame, told: list[str]) -> None:
         widths = {"when": 165, "snapshot": 100, "what": 85, "row": 300, "at": 190, "how": 560}
         parts: list[Any] = [grid(events, widths, height=min(420, 70 + 34 * max(1, len(events))))] if len(events) else []
-        lines = [note(t, margin=(1, 10, 1, 10 + 22 * t.startswith("  "))) for t in told[:200]]
-        box[:] = [*parts, heading("The answer"), *lines]
+        box[:] = [*parts, heading("The answer"), note("\n".join(told[:SENTENCES]), sx={"whiteSpace": "pre-wrap"})]
+        if len(told) > SENTENCES:
+            box.append(note(f"and {len(told) - SENTENCES:,} sentences more: ask for fewer rows."))
 
-    run.on_click(show)
-    where.param.watch(lambda _: show(), "value")
-    box[:] = [heading(hint)]
-    return pn.Column(pn.Row(where, version, keys, run), box, sizing_mode="stretch_both")
+    run.on_click(start)
+    where.param.watch(start, "value")
+    return pn.Column(pn.Row(where, version, keys, run), job.view, box, sizing_mode="stretch_both")
 
 
 def deletes_view(table: Table, snapshot_id: int | None) -> Any:
     """Which deletes apply to which data files, as a graph and as tables."""
     if snapshot_id is None:
         return heading("The table has no snapshot.")
-    state = DeletesState(table, snapshot_id)
+    return answered(lambda: DeletesState(table, snapshot_id), _deletes_parts, "Holding deletes against data files…")
+
+
+def _deletes_parts(state: DeletesState) -> list[Any]:
     known = state.deletes
     if not known.files.deletes:
-        return heading("No deletes are live in this snapshot: every row of every data file is read.")
+        return [heading("No deletes are live in this snapshot: every row of every data file is read.")]
     applying = sum(v.applies for v in known.verdicts)
     words = (
         f"{applying:,} of {len(known.verdicts):,} pairs of data and delete files apply; "
@@ -353,4 +309,4 @@ def deletes_view(table: Table, snapshot_id: int | None) -> Any:
             "Cost by data file": lambda: grid(pd.DataFrame(costs), {"data_file": 380}),
         }
     )
-    return pn.Column(heading(words), tabs, sizing_mode="stretch_both")
+    return [heading(words), tabs]

@@ -35,7 +35,7 @@ def serve(
     and what writes are off unless allowed. Raises AccessRefused there without a password."""
     import panel as pn
 
-    from explorer.ui import app
+    from explorer.ui import app, background
 
     password = os.environ.get(PASSWORD_VARIABLE, "")
     alone = is_loopback(address)
@@ -69,6 +69,7 @@ def serve(
         if show:
             webbrowser.open(_door_sign(Path(folder), url))
         server.run_until_shutdown()
+    background.stop()
 
 
 def _door_sign(folder: Path, url: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import pandas as pd
 import panel as pn
+import param
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
@@ -20,6 +21,7 @@ from explorer.core.units import human_bytes, instant
 from explorer.core.values import named_partition_path
 from explorer.model.manifest import FILE_CONTENT
 from explorer.model.metadata import TableMetadata
+from explorer.ui.background import HERE, Job, Pool, answered
 from explorer.ui.widgets import Text, grid
 from explorer.views.rows import plain
 from explorer.views.text import cell
@@ -92,33 +94,68 @@ def _partitions(values: list[Any], spec_ids: list[int], metadata: TableMetadata)
     return result
 
 
-def table_view(rows: Collection, what: str, metadata: TableMetadata) -> pn.viewable.Viewable:
+def table_view(get: Callable[[], Collection], what: str, metadata: TableMetadata) -> pn.viewable.Viewable:
     """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows."""
-    data = frame(rows, what, metadata)
-    wide = {c: WIDTHS.get(c, max(110, 9 * len(c) + 30)) for c in data.columns}
-    filters = {
-        c: {"type": "input", "func": "like", "placeholder": "filter"}
-        for c in data.columns
-        if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str"
-    }
-    widget = grid(data, wide, min_height=300, pagination="remote", page_size=50, header_filters=filters)
-    buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
-    bar = pn.Row(Text(f"{len(rows):,} {what}", variant="subtitle1"), *buttons, sizing_mode="stretch_width")
-    return pn.Column(bar, widget, sizing_mode="stretch_both")
+
+    def read() -> tuple[Collection, pd.DataFrame]:
+        rows = get()
+        return rows, frame(rows, what, metadata)
+
+    def show(answer: tuple[Collection, pd.DataFrame]) -> list[Any]:
+        rows, data = answer
+        if not len(rows):
+            return [Text(f"This snapshot has no {what}.", margin=20)]
+        wide = {c: WIDTHS.get(c, max(110, 9 * len(c) + 30)) for c in data.columns}
+        filters = {
+            c: {"type": "input", "func": "like", "placeholder": "filter"}
+            for c in data.columns
+            if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str"
+        }
+        widget = grid(data, wide, min_height=300, pagination="remote", page_size=50, header_filters=filters)
+        buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
+        bar = pn.Row(Text(f"{len(rows):,} {what}", variant="subtitle1"), *buttons, sizing_mode="stretch_width")
+        return [bar, widget]
+
+    return answered(read, show, f"Reading {what}…")
 
 
-def download_buttons(get: Callable[[], Collection], what: str, kinds: Sequence[str]) -> list[pn.viewable.Viewable]:
-    """A button for each of csv, parquet and json; the rows are asked for when one is pressed."""
+class Download(pn.widgets.FileDownload):
+    """A button that saves a file. Pressed, it has the file made off the page's thread."""
+
+    def __init__(self, **look: Any) -> None:
+        super().__init__(callback=lambda: None, embed=False, button_type="default", **look)
+        self.press: Callable[[], None]
+
+    @param.depends("_clicks", watch=True)
+    def _transfer(self) -> None:
+        self.press()
+
+    def send(self, data: bytes) -> None:
+        """To the browser, which saves it."""
+        self._sync_data(io.BytesIO(data))
+
+
+def downloads(files: Mapping[str, Callable[[], bytes]], pool: Pool = HERE, **look: Any) -> list[Any]:
+    """A button for each file, by its name; it is made when its button is pressed. Last, how far that is."""
+    buttons = [Download(filename=name, label=name, **look) for name in files]
+    job = Job(buttons=buttons, pool=pool)
+    for button, make in zip(buttons, files.values(), strict=True):
+        button.press = partial(job.start, make, button.send, f"Making {button.filename}…")
+    return [*buttons, job.view]
+
+
+def download_buttons(get: Callable[[], Collection], what: str, kinds: Sequence[str], pool: Pool = HERE) -> list[Any]:
+    """A button for each of csv, parquet and json; the rows are asked for when one is pressed. Last, how far that is."""
     makers = {"csv": _csv, "parquet": _parquet, "json": _json}
+    files = {f"{what}.{kind}": partial(_made, makers[kind], get) for kind in kinds}
+    *buttons, progress = downloads(files, pool, width=110, height=34)
+    for button, kind in zip(buttons, kinds, strict=True):
+        button.label = kind.upper()
+    return [*buttons, progress]
 
-    def made(kind: str) -> io.BytesIO:
-        return io.BytesIO(makers[kind](get()))
 
-    look: dict[str, Any] = {"button_type": "default", "width": 110, "height": 34, "embed": False}
-    return [
-        pn.widgets.FileDownload(callback=partial(made, k), filename=f"{what}.{k}", label=k.upper(), **look)
-        for k in kinds
-    ]
+def _made(make: Callable[[Collection], bytes], get: Callable[[], Collection]) -> bytes:
+    return make(get())
 
 
 FORMULA = r"^\s*[=+\-@\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]|^[\t\r\n]"

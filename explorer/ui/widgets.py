@@ -7,7 +7,7 @@ rest of explorer/ui to it). The Content-Security-Policy of ui.access is the seco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -15,6 +15,8 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.core.names import snapshot_ordinals
+from explorer.table import Table
 from explorer.views.text import clean
 
 DENSE = (
@@ -22,6 +24,13 @@ DENSE = (
     "height: auto; }"
 )
 """Tables as dense as the graph is."""
+SMALL: dict[str, Any] = {"size": "small", "margin": (14, 6, 4, 6)}
+"""For a field or button in a row of them."""
+WRAPPED = "label { white-space: normal !important; font-size: 13px; } .bk-input-group { gap: 3px; }"
+"""For a group of check boxes with long labels."""
+WRAP = {"flex-wrap": "wrap", "width": "100%"}
+"""For a row that breaks where the page is narrow. (Panel's FlexBox evaluates text as a script, which our pages may
+not.)"""
 
 
 class Text(pmui.Typography):
@@ -100,10 +109,68 @@ def grid(
     )
     if len(data) > page_size:
         options |= {"pagination": "remote", "page_size": page_size}
-    titles = {drawn: " "} if drawn else {}  # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
+    # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
+    titles = {name: " " for name in data.columns if name in ("", drawn)}
     formatters = {name: {"type": "textarea"} for name in wrapped} | ({drawn: {"type": "html"}} if drawn else {})
     return Grid(
         data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths or {},
         stylesheets=[DENSE, *stylesheets], formatters=formatters, titles=titles,
         **{**size, **options},
     )  # fmt: skip
+
+
+def lazy_tabs(makers: Mapping[str, Callable[[], Any]]) -> Any:
+    """Tabs whose contents are made when they are first looked at."""
+    boxes = [pn.Column(sizing_mode="stretch_both") for _ in makers]
+    tabs = pn.Tabs(*zip(makers, boxes, strict=True), dynamic=True, sizing_mode="stretch_both")
+
+    def fill(*_: Any) -> None:
+        box = boxes[tabs.active]
+        if not box.objects:
+            box[:] = [list(makers.values())[tabs.active]()]
+
+    tabs.param.watch(fill, "active")
+    fill()
+    return tabs
+
+
+class LiveTabs:
+    """Tabs of contents that change: only the one that is looked at is brought up to date."""
+
+    def __init__(self, parts: Mapping[str, tuple[Any, Callable[[], None]]]) -> None:
+        self._updates = [update for _, update in parts.values()]
+        self._stale: set[int] = set()
+        self.tabs = pn.Tabs(
+            *((name, content) for name, (content, _) in parts.items()), dynamic=True, sizing_mode="stretch_both"
+        )
+        self.tabs.param.watch(lambda _: self._update(), "active")
+
+    def changed(self) -> None:
+        """Everything is to be shown anew."""
+        self._stale = set(range(len(self._updates)))
+        self._update()
+
+    def _update(self) -> None:
+        if self.tabs.active in self._stale:
+            self._stale.discard(self.tabs.active)
+            self._updates[self.tabs.active]()
+
+
+def version_input(table: Table, title: str, value: str, width: int) -> Any:
+    """A field for a version, which suggests refs and snapshots."""
+    return pmui.AutocompleteInput(
+        label=title, value=value, options=versions(table), restrict=False, min_characters=0, width=width, **SMALL
+    )
+
+
+def versions(table: Table) -> list[str]:
+    """Names to choose from: refs, then snapshots, newest first."""
+    ordinals = snapshot_ordinals(table.metadata)
+    refs = [r.name for r in sorted(table.metadata.refs, key=lambda r: (r.name != "main", r.type, r.name))]
+    return [*refs, *(f"snapshot-{n}" for n in sorted(ordinals.values(), reverse=True)[:500])]
+
+
+def column_names(table: Table) -> list[str]:
+    """The top-level columns of every schema the table had, the current one's first."""
+    schemas = sorted(table.metadata.schemas, key=lambda s: s.schema_id != table.metadata.current_schema_id)
+    return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields))

@@ -372,7 +372,7 @@ def test_read_through_spark_watch_and_cancel(dashboard: str, watched: Watched, a
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_text("of 2 tasks")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("the read was cancelled")).to_be_visible()
+    expect(page.get_by_text("Cancelled.", exact=True)).to_be_visible()
     query.fill("DROP TABLE t")
     query.blur()
     page.get_by_role("button", name="Run").click()

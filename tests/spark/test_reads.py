@@ -107,7 +107,7 @@ def test_a_running_read_is_watched_and_cancelled(sandbox: Path, reads: ReadSessi
     slow = reads.submit(SqlRequest("SELECT count(*) FROM range(100000000000) WHERE hash(id) = 3", {}))
     waiting = reads.submit(SqlRequest("SELECT 1", {}))
     deadline = time.time() + 30
-    while not slow.progress().tasks and time.time() < deadline:
+    while not slow.progress().total and time.time() < deadline:
         time.sleep(0.1)
     assert slow.progress().phase == "running"
     assert waiting.progress().phase == "queued"
