@@ -17,7 +17,10 @@ import panel_material_ui as pmui
 
 from explorer.core.names import snapshot_ordinals
 from explorer.table import Table
+from explorer.ui import echoes
 from explorer.views.text import clean
+
+echoes.leave_out()
 
 DENSE = (
     ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; "

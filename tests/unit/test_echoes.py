@@ -1,0 +1,41 @@
+"""A change of our own, called back as if it were the page's, does not undo a newer one (see ui.echoes)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import pytest
+from bokeh.document import Document
+
+import explorer.ui.widgets  # noqa: F401  (leaves them out)
+
+
+def shown(widget: Any) -> tuple[Document, Any]:
+    """The widget on a page: its document, and what holds its properties there."""
+    document = Document()
+    root = widget.get_root(document)
+    document.add_root(root)
+    return document, root.data if "data" in root.properties() else root
+
+
+@pytest.mark.parametrize("make", [pmui.Button, pmui.TextInput, pn.widgets.TextInput], ids=lambda m: m.__module__)
+def test_an_echo_undoes_nothing(make: Any) -> None:
+    widget = make(disabled=False)
+    document, _ = shown(widget)
+    widget.disabled = True
+    widget.disabled = False
+    widget._events = {"disabled": True}  # what Panel noted when the first change was let go
+    widget._change_event(document)
+    assert widget.disabled is False
+
+
+@pytest.mark.parametrize("make", [pmui.TextInput, pn.widgets.TextInput], ids=lambda m: m.__module__)
+def test_what_a_person_does_counts(make: Any) -> None:
+    widget = make(value="before")
+    document, holder = shown(widget)
+    holder.value = "typed"
+    widget._events = {"value": "typed"}
+    widget._change_event(document)
+    assert widget.value == "typed"
