@@ -1,7 +1,7 @@
 """Panel 1.9 may take a change of our own for one of the page's, and carry it out 50 ms later: a change that could not
 be sent at once is held, and when it is let go it calls back as if it had come from the browser. Was the property
-changed again meanwhile, the echo undoes that: a button that was disabled and enabled stays disabled, a text shows what stood
-there before.
+changed again meanwhile, the echo undoes that: a button that was disabled and enabled stays disabled, a text shows what
+stood there before.
 
 What really comes from a page is in the model when it is handled; an echo that is too late is not. So those are left
 out."""
