@@ -188,7 +188,7 @@ class Table:
             run = run_between(self.metadata, start, end.snapshot_id)
         except ValueError as error:
             raise NotFoundInTable(str(error)) from error
-        return run_cost(self.tree, run, self.tree.size)
+        return run_cost(self.tree, run)
 
     def lifecycle(self) -> list[Cell]:
         """What became of every manifest at every snapshot: created, carried, rewritten, merged or dropped, and why."""

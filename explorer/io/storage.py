@@ -1,4 +1,4 @@
-"""Bytes of a table's files through pyiceberg's FileIO, only below allowed roots.
+"""Bytes of a table's files, local or in a store (io.stores, else pyiceberg's FileIO), only below allowed roots.
 
 Paths come from metadata that strangers wrote, so nothing outside the table's own location (and the roots the caller
 adds) is opened, and nothing but regular files of a bounded size. A table that was copied keeps the old absolute paths:
@@ -7,17 +7,29 @@ copy."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+import threading
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
 from urllib.parse import urlparse
 
 from pyiceberg.io import FileIO, load_file_io
 
-from explorer.errors import OutsideRoots, UnreadableFile
-from explorer.io import budget
+from explorer.errors import AccessRefused, OutsideRoots, UnreadableFile
+from explorer.io import budget, cache
+from explorer.io.stores import IN_FLIGHT, explained, plain_key, requests, split_uri, store_of
+from explorer.progress import listener
+
+if TYPE_CHECKING:
+    from obstore import GetOptions
+    from obstore.store import ObjectStore
 
 SAME_STORE = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss", "wasb": "abfs"}
 """Hadoop's other names for one store."""
@@ -87,7 +99,10 @@ class Storage:
         self.moved = moved
         self._properties = dict(properties or {})
         self._file_ios: dict[str, FileIO] = {}
+        self._stores: dict[str, ObjectStore | None] = {}
         self._folders: dict[str, str] = {}
+        self._flights: dict[str, Future[bytes | None]] = {}
+        self._lock = threading.Lock()
 
     @property
     def identity(self) -> str:
@@ -171,18 +186,123 @@ class Storage:
                     size = _part(path, state.st_size, offset, length, limit)
                     file.seek(offset)
                     return file.read(size)
-            with self._io(resolved).new_input(resolved).open() as stream:
-                stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
-                size = _part(path, stream.tell(), offset, length, limit)
-                stream.seek(offset)
-                return bytes(stream.read(size))
+            return self._read_remote(path, resolved, offset, length, limit)
         except FileNotFoundError as error:
             where = f" (looked for at {resolved})" if resolved != path else ""
             raise UnreadableFile(path, f"the file does not exist{where}") from error
         except UnreadableFile:
             raise
         except Exception as error:  # every object store client has errors of its own
-            raise UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}") from error
+            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, self._properties)}") from error
+
+    def _read_remote(self, path: str, resolved: str, offset: int, length: int | None, limit: int) -> bytes:
+        store, key = self._store(resolved)
+        if store is not None:
+            if length is not None:
+                asked: GetOptions = {"range": (offset, offset + length)}
+            else:
+                asked = {"range": {"offset": offset}} if offset else {}
+            answer = store.get(key, options=asked)  # one request; its head tells the size
+            _part(path, answer.meta["size"], offset, length, limit)
+            return bytes(answer.bytes())
+        with self._io(resolved).new_input(resolved).open() as stream:
+            stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
+            size = _part(path, stream.tell(), offset, length, limit)
+            stream.seek(offset)
+            return bytes(stream.read(size))
+
+    def kept(self, path: str, length: int | None = None, limit: int = budget.DATA) -> bytes:
+        """`read` of a whole file that never changes: one of a store is fetched once, and kept in the disk cache. One
+        that has another length than was said is fetched again. Raises as `read` does."""
+        resolved, _, _ = self._checked(path)
+        if local_path(resolved) is not None:
+            return self.read(path, limit=limit)
+        with self._lock:
+            flight = self._flights.pop(path, None)
+        data = flight.result() if flight is not None else None
+        if data is None:
+            data = cache.get_bytes(self._cache_key(resolved))
+        if data is None or (length is not None and len(data) != length):
+            data = self.read(path, limit=limit)
+            cache.put_bytes(self._cache_key(resolved), data)
+        budget.within(len(data), limit, path)
+        return data
+
+    def ahead(self, wanted: Iterable[tuple[str, int | None]], limit: int) -> None:
+        """Fetch files of a store that `kept` will be asked for soon, as many at once as the process allows; (path,
+        length or None). Returns at once. Stops when who waits for this thread's work cancels it."""
+        watch = listener()
+        todo: deque[str] = deque()
+        for path, length in wanted:
+            with contextlib.suppress(AccessRefused, UnreadableFile):  # whoever asks for it is told
+                resolved, _, _ = self._checked(path)
+                if local_path(resolved) is None:
+                    size = cache.bytes_kept(self._cache_key(resolved))
+                    if not size or (length is not None and size != length):
+                        todo.append(path)
+
+        def next_one() -> None:
+            with self._lock:
+                while todo and todo[0] in self._flights:
+                    todo.popleft()
+                if not todo or (watch is not None and watch.cancelled):
+                    return
+                path = todo.popleft()
+                self._flights[path] = requests().submit(fetch, path)
+
+        def fetch(path: str) -> bytes | None:
+            """None when it is in the cache now."""
+            try:
+                data = self.read(path, limit=limit)
+                if not cache.put_bytes(self._cache_key(self.resolve(path)), data):
+                    return data
+                with self._lock:
+                    self._flights.pop(path, None)
+                return None
+            finally:
+                next_one()
+
+        for _ in range(IN_FLIGHT):
+            next_one()
+
+    def _cache_key(self, resolved: str) -> str:
+        return json.dumps(["remote", self.identity, resolved])
+
+    def tail(self, path: str, length: int) -> tuple[bytes, int]:
+        """The last bytes of a file, at most `length`, and its size. Raises as `read` does."""
+        resolved, _, _ = self._checked(path)
+        store, key = (None, "") if local_path(resolved) is not None else self._store(resolved)
+        if store is None:
+            size = self.size(path)
+            return self.read(path, max(0, size - length), min(length, size)), size
+        try:
+            answer = store.get(key, options={"range": {"suffix": length}})
+            return bytes(answer.bytes()), answer.meta["size"]
+        except FileNotFoundError as error:
+            raise UnreadableFile(path, "the file does not exist") from error
+        except Exception as error:
+            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, self._properties)}") from error
+
+    def _store(self, resolved: str) -> tuple[ObjectStore | None, str]:
+        """The store that reads a URI, and the key there; None where FileIO does."""
+        scheme, bucket, key = split_uri(resolved)
+        name = f"{scheme}://{bucket}"
+        if name not in self._stores:
+            self._stores[name] = store_of(resolved, self._properties)
+        return self._stores[name] if plain_key(key) else None, key
+
+    def sizes(self, paths: Sequence[str]) -> list[int | None]:
+        """The size of each file, those of stores asked for together; None where it cannot be told."""
+
+        def ask(path: str) -> int | None:
+            try:
+                return cache.bytes_kept(self._cache_key(self.resolve(path))) or self.size(path)
+            except (AccessRefused, UnreadableFile):
+                return None
+
+        if all(local_path(self.resolve(path)) is not None for path in paths):
+            return list(map(ask, paths))
+        return list(requests().map(ask, paths))
 
     def size(self, path: str) -> int:
         """Size in bytes. Raises as `read` does."""
@@ -190,11 +310,12 @@ class Storage:
         try:
             if local_path(resolved) is not None:
                 return os.lstat(real).st_size
-            return len(self._io(resolved).new_input(resolved))
+            store, key = self._store(resolved)
+            return len(self._io(resolved).new_input(resolved)) if store is None else store.head(key)["size"]
         except FileNotFoundError as error:
             raise UnreadableFile(path, "the file does not exist") from error
         except Exception as error:
-            raise UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}") from error
+            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, self._properties)}") from error
 
 
 def _part(path: str, size: int, offset: int, length: int | None, limit: int) -> int:
