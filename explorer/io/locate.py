@@ -6,7 +6,7 @@ import itertools
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from explorer.errors import TableNotFound, UnreadableFile
 from explorer.io import budget, catalogs
@@ -21,7 +21,8 @@ METADATA_NAME = re.compile(r"^(?:v(\d+)|(\d+)-[0-9a-fA-F-]+|.*?)(\.gz)?\.metadat
 @dataclass(frozen=True)
 class Location:
     """Where a table was found. `reason` says in words why this metadata file was chosen; `catalog` and `identifier`
-    are None for a table opened by path; `asked` is what was looked for, so that it can be looked for again."""
+    are None for a table opened by path; `properties` are the user's own, `given` those that the catalog's server adds
+    for storage; `asked` is what was looked for, so that it can be looked for again."""
 
     name: str
     metadata_location: str
@@ -29,7 +30,14 @@ class Location:
     catalog: str | None = None
     identifier: str | None = None
     properties: Mapping[str, str] | None = None
+    given: Mapping[str, str] = field(default_factory=dict, repr=False)
     asked: str = ""
+
+    def renewed(self) -> Mapping[str, str]:
+        """What the catalog's server gives now: credentials that it vends expire. Raises TableNotFound."""
+        if self.catalog is None or self.identifier is None or not self.given:
+            return {}
+        return catalogs.pointer(self.catalog, self.identifier, self.properties).storage
 
 
 def metadata_version(path: str) -> int | None:
@@ -40,8 +48,11 @@ def metadata_version(path: str) -> int | None:
 
 def locate(table: str, catalog: str | None = None, properties: Mapping[str, str] | None = None) -> Location:
     """Find a table. Raises TableNotFound, saying what was looked for and what is there instead."""
-    location = _by_path(table, properties or {}) if _is_path(table) else _by_name(table, catalog, properties)
-    return replace(location, asked=table)
+    if not _is_path(table):
+        return replace(_by_name(table, catalog, properties), asked=table)
+    if catalog is not None:  # a path in its storage
+        properties = catalogs.properties_of(catalog, properties)
+    return replace(_by_path(table, properties or {}), asked=table)
 
 
 def _is_path(table: str) -> bool:
@@ -56,9 +67,10 @@ def _is_path(table: str) -> bool:
 
 def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | None) -> Location:
     name, identifier = catalogs.split(table, catalog)
-    pointer = catalogs.metadata_location(name, identifier, properties)
+    pointer = catalogs.pointer(name, identifier, properties)
     reason = f"the catalog {name!r} points to it"
-    return Location(f"{name}.{identifier}", pointer, reason, name, identifier, catalogs.properties(name, properties))
+    own = catalogs.properties(name, properties)
+    return Location(f"{name}.{identifier}", pointer.metadata_location, reason, name, identifier, own, pointer.storage)
 
 
 def _by_path(table: str, properties: Mapping[str, str]) -> Location:

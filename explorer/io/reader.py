@@ -95,7 +95,8 @@ class TableReader:
         self.extra_roots = tuple(roots)
         path, here = location.metadata_location, places.table_folder(location.metadata_location)
         own = places.own_folders(path)
-        first = Storage([places.metadata_folder(path), *roots], location.properties)
+        keys = (location.properties, location.given, location.renewed)
+        first = Storage([places.metadata_folder(path), *roots], *keys)
         self.metadata, problems = read_metadata(first, path)
         stated, moved = self.metadata.location, None
         if not stated or _same_place(stated, here):
@@ -112,7 +113,7 @@ class TableReader:
             cause = f"opened from {here}, but the table says it lives at {stated}: copied or edited"
             problems.append(Problem(path, cause, "/location", "paths below it are read from the copy", "info"))
         self.problems = tuple(problems)
-        self.storage = Storage([*own, *roots], location.properties, moved)
+        self.storage = Storage([*own, *roots], *keys, moved=moved)
         self._lock = threading.Lock()
         self._lists: LRUCache[int, Listed] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
         self._entries: LRUCache[tuple[str, bool], Entries] = LRUCache(MEMORY_BYTES, getsizeof=_bytes)

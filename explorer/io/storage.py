@@ -15,21 +15,23 @@ import re
 import stat
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlparse
 
 from pyiceberg.io import FileIO, load_file_io
 
-from explorer.errors import AccessRefused, OutsideRoots, UnreadableFile
+from explorer.errors import AccessRefused, ExplorerError, OutsideRoots, UnreadableFile
 from explorer.io import budget, cache
-from explorer.io.stores import IN_FLIGHT, explained, plain_key, requests, split_uri, store_of
+from explorer.io.stores import IN_FLIGHT, explained, plain_key, refused, requests, split_uri, store_of
 from explorer.progress import listener
 
 if TYPE_CHECKING:
     from obstore import GetOptions
     from obstore.store import ObjectStore
+
+T = TypeVar("T")
 
 SAME_STORE = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss", "wasb": "abfs"}
 """Hadoop's other names for one store."""
@@ -90,14 +92,22 @@ FOLDERS = 1000
 
 
 class Storage:
-    """Reads files below `roots`. `moved` is (location in the metadata, folder it was copied to), when they differ."""
+    """Reads files below `roots`. `properties` are the user's, `given` what a catalog's server adds, which `renew` asks
+    for anew when they are refused. `moved` is (location in the metadata, folder it was copied to), when they differ."""
 
     def __init__(
-        self, roots: Sequence[str], properties: Mapping[str, str] | None = None, moved: tuple[str, str] | None = None
+        self,
+        roots: Sequence[str],
+        properties: Mapping[str, str] | None = None,
+        given: Mapping[str, str] | None = None,
+        renew: Callable[[], Mapping[str, str]] = dict,
+        *,
+        moved: tuple[str, str] | None = None,
     ) -> None:
         self.roots = [canonical(root) for root in roots]
         self.moved = moved
-        self._properties = dict(properties or {})
+        self._own = dict(properties or {})
+        self._given, self._renew = dict(given or {}), renew
         self._file_ios: dict[str, FileIO] = {}
         self._stores: dict[str, ObjectStore | None] = {}
         self._folders: dict[str, str] = {}
@@ -105,9 +115,14 @@ class Storage:
         self._lock = threading.Lock()
 
     @property
+    def _properties(self) -> dict[str, str]:
+        return {**self._own, **self._given}
+
+    @property
     def identity(self) -> str:
-        """What else than its path decides which bytes a file has: the store and the account. A digest."""
-        return hashlib.blake2b(repr(sorted(self._properties.items())).encode(), digest_size=16).hexdigest()
+        """What else than its path decides which bytes a file has: the store and the account, as the user names them. A
+        digest."""
+        return hashlib.blake2b(repr(sorted(self._own.items())).encode(), digest_size=16).hexdigest()
 
     def resolve(self, path: str) -> str:
         """Where a path of the metadata is really looked up; differs from `path` only in a copied table."""
@@ -186,18 +201,13 @@ class Storage:
                     size = _part(path, state.st_size, offset, length, limit)
                     file.seek(offset)
                     return file.read(size)
-            return self._read_remote(path, resolved, offset, length, limit)
         except FileNotFoundError as error:
             where = f" (looked for at {resolved})" if resolved != path else ""
             raise UnreadableFile(path, f"the file does not exist{where}") from error
-        except UnreadableFile:
-            raise
-        except Exception as error:  # every object store client has errors of its own
-            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, self._properties)}") from error
+        except OSError as error:
+            raise UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}") from error
 
-    def _read_remote(self, path: str, resolved: str, offset: int, length: int | None, limit: int) -> bytes:
-        store, key = self._store(resolved)
-        if store is not None:
+        def get(store: ObjectStore, key: str) -> bytes:
             if length is not None:
                 asked: GetOptions = {"range": (offset, offset + length)}
             else:
@@ -205,11 +215,55 @@ class Storage:
             answer = store.get(key, options=asked)  # one request; its head tells the size
             _part(path, answer.meta["size"], offset, length, limit)
             return bytes(answer.bytes())
-        with self._io(resolved).new_input(resolved).open() as stream:
-            stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
-            size = _part(path, stream.tell(), offset, length, limit)
-            stream.seek(offset)
-            return bytes(stream.read(size))
+
+        def read(io: FileIO) -> bytes:
+            with io.new_input(resolved).open() as stream:
+                stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
+                size = _part(path, stream.tell(), offset, length, limit)
+                stream.seek(offset)
+                return bytes(stream.read(size))
+
+        return self._ask(path, resolved, get, read)
+
+    def _ask(
+        self,
+        path: str,
+        resolved: str,
+        get: Callable[[ObjectStore, str], T],
+        read: Callable[[FileIO], T],
+        again: bool = True,
+    ) -> T:
+        """Ask the store of a URI, by obstore or else by FileIO, and once more with new credentials where those that a
+        catalog gave are refused. Raises UnreadableFile."""
+        before = self._given
+        try:
+            store, key = self._store(resolved)
+            return read(self._io(resolved)) if store is None else get(store, key)
+        except UnreadableFile:
+            raise
+        except FileNotFoundError as error:
+            raise UnreadableFile(path, "the file does not exist") from error
+        except Exception as error:  # every object store client has errors of its own
+            if again and refused(error) and self._renewed(before):
+                return self._ask(path, resolved, get, read, again=False)
+            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, self._properties)}") from error
+
+    def _renewed(self, before: Mapping[str, str]) -> bool:
+        """Whether there are other credentials now than those before."""
+        if not before:
+            return False
+        with self._lock:
+            if self._given is before:
+                try:
+                    given = dict(self._renew())
+                except ExplorerError:
+                    return False
+                if not given or given == before:
+                    return False
+                self._given = given
+                self._stores.clear()
+                self._file_ios.clear()
+        return True
 
     def kept(self, path: str, length: int | None = None, limit: int = budget.DATA) -> bytes:
         """`read` of a whole file that never changes: one of a store is fetched once, and kept in the disk cache. One
@@ -271,17 +325,19 @@ class Storage:
     def tail(self, path: str, length: int) -> tuple[bytes, int]:
         """The last bytes of a file, at most `length`, and its size. Raises as `read` does."""
         resolved, _, _ = self._checked(path)
-        store, key = (None, "") if local_path(resolved) is not None else self._store(resolved)
-        if store is None:
+        if local_path(resolved) is not None:
             size = self.size(path)
             return self.read(path, max(0, size - length), min(length, size)), size
-        try:
+
+        def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
             answer = store.get(key, options={"range": {"suffix": length}})
             return bytes(answer.bytes()), answer.meta["size"]
-        except FileNotFoundError as error:
-            raise UnreadableFile(path, "the file does not exist") from error
-        except Exception as error:
-            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, self._properties)}") from error
+
+        def read(_: FileIO) -> tuple[bytes, int]:
+            size = self.size(path)
+            return self.read(path, max(0, size - length), min(length, size)), size
+
+        return self._ask(path, resolved, get, read)
 
     def _store(self, resolved: str) -> tuple[ObjectStore | None, str]:
         """The store that reads a URI, and the key there; None where FileIO does."""
@@ -307,15 +363,16 @@ class Storage:
     def size(self, path: str) -> int:
         """Size in bytes. Raises as `read` does."""
         resolved, real, _ = self._checked(path)
+        if local_path(resolved) is None:
+            return self._ask(
+                path, resolved, lambda store, key: store.head(key)["size"], lambda io: len(io.new_input(resolved))
+            )
         try:
-            if local_path(resolved) is not None:
-                return os.lstat(real).st_size
-            store, key = self._store(resolved)
-            return len(self._io(resolved).new_input(resolved)) if store is None else store.head(key)["size"]
+            return os.lstat(real).st_size
         except FileNotFoundError as error:
             raise UnreadableFile(path, "the file does not exist") from error
-        except Exception as error:
-            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, self._properties)}") from error
+        except OSError as error:
+            raise UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}") from error
 
 
 def _part(path: str, size: int, offset: int, length: int | None, limit: int) -> int:

@@ -103,6 +103,13 @@ def _seconds(properties: Mapping[str, str], name: str, usual: float) -> timedelt
         return timedelta(seconds=usual)
 
 
+def refused(error: Exception) -> bool:
+    """Whether a store did not take the credentials, or no longer."""
+    return type(error).__name__ in ("PermissionDeniedError", "UnauthenticatedError") or isinstance(
+        error, PermissionError
+    )
+
+
 def explained(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
     """What a store's client says, in a line without its inner workings, and what can be set where it took too long."""
     text = re.split(r"\n|Debug source", str(error))[0].strip()
