@@ -9,7 +9,7 @@ from typing import Any
 
 from pyiceberg import catalog as pyiceberg
 from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInstalledError
 from pyiceberg.typedef import FrozenDict
 
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
@@ -82,6 +82,10 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
     pyiceberg._ENV_CONFIG.config = FrozenDict(**configuration())
     try:
         catalog = load_catalog(name, **{**own, "init_catalog_tables": "false"})
+    except NotInstalledError as error:
+        ours = _extra(own)
+        fix = f"a package is missing: pip install 'iceberg-metadata-explorer[{ours}]'" if ours else _redacted(error)
+        raise TableNotFound(f"catalog {name!r} cannot be opened: {fix}") from error
     except Exception as error:
         raise TableNotFound(f"catalog {name!r} cannot be opened: {type(error).__name__}: {_redacted(error)}") from error
     # Table properties may name a FileIO class to import and an endpoint to send credentials to: neither is for
@@ -89,6 +93,16 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
     load_file_io = catalog._load_file_io
     catalog._load_file_io = lambda properties=None, location=None: load_file_io({}, location)  # type: ignore[method-assign]
     return catalog
+
+
+def _extra(own: Mapping[str, str]) -> str:
+    """The extra of this package that a catalog with these properties needs."""
+    uri, kind = own.get("uri", ""), own.get("type", "")
+    if kind == "glue":
+        return "glue"
+    if kind == "hive" or uri.startswith("thrift:"):
+        return "hive"
+    return "postgres" if uri.startswith("postgres") else ""
 
 
 def split(table: str, catalog: str | None = None) -> tuple[str, str]:

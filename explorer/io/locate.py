@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from explorer.errors import TableNotFound, UnreadableFile
 from explorer.io import budget, catalogs
 from explorer.io.metadata import parse_metadata
-from explorer.io.storage import Storage, canonical, local_path
+from explorer.io.paths import canonical, local_path
+from explorer.io.storage import Storage
 
 SAME_VERSION = 50
 """Metadata files of one version that are looked into to choose the newest."""
@@ -29,7 +30,7 @@ class Location:
     reason: str
     catalog: str | None = None
     identifier: str | None = None
-    properties: Mapping[str, str] | None = None
+    properties: Mapping[str, str] | None = field(default=None, repr=False)
     given: Mapping[str, str] = field(default_factory=dict, repr=False)
     asked: str = ""
 
@@ -104,18 +105,11 @@ def _names(folder: str, most: int = budget.NAMES) -> list[str]:
 
 
 def _remote_folder(path: str, properties: Mapping[str, str]) -> Location:
-    from pyiceberg.io.pyarrow import PyArrowFileIO
-
-    storage = PyArrowFileIO(dict(properties))
-    scheme, netloc, folder = storage.parse_location(path + "/metadata", dict(properties))
     try:
-        from pyarrow.fs import FileSelector
-
-        infos = storage.fs_by_scheme(scheme, netloc).get_file_info(FileSelector(folder))
-    except Exception as error:
-        raise TableNotFound(f"{path}: cannot list its metadata folder: {error}") from error
-    budget.within(len(infos), budget.NAMES, path, "names in its metadata folder")
-    names = [info.base_name for info in infos]
+        names = Storage([path], properties).names(f"{path}/metadata")
+    except UnreadableFile as error:
+        raise TableNotFound(f"{path}: cannot list its metadata folder: {error.cause}") from error
+    budget.within(len(names), budget.NAMES, path, "names in its metadata folder")
     files = [name for name in names if METADATA_NAME.match(name)]
     if not files:
         raise TableNotFound(f"{path}: not an Iceberg table folder: no metadata/*.metadata.json in it")

@@ -20,7 +20,8 @@ from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import avro, budget, cache, manifests, parquet, places, puffin
 from explorer.io.locate import Location
 from explorer.io.metadata import parse_metadata
-from explorer.io.storage import Storage, canonical, local_path
+from explorer.io.paths import canonical, local_path
+from explorer.io.storage import Storage
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem

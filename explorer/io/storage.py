@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import stat
 import threading
 from collections import deque
@@ -24,7 +23,8 @@ from pyiceberg.io import FileIO, load_file_io
 
 from explorer.errors import AccessRefused, ExplorerError, OutsideRoots, UnreadableFile
 from explorer.io import budget, cache
-from explorer.io.stores import IN_FLIGHT, explained, plain_key, refused, requests, split_uri, store_of
+from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path
+from explorer.io.stores import IN_FLIGHT, explained, names_in, plain_key, refused, requests, split_uri, store_of
 from explorer.progress import listener
 
 if TYPE_CHECKING:
@@ -32,60 +32,6 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 T = TypeVar("T")
-
-SAME_STORE = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss", "wasb": "abfs"}
-"""Hadoop's other names for one store."""
-LONGEST = 8192
-"""Characters of a path; file systems and stores allow fewer."""
-
-
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-"""Of a URI; a single letter is a Windows drive."""
-_DOTS = re.compile(r"(?:^|[/\\])\.\.?(?:[/\\]|$)")
-
-
-def local_path(path: str) -> str | None:
-    """The local file system path of a plain path or file: URI; None for object storage. Nothing in it is decoded, and
-    `?` and `#` are letters like others, as they are for Iceberg's own readers."""
-    if path.startswith("file:"):
-        rest = path.removeprefix("file:")
-        return "/" + rest[2:].partition("/")[2] if rest.startswith("//") else rest
-    return None if _SCHEME.match(path) else path
-
-
-def canonical(path: str) -> str:
-    """One spelling for a path: local ones absolute with links resolved, others with '.' and '..' folded away. Raises
-    UnreadableFile for what is no path."""
-    if len(path) > LONGEST:
-        raise UnreadableFile(f"{path[:100]}…", f"is no path: it has {len(path):,} characters")
-    local = local_path(path)
-    if not path or local == "" or "\0" in (path if local is None else local):
-        raise UnreadableFile(path, "is no path: it is empty, or has a NUL byte")
-    try:
-        if local is not None:
-            return os.path.realpath(local)
-    except (ValueError, OSError) as error:  # half a character, or a loop of links
-        raise UnreadableFile(path, f"is no path: {error}") from error
-    scheme, _, rest = path.partition(":")
-    authority, _, inner = rest.removeprefix("//").partition("/")
-    folded = os.path.normpath("/" + inner.lstrip("/"))
-    return f"{SAME_STORE.get(scheme.lower(), scheme.lower())}://{authority}{folded}"
-
-
-def split_store(path: str) -> tuple[str, str]:
-    """(scheme and authority, path in it) of a canonical path; the first is empty for local ones."""
-    start = path.find("://") + 3
-    if start < 3:
-        return "", path
-    slash = path.find("/", start)
-    return (path, "/") if slash < 0 else (path[:slash], path[slash:])
-
-
-def below(path: str, root: str) -> bool:
-    """Whether a canonical path lies in a canonical root folder."""
-    (store, inner), (root_store, root_inner) = split_store(path), split_store(root)
-    return store == root_store and (inner == root_inner or inner.startswith(root_inner.rstrip("/") + "/"))
-
 
 FOLDERS = 1000
 """Folders whose links are remembered as resolved."""
@@ -166,7 +112,7 @@ class Storage:
         """(the path looked up, its canonical form, the root it is below)."""
         if not isinstance(path, str):
             raise UnreadableFile(repr(path)[:100], "is no path")
-        if _DOTS.search(path):  # one reader follows links first, another folds `..` first
+        if DOTS.search(path):  # one reader follows links first, another folds `..` first
             raise OutsideRoots(path, "has `.` or `..` in it, which readers take in different ways: it was not opened")
         resolved = self.resolve(path)
         real = self.canonical(resolved)
@@ -346,6 +292,20 @@ class Storage:
         if name not in self._stores:
             self._stores[name] = store_of(resolved, self._properties)
         return self._stores[name] if plain_key(key) else None, key
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files in a folder of a store. Raises as `read` does."""
+        resolved, _, _ = self._checked(folder)
+
+        def listed(_: FileIO) -> list[str]:
+            from pyarrow.fs import FileSelector
+            from pyiceberg.io.pyarrow import PyArrowFileIO
+
+            storage = PyArrowFileIO(self._properties)
+            scheme, netloc, place = storage.parse_location(resolved, self._properties)
+            return [i.base_name for i in storage.fs_by_scheme(scheme, netloc).get_file_info(FileSelector(place))]
+
+        return self._ask(folder, resolved, names_in, listed)
 
     def sizes(self, paths: Sequence[str]) -> list[int | None]:
         """The size of each file, those of stores asked for together; None where it cannot be told."""

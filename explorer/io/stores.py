@@ -4,18 +4,19 @@ how long anything may take. ADR 12 says why, and what is left to pyiceberg's Fil
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from explorer.core.secrets import redacted
 
 if TYPE_CHECKING:
-    from obstore.store import ObjectStore
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig
 
 CONNECT_S, READ_S, WHOLE_S, RETRY_S, RETRIES = 5.0, 20.0, 300.0, 60.0, 5
 """How long a connection, a silence, and one file may take; how long, and how often, it is tried again."""
@@ -33,7 +34,7 @@ KEYS = {
 """obstore's names for S3, and pyiceberg's, the first of which wins."""
 LEFT = (
     "py-io-impl", "s3.profile-name", "client.profile-name", "s3.role-arn", "client.role-arn", "s3.proxy-uri",
-    "s3.retry-strategy-impl", "s3.signer", "s3.resolve-region",
+    "s3.retry-strategy-impl", "s3.signer", "s3.resolve-region", "gcs.service.host",
 )  # fmt: skip
 """With one of these, pyiceberg's FileIO reads: it knows how."""
 
@@ -58,11 +59,48 @@ def plain_key(key: str) -> bool:
 
 
 def store_of(uri: str, properties: Mapping[str, str]) -> ObjectStore | None:
-    """The bucket of an S3 URI, with the properties' or the environment's keys; None where pyiceberg's FileIO is to
-    read: other stores, profiles, roles, instances' own credentials, or a region that must be asked for."""
+    """The bucket of an S3 or GCS URI; None where pyiceberg's FileIO is to read: other stores, settings of LEFT, and
+    wherever obstore is not installed (the extra `s3` or `gcs`)."""
     scheme, bucket, _ = split_uri(uri)
-    if scheme not in ("s3", "s3a", "s3n") or not bucket or any(properties.get(name) for name in LEFT):
+    if not bucket or any(properties.get(name) for name in LEFT) or not importlib.util.find_spec("obstore"):
         return None
+    if scheme in ("gs", "gcs"):
+        return _gcs(bucket, properties)
+    return _s3(bucket, properties) if scheme in ("s3", "s3a", "s3n") else None
+
+
+def _patience(properties: Mapping[str, str]) -> ClientConfig:
+    return {
+        "connect_timeout": _seconds(properties, "s3.connect-timeout", CONNECT_S),
+        "read_timeout": _seconds(properties, "s3.request-timeout", READ_S),
+        "timeout": timedelta(seconds=WHOLE_S),
+    }
+
+
+_RETRY: RetryConfig = {"max_retries": RETRIES, "retry_timeout": timedelta(seconds=RETRY_S)}
+
+
+def _gcs(bucket: str, properties: Mapping[str, str]) -> ObjectStore:
+    """With a token of the properties, else with what the environment offers; pyarrow would try for a quarter of an
+    hour where there is nothing."""
+    from obstore.store import GCSStore
+
+    token = properties.get("gcs.oauth2.token")
+    if not token:
+        return GCSStore(bucket, client_options=_patience(properties), retry_config=_RETRY)
+    until = str(properties.get("gcs.oauth2.token-expires-at", ""))
+    expires = datetime.fromtimestamp(int(until) / 1000, timezone.utc) if until.isdigit() else None
+    return GCSStore(
+        bucket,
+        client_options=_patience(properties),
+        retry_config=_RETRY,
+        credential_provider=lambda: {"token": token, "expires_at": expires},  # type: ignore[arg-type,return-value]
+    )
+
+
+def _s3(bucket: str, properties: Mapping[str, str]) -> ObjectStore | None:
+    """With the properties' or the environment's keys; None for profiles, roles, instances' own credentials, and where
+    the region must be asked for."""
     if str(properties.get("s3.force-virtual-addressing", "")).lower() == "true":
         return None
     config: dict[str, Any] = {
@@ -82,14 +120,15 @@ def store_of(uri: str, properties: Mapping[str, str]) -> ObjectStore | None:
     return S3Store(
         bucket,
         config=config,  # type: ignore[arg-type]
-        client_options={
-            "connect_timeout": _seconds(properties, "s3.connect-timeout", CONNECT_S),
-            "read_timeout": _seconds(properties, "s3.request-timeout", READ_S),
-            "timeout": timedelta(seconds=WHOLE_S),
-            "allow_http": endpoint.startswith("http://"),
-        },
-        retry_config={"max_retries": RETRIES, "retry_timeout": timedelta(seconds=RETRY_S)},
+        client_options={**_patience(properties), "allow_http": endpoint.startswith("http://")},
+        retry_config=_RETRY,
     )
+
+
+def names_in(store: ObjectStore, prefix: str) -> list[str]:
+    """The names of the files in a folder, not of those in folders below it."""
+    listed = store.list_with_delimiter(f"{prefix.rstrip('/')}/")
+    return [str(item["path"]).rsplit("/", 1)[-1] for item in listed["objects"]]
 
 
 def _first(properties: Mapping[str, str], names: tuple[str, ...]) -> str | None:
@@ -118,4 +157,6 @@ def explained(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
     if re.search(r"tim(ed|e) ?out|deadline", str(error), re.IGNORECASE):
         host = urlsplit(properties.get("s3.endpoint", "")).netloc or split_uri(uri)[1]
         words += f" ({host} was too slow: s3.connect-timeout and s3.request-timeout, in seconds, say how long to wait)"
+    if "token request" in text:
+        words += " (no credentials were given: gcs.oauth2.token or $GOOGLE_APPLICATION_CREDENTIALS)"
     return words
