@@ -78,10 +78,9 @@ def main() -> None:
                 lines.append(line(name, delay, *(timed(proxy, act) for _ in range(2))))
     server.stop()
     print("\n".join(lines))
-    text = DOCS.read_text()
-    DOCS.write_text(
-        re.sub(r"(?s)(<!-- measured -->\n).*?(\n<!-- end -->)", lambda m: m[1] + "\n".join(lines) + m[2], text)
-    )
+    before, _, rest = DOCS.read_text().partition("<!-- measured -->\n")
+    after = rest.partition("<!-- end -->")[2]
+    DOCS.write_text("".join([before, "<!-- measured -->\n", "\n".join(lines), "\n<!-- end -->", after]))
 
 
 def timed(proxy: Proxy, act: Callable[[], Any]) -> tuple[int, int, float]:
