@@ -4,7 +4,7 @@ BIN := .venv/bin
 PORT ?= 5006
 STAMP := .venv/.installed
 
-.PHONY: demo test quick test-pythons lab lint bench race pairs attacks fuzz browser clean requirements
+.PHONY: demo test quick test-pythons lab lint bench bench-remote race pairs attacks fuzz browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -31,6 +31,9 @@ lint: $(STAMP)
 
 bench: $(STAMP)  ## minutes: decoding, first screen, cache, memory; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks.run
+
+bench-remote: $(STAMP)  ## minutes: a table in a store, behind 0, 5 and 50 ms a request; writes docs/remote.md
+	$(BIN)/python -m benchmarks.remote
 
 race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundred kills; faults at chosen points
 	$(BIN)/iceberg-explorer lab-race

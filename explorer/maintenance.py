@@ -22,7 +22,7 @@ from explorer.engines.guard import run as run_checked
 from explorer.engines.reads import failure
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, NotSupported
-from explorer.io.storage import local_path
+from explorer.io.paths import local_path
 from explorer.model.metadata import TableMetadata
 from explorer.progress import steps
 from explorer.scenarios import NAMESPACE

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from explorer.core.entries import as_of_snapshot
 from explorer.core.values import conform_partition, unified_partition_type
-from explorer.errors import AccessRefused, NotFoundInTable, UnreadableFile
+from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io.locate import metadata_version
 from explorer.io.reader import TableReader
 from explorer.model.manifest import ManifestFile
@@ -49,6 +49,10 @@ class MetadataTree:
         read = self.reader.manifests(snapshot)
         self.note(read.problems)
         return list(read.value)
+
+    def ahead(self, snapshots: Iterable[Snapshot] = (), manifests: Iterable[ManifestFile] = ()) -> None:
+        """See core.tree.Tree."""
+        self.reader.ahead(snapshots, manifests)
 
     def stored(
         self, manifests: Sequence[ManifestFile], metrics: bool = False
@@ -114,23 +118,33 @@ class MetadataTree:
     def metadata_of(self, snapshot: Snapshot) -> TableMetadata | None:
         """The oldest metadata file at hand that knows the snapshot; None when one that must be asked is gone. Metadata
         files are in the order they were written."""
-        paths = [*(e.metadata_file for e in self.metadata.metadata_log), self.metadata.metadata_location]
+        log = self.metadata.metadata_log
+        paths = [*(e.metadata_file for e in log), self.metadata.metadata_location]
         low, high = 0, len(paths) - 1  # paths[high:] know it; the current file does
+        for i, entry in enumerate(log):  # the commit's own file bears the snapshot's time, and those before it do not
+            if entry.timestamp_ms == snapshot.timestamp_ms:
+                low, high = (i, i) if self._knows(paths[i], snapshot) else (low, high)
+                break
         while low < high:
             middle = (low + high) // 2
-            try:
-                known = self.metadata_file(paths[middle]).snapshot(snapshot.snapshot_id) is not None
-            except UnreadableFile:
+            known = self._knows(paths[middle], snapshot)
+            if known is None:
                 return None
             low, high = (low, middle) if known else (middle + 1, high)
         return self.metadata_file(paths[low])
 
-    def size(self, path: str) -> int | None:
-        """A file's bytes; None when it cannot be asked."""
+    def _knows(self, path: str, snapshot: Snapshot) -> bool | None:
+        """Whether a metadata file has a snapshot; None when it cannot be read."""
         try:
-            return self.reader.storage.size(path)
-        except (UnreadableFile, AccessRefused):
+            return self.metadata_file(path).snapshot(snapshot.snapshot_id) is not None
+        except UnreadableFile:
             return None
+
+    def sizes(self, paths: Iterable[str]) -> dict[str, int]:
+        """See core.tree.Tree."""
+        wanted = list(dict.fromkeys(paths))
+        known = zip(wanted, self.reader.storage.sizes(wanted), strict=True)
+        return {path: size for path, size in known if size is not None}
 
 
 def _placed(manifest: ManifestFile, table: pa.Table, unified: pa.DataType) -> pa.Table:

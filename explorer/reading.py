@@ -13,8 +13,8 @@ from explorer.engines.reads import SqlRequest, Version
 from explorer.errors import NotFoundInTable, OutsideRoots, TableNotFound, UnreadableFile
 from explorer.io import catalogs
 from explorer.io.locate import locate
+from explorer.io.paths import canonical
 from explorer.io.reader import TableReader
-from explorer.io.storage import canonical
 
 _NAMED = re.compile(r"""('(?:[^']|'')*'|"[^"]*"|`[^`]*`)|\b([A-Za-z_][\w.]*)@('[^']+'|[\w.:\-]+)""")
 """Quoted text, which is left alone, or `name@version`."""

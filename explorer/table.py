@@ -23,7 +23,7 @@ from explorer.core.metadata_diff import metadata_diff
 from explorer.core.partitions import partitions
 from explorer.core.row_diff import RowDiff
 from explorer.drawn import first_view, table_graph
-from explorer.engines.reads import Read, ReadRequest, ReadSession, ScanReport, SqlRequest, metadata_columns
+from explorer.engines.reads import ReadRequest, ReadSession, ScanReport, SparkRead, SqlRequest, metadata_columns
 from explorer.engines.spark import shared_engine
 from explorer.errors import NotFoundInTable
 from explorer.fate import Fate
@@ -188,7 +188,7 @@ class Table:
             run = run_between(self.metadata, start, end.snapshot_id)
         except ValueError as error:
             raise NotFoundInTable(str(error)) from error
-        return run_cost(self.tree, run, self.tree.size)
+        return run_cost(self.tree, run)
 
     def lifecycle(self) -> list[Cell]:
         """What became of every manifest at every snapshot: created, carried, rewritten, merged or dropped, and why."""
@@ -337,7 +337,7 @@ class Rows(Collection):
         self.reports, self.words = reports, words
 
     @classmethod
-    def of(cls, read: Read, words: str) -> Rows:
+    def of(cls, read: SparkRead, words: str) -> Rows:
         """From a read that is done."""
         return cls(read.result(), read.reports, words)
 

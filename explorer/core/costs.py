@@ -77,6 +77,12 @@ def file_bytes(entries: pa.Table) -> int:
     return int(pc.sum(sizes).as_py() or 0)
 
 
+def metadata_files(metadata: TableMetadata) -> dict[int | None, str]:
+    """Metadata files by the time in them, which is also that of the snapshot that a commit made."""
+    files: dict[int | None, str] = {e.timestamp_ms: e.metadata_file for e in metadata.metadata_log}
+    return files | {metadata.last_updated_ms: metadata.metadata_location}
+
+
 def commit_cost(
     metadata: TableMetadata,
     snapshot: Snapshot,
@@ -99,11 +105,7 @@ def commit_cost(
             counts[(min(manifest.content, 1), status)] += part.num_rows
             rows[status] += int(pc.sum(part["record_count"]).as_py() or 0) if manifest.content == 0 else 0
             sizes[status] += file_bytes(part)
-    # a commit's metadata file bears the snapshot's time
-    times = {e.timestamp_ms: e.metadata_file for e in metadata.metadata_log} | {
-        metadata.last_updated_ms: metadata.metadata_location
-    }
-    json_file = times.get(snapshot.timestamp_ms)
+    json_file = metadata_files(metadata).get(snapshot.timestamp_ms)
     return CommitCost(
         snapshot_id=snapshot.snapshot_id,
         snapshot=snapshot_name(snapshot.snapshot_id, ordinals),
@@ -123,17 +125,21 @@ def commit_cost(
     )
 
 
-def run_cost(tree: Tree, run: Sequence[Snapshot], size: Size) -> RunCost:
+def run_cost(tree: Tree, run: Sequence[Snapshot]) -> RunCost:
     """What the commits of a run (see run_between) did and cost, and what of their files its last snapshot still
     reads."""
     if not run:
         return RunCost((), 0)
+    tree.ahead(run)
+    tree.ahead(manifests=[m for s in run for m in tree.manifests(s) if m.added_snapshot_id == s.snapshot_id])
+    times = metadata_files(tree.metadata)
+    sizes = tree.sizes(path for s in run for path in (s.manifest_list, times.get(s.timestamp_ms)) if path)
     commits = []
     for snapshot in steps(run, "snapshots"):
         listed = tree.manifests(snapshot)
         wrote = [m for m in listed if m.added_snapshot_id == snapshot.snapshot_id]
         entries = {m.manifest_path: table for m, table in tree.logical(wrote, snapshot)}
-        commits.append(commit_cost(tree.metadata, snapshot, listed, entries, size))
+        commits.append(commit_cost(tree.metadata, snapshot, listed, entries, sizes.get))
     last = tree.logical(tree.manifests(run[-1]), run[-1])
     return RunCost(tuple(commits), bytes_kept((table for _, table in last), [s.snapshot_id for s in run]))
 

@@ -129,7 +129,9 @@ def diff(
 ) -> SnapshotDiff:
     """Compare two snapshots of one table; they need not be related, and None is the table before its first. `table` is
     what core.metadata_diff says of their times."""
+    tree.ahead(snapshot for snapshot in (first, second) if snapshot)
     mine, theirs, metadata = tree.manifests(first), tree.manifests(second), tree.metadata
+    tree.ahead(manifests=[*only(mine, theirs), *only(theirs, mine)])
     before, after = _side(tree, first, mine, theirs), _side(tree, second, theirs, mine)
     (old, old_carried), (new, new_carried) = _changes(before, after, metadata), _changes(after, before, metadata)
     kept = {m.manifest_path for m in before.manifests} & {m.manifest_path for m in after.manifests}

@@ -10,7 +10,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.diff import manifest_fates
+from explorer.core.diff import manifest_fates, only
 from explorer.core.entries import LIVE, as_of, inherit
 from explorer.core.names import manifest_name, runs, snapshot_name, snapshot_ordinals
 from explorer.core.tree import Tree
@@ -43,16 +43,27 @@ class Cell:
         return None if self.added is None or self.existing is None else self.added + self.existing
 
 
+def _come_and_gone(tree: Tree, snapshot: Snapshot) -> tuple[list[ManifestFile], list[ManifestFile]]:
+    """The manifests of the parent that a snapshot no longer lists, and those it lists newly; neither is looked at where
+    nothing went."""
+    parent = tree.metadata.snapshot(snapshot.parent_snapshot_id)
+    here, before = tree.manifests(snapshot), tree.manifests(parent)
+    gone = only(before, here)
+    return (gone, only(here, before)) if gone else ([], [])
+
+
 def lifecycle(tree: Tree) -> list[Cell]:
     """The cells of the matrix manifests by snapshots, in the order of the snapshots. Each snapshot is held against its
     parent. Only manifests that come or go are decoded."""
     metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
     cells: list[Cell] = []
-    for snapshot in steps(sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]), "snapshots"):
+    snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
+    tree.ahead(snapshots)
+    tree.ahead(manifests=[m for s in snapshots for changed in _come_and_gone(tree, s) for m in changed])
+    for snapshot in steps(snapshots, "snapshots"):
         here = tree.manifests(snapshot)
         parent = metadata.snapshot(snapshot.parent_snapshot_id)
         before = {m.manifest_path: m for m in tree.manifests(parent)}
-        listed = {m.manifest_path for m in here}
         label = snapshot_name(snapshot.snapshot_id, ordinals)
 
         def cell(
@@ -83,8 +94,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
                     "another branch"
                 )
                 cells.append(cell(manifest, "carried", reason=why))
-        gone = [m for path, m in before.items() if path not in listed]
-        made = [m for m in here if m.manifest_path not in before]
+        gone, made = _come_and_gone(tree, snapshot)
         if not gone:
             continue
         decoded = {m.manifest_path: table for m, table in tree.logical([*gone, *made], snapshot)}
@@ -144,6 +154,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
     is looked through once. Raises ValueError when several files match."""
     metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
+    tree.ahead(snapshots)
     every = {m.manifest_path: m for s in steps(snapshots, "snapshots") for m in tree.manifests(s)}
     mentions = {}
     for manifest, table in tree.stored(list(every.values())):

@@ -45,6 +45,8 @@ class Reach:
 def reach(tree: Tree, snapshots: Iterable[Snapshot]) -> Reach:
     """What these snapshots reach: lists, manifests, and the files of entries that are not DELETED."""
     lists, every = set(), {}
+    snapshots = list(snapshots)
+    tree.ahead(snapshots)
     for snapshot in steps(snapshots, "snapshots"):
         if snapshot.manifest_list:
             lists.add(snapshot.manifest_list)

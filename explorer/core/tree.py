@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import pyarrow as pa
@@ -21,6 +21,15 @@ class Tree(Protocol):
 
     def manifests(self, snapshot: Snapshot | None) -> list[ManifestFile]:
         """A snapshot's manifest list, in its order; nothing for None, the table before its first snapshot."""
+        ...
+
+    def ahead(self, snapshots: Iterable[Snapshot] = (), manifests: Iterable[ManifestFile] = ()) -> None:
+        """The lists of these snapshots, and these manifests, will be asked for soon, one after the other: who reads may
+        fetch them together."""
+        ...
+
+    def sizes(self, paths: Iterable[str]) -> Mapping[str, int]:
+        """Files' sizes in bytes; those that cannot be asked for are left out."""
         ...
 
     def stored(

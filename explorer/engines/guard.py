@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.engines import allowed
 from explorer.engines.plans import Unknown, Walk, strings
 from explorer.errors import AccessRefused, StatementFailed
-from explorer.io.storage import canonical
+from explorer.io.paths import canonical
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

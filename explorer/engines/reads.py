@@ -93,7 +93,7 @@ class ScanReport:
 
 
 @dataclass
-class Read:
+class SparkRead:
     """A read under way. `result` waits for the rows; `progress` and `cancel` may be called from any thread."""
 
     request: ReadRequest | SqlRequest
@@ -165,17 +165,17 @@ class ReadSession:
         self.engine = engine
         self._spark: SparkSession | None = None
         self._of: Any = None
-        self._waiting: deque[Read] = deque()
+        self._waiting: deque[SparkRead] = deque()
         self._lock = threading.Condition()
         self._worker: threading.Thread | None = None
 
-    def submit(self, request: ReadRequest | SqlRequest) -> Read:
+    def submit(self, request: ReadRequest | SqlRequest) -> SparkRead:
         """Queue a read. Raises NotPossible when too many wait already."""
         with self._lock:
             waiting = [r for r in self._waiting if not r.over]
             if len(waiting) >= QUEUE:
                 raise NotPossible(f"{len(waiting)} reads are waiting already: cancel one, or wait")
-            read = Read(request)
+            read = SparkRead(request)
             self._waiting.append(read)
             if self._worker is None or not self._worker.is_alive():
                 self._worker = threading.Thread(target=self._work, name="reads", daemon=True)
@@ -183,7 +183,7 @@ class ReadSession:
             self._lock.notify()
         return read
 
-    def read(self, request: ReadRequest | SqlRequest) -> Read:
+    def read(self, request: ReadRequest | SqlRequest) -> SparkRead:
         """Carry out a read and wait for it; a Watch is told of it and may cancel it. Raises ReadFailed."""
         read = self.submit(request)
         watch = listener()
@@ -215,7 +215,7 @@ class ReadSession:
             self._spark, self._of = self.engine.person_session(), engine
         return self._spark
 
-    def _carry_out(self, read: Read) -> None:
+    def _carry_out(self, read: SparkRead) -> None:
         try:
             spark = self.session()
             spark.sparkContext.setJobGroup(read.group, "iceberg-metadata-explorer", interruptOnCancel=True)

@@ -1,5 +1,6 @@
 """Decoded manifests on disk, as uncompressed Arrow IPC files: an immutable file is decoded once, and reopening it maps
-it into memory without reading what is not looked at. Narrow and metric columns apart.
+it into memory without reading what is not looked at. Narrow and metric columns apart. And the bytes of metadata files
+of stores, as they are: fetched once.
 
 Keyed by what identifies the bytes (see io.reader) and the version of this code; a damaged or missing cache file is just
 decoded again. The oldest files go when the cache outgrows its limit. The folder is the user's alone: others neither
@@ -8,10 +9,10 @@ read what was decoded nor put something there."""
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,7 +31,7 @@ def _folder() -> Path:
 
 def _file(key: str, part: str) -> str:
     name = hashlib.blake2b(f"{key}|{part}".encode(), digest_size=16).hexdigest()
-    return f"{_folder()}/{name[:2]}/{name}.arrow"
+    return f"{_folder()}/{name[:2]}/{name}.{'bytes' if part == 'bytes' else 'arrow'}"
 
 
 def get(key: str, part: str) -> pa.Table | None:
@@ -45,11 +46,45 @@ def get(key: str, part: str) -> pa.Table | None:
         return None
 
 
-def put(key: str, part: str, table: pa.Table) -> None:
-    """Keep a table. A full or read-only disk, or a folder that others write to, is no reason to fail: the table is just
-    not kept."""
-    _trim_once()
-    file = _file(key, part)
+def put(key: str, part: str, table: pa.Table) -> bool:
+    """Keep a table; whether it was. A full or read-only disk, or a folder that others write to, is no reason to fail:
+    it is just not kept."""
+
+    def write(scratch: str) -> None:
+        with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+
+    return _put(_file(key, part), write)
+
+
+def get_bytes(key: str) -> bytes | None:
+    """The bytes kept under a key, or None."""
+    if not_private(_folder()):
+        return None
+    try:
+        return Path(_file(key, "bytes")).read_bytes()
+    except OSError:
+        return None
+
+
+def bytes_kept(key: str) -> int:
+    """How many bytes are kept under a key; 0 for none."""
+    try:
+        return os.stat(_file(key, "bytes")).st_size
+    except OSError:
+        return 0
+
+
+def put_bytes(key: str, data: bytes) -> bool:
+    """Keep bytes; see `put`."""
+
+    def write(scratch: str) -> None:
+        Path(scratch).write_bytes(data)
+
+    return _put(_file(key, "bytes"), write)
+
+
+def _put(file: str, write: Callable[[str], None]) -> bool:
     scratch = f"{file}.{os.getpid()}.{threading.get_ident()}"
     with contextlib.suppress(OSError):
         if not os.path.isdir(os.path.dirname(file)):
@@ -57,27 +92,40 @@ def put(key: str, part: str, table: pa.Table) -> None:
             _folder().mkdir(mode=0o700, exist_ok=True)
             os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
         if not_private(_folder()):
-            return
+            return False
         try:
-            os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # Arrow opens it, but not so
-            with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-                writer.write_table(table)
+            os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # who writes opens it, but not so
+            write(scratch)
+            _make_room(os.stat(scratch).st_size)
             os.replace(scratch, file)
         except BaseException:
             os.unlink(scratch)
             raise
+        return True
+    return False
 
 
-@functools.cache
-def _trim_once() -> None:
-    """The first table a process keeps makes room, in the background."""
+class _Written:
+    """What this process wrote since it last made room."""
+
+    lock, bytes, trimmed = threading.Lock(), 0, False
+
+
+def _make_room(size: int) -> None:
+    """Count what is about to be kept. The first file a process keeps, and every 32nd part of the limit after that,
+    makes room in the background; so several processes overshoot the limit by that much each, and no more."""
+    with _Written.lock:
+        _Written.bytes += size
+        if _Written.trimmed and _Written.bytes < LIMIT_BYTES // 32:
+            return
+        _Written.bytes, _Written.trimmed = 0, True
     threading.Thread(target=trim, name="trim-cache", daemon=True).start()
 
 
 def trim(limit: int = LIMIT_BYTES) -> None:
     """Delete the longest unused files until the cache is below `limit` bytes."""
     files = []
-    for file in _folder().glob("*/*.arrow"):
+    for file in _folder().glob("*/*.*"):
         with contextlib.suppress(OSError):
             state = file.stat()
             files.append((max(state.st_atime, state.st_mtime), state.st_size, file))

@@ -9,14 +9,24 @@ from typing import Any
 
 from pyiceberg import catalog as pyiceberg
 from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInstalledError
 from pyiceberg.typedef import FrozenDict
 
-from explorer.errors import ExplorerError, TableNotFound
+from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.io.configuration import configuration, untrusted
 from explorer.io.home import sandbox_home
 
 SANDBOX = "sandbox"
+STORAGE = frozenset({
+    *(f"{kind}.{key}" for kind in ("s3", "client")
+      for key in ("access-key-id", "secret-access-key", "session-token", "region")),
+    "s3.endpoint", "s3.anonymous", "s3.force-virtual-addressing", "s3.connect-timeout", "s3.request-timeout",
+    "gcs.oauth2.token", "gcs.oauth2.token-expires-at", "gcs.project-id", "gcs.service.host",
+    "adls.account-name", "adls.account-host", "adls.account-key", "adls.sas-token", "adls.connection-string",
+    "adls.token", "adls.tenant-id", "adls.client-id", "adls.client-secret",
+})  # fmt: skip
+"""What a catalog's server may say of storage. None of it names a class, a proxy or a signer."""
+_PER_ACCOUNT = "adls.sas-token."
 
 
 @dataclass(frozen=True)
@@ -52,27 +62,47 @@ def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, s
     return {**{str(k): str(v) for k, v in configured.items()}, **(extra or {})}
 
 
-def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog:
-    """Connect to a catalog. Raises TableNotFound when it is not configured or cannot be reached."""
+def properties_of(name: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """`properties` of a catalog that there is. Raises TableNotFound."""
     if name not in configured() and not extra:
         known = ", ".join(configured())
         raise TableNotFound(
             f"no catalog {name!r} is configured (known: {known}); add it to .pyiceberg.yaml or pass properties"
             + (f". {notice}" if (notice := untrusted()) else "")
         )
+    return properties(name, extra)
+
+
+def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog:
+    """Connect to a catalog. Raises TableNotFound when it is not configured or cannot be reached."""
+    own = properties_of(name, extra)
     if name == SANDBOX and not (sandbox_home() / "catalog.db").is_file() and not extra:
         raise TableNotFound("the sandbox catalog does not exist yet: run `iceberg-explorer demo` to make its tables")
     # pyiceberg read its configuration when it was imported, the working folder's too: ours takes its place.
     pyiceberg._ENV_CONFIG.config = FrozenDict(**configuration())
     try:
-        catalog = load_catalog(name, **{**properties(name, extra), "init_catalog_tables": "false"})
+        catalog = load_catalog(name, **{**own, "init_catalog_tables": "false"})
+    except NotInstalledError as error:
+        ours = _extra(own)
+        fix = f"a package is missing: pip install 'iceberg-metadata-explorer[{ours}]'" if ours else _redacted(error)
+        raise TableNotFound(f"catalog {name!r} cannot be opened: {fix}") from error
     except Exception as error:
         raise TableNotFound(f"catalog {name!r} cannot be opened: {type(error).__name__}: {_redacted(error)}") from error
     # Table properties may name a FileIO class to import and an endpoint to send credentials to: neither is for
     # whoever wrote the table to choose, so only the catalog's own properties make a FileIO.
-    own = catalog._load_file_io
-    catalog._load_file_io = lambda properties=None, location=None: own({}, location)  # type: ignore[method-assign]
+    load_file_io = catalog._load_file_io
+    catalog._load_file_io = lambda properties=None, location=None: load_file_io({}, location)  # type: ignore[method-assign]
     return catalog
+
+
+def _extra(own: Mapping[str, str]) -> str:
+    """The extra of this package that a catalog with these properties needs."""
+    uri, kind = own.get("uri", ""), own.get("type", "")
+    if kind == "glue":
+        return "glue"
+    if kind == "hive" or uri.startswith("thrift:"):
+        return "hive"
+    return "postgres" if uri.startswith("postgres") else ""
 
 
 def split(table: str, catalog: str | None = None) -> tuple[str, str]:
@@ -85,13 +115,30 @@ def split(table: str, catalog: str | None = None) -> tuple[str, str]:
     return catalog or SANDBOX, table
 
 
-def metadata_location(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> str:
-    """Where the catalog's pointer points now. Raises TableNotFound."""
+@dataclass(frozen=True)
+class Pointer:
+    """Where a catalog's pointer points, and the properties that the catalog's server gave for reading what is there:
+    secrets, never to be shown."""
+
+    metadata_location: str
+    storage: Mapping[str, str]
+
+
+def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> Pointer:
+    """What a catalog says of a table now. Raises TableNotFound; NotSupported when its server wants to sign each request
+    itself."""
     catalog = load(name, extra)
     try:
         if (location := _sql_pointer(catalog, identifier)) is not None:
-            return location
-        return catalog.load_table(identifier).metadata_location
+            return Pointer(location, {})
+        given = _listen(catalog)
+        location = catalog.load_table(identifier).metadata_location
+        if str(given.get("s3.remote-signing-enabled", "")).lower() == "true" and "s3.access-key-id" not in given:
+            raise NotSupported(
+                f"the catalog {name!r} signs each request to its storage itself (remote signing), which is not "
+                "supported here: let it vend credentials, or give keys of your own"
+            )
+        return Pointer(location, {k: str(v) for k, v in given.items() if k in STORAGE or k.startswith(_PER_ACCOUNT)})
     except (NoSuchTableError, NoSuchNamespaceError) as error:
         near = [t.identifier for t in tables(name, extra)][:8]
         raise TableNotFound(
@@ -103,6 +150,25 @@ def metadata_location(name: str, identifier: str, extra: Mapping[str, str] | Non
         raise TableNotFound(
             f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error)}"
         ) from error
+
+
+def _listen(catalog: Catalog) -> dict[str, Any]:
+    """What a REST server says of storage: in its configuration, and, once a table is loaded, for the table, credentials
+    for its location above all. What the table's own metadata says is not in it."""
+    from pyiceberg.catalog.rest import RestCatalog
+
+    given: dict[str, Any] = {}
+    if isinstance(catalog, RestCatalog):
+        given |= catalog.properties
+        usual = catalog._response_to_table
+
+        def listening(identifier: Any, response: Any) -> Any:
+            own = catalog._resolve_storage_credentials(response.storage_credentials, response.metadata_location)
+            given.update({**response.config, **own})
+            return usual(identifier, response)
+
+        catalog._response_to_table = listening  # type: ignore[method-assign, assignment]
+    return given
 
 
 def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Iterator[CatalogTable]:

@@ -6,12 +6,13 @@ import itertools
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from explorer.errors import TableNotFound, UnreadableFile
 from explorer.io import budget, catalogs
 from explorer.io.metadata import parse_metadata
-from explorer.io.storage import Storage, canonical, local_path
+from explorer.io.paths import canonical, local_path
+from explorer.io.storage import Storage
 
 SAME_VERSION = 50
 """Metadata files of one version that are looked into to choose the newest."""
@@ -21,15 +22,23 @@ METADATA_NAME = re.compile(r"^(?:v(\d+)|(\d+)-[0-9a-fA-F-]+|.*?)(\.gz)?\.metadat
 @dataclass(frozen=True)
 class Location:
     """Where a table was found. `reason` says in words why this metadata file was chosen; `catalog` and `identifier`
-    are None for a table opened by path; `asked` is what was looked for, so that it can be looked for again."""
+    are None for a table opened by path; `properties` are the user's own, `given` those that the catalog's server adds
+    for storage; `asked` is what was looked for, so that it can be looked for again."""
 
     name: str
     metadata_location: str
     reason: str
     catalog: str | None = None
     identifier: str | None = None
-    properties: Mapping[str, str] | None = None
+    properties: Mapping[str, str] | None = field(default=None, repr=False)
+    given: Mapping[str, str] = field(default_factory=dict, repr=False)
     asked: str = ""
+
+    def renewed(self) -> Mapping[str, str]:
+        """What the catalog's server gives now: credentials that it vends expire. Raises TableNotFound."""
+        if self.catalog is None or self.identifier is None or not self.given:
+            return {}
+        return catalogs.pointer(self.catalog, self.identifier, self.properties).storage
 
 
 def metadata_version(path: str) -> int | None:
@@ -40,8 +49,11 @@ def metadata_version(path: str) -> int | None:
 
 def locate(table: str, catalog: str | None = None, properties: Mapping[str, str] | None = None) -> Location:
     """Find a table. Raises TableNotFound, saying what was looked for and what is there instead."""
-    location = _by_path(table, properties or {}) if _is_path(table) else _by_name(table, catalog, properties)
-    return replace(location, asked=table)
+    if not _is_path(table):
+        return replace(_by_name(table, catalog, properties), asked=table)
+    if catalog is not None:  # a path in its storage
+        properties = catalogs.properties_of(catalog, properties)
+    return replace(_by_path(table, properties or {}), asked=table)
 
 
 def _is_path(table: str) -> bool:
@@ -56,9 +68,10 @@ def _is_path(table: str) -> bool:
 
 def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | None) -> Location:
     name, identifier = catalogs.split(table, catalog)
-    pointer = catalogs.metadata_location(name, identifier, properties)
+    pointer = catalogs.pointer(name, identifier, properties)
     reason = f"the catalog {name!r} points to it"
-    return Location(f"{name}.{identifier}", pointer, reason, name, identifier, catalogs.properties(name, properties))
+    own = catalogs.properties(name, properties)
+    return Location(f"{name}.{identifier}", pointer.metadata_location, reason, name, identifier, own, pointer.storage)
 
 
 def _by_path(table: str, properties: Mapping[str, str]) -> Location:
@@ -92,18 +105,11 @@ def _names(folder: str, most: int = budget.NAMES) -> list[str]:
 
 
 def _remote_folder(path: str, properties: Mapping[str, str]) -> Location:
-    from pyiceberg.io.pyarrow import PyArrowFileIO
-
-    storage = PyArrowFileIO(dict(properties))
-    scheme, netloc, folder = storage.parse_location(path + "/metadata", dict(properties))
     try:
-        from pyarrow.fs import FileSelector
-
-        infos = storage.fs_by_scheme(scheme, netloc).get_file_info(FileSelector(folder))
-    except Exception as error:
-        raise TableNotFound(f"{path}: cannot list its metadata folder: {error}") from error
-    budget.within(len(infos), budget.NAMES, path, "names in its metadata folder")
-    names = [info.base_name for info in infos]
+        names = Storage([path], properties).names(f"{path}/metadata")
+    except UnreadableFile as error:
+        raise TableNotFound(f"{path}: cannot list its metadata folder: {error.cause}") from error
+    budget.within(len(names), budget.NAMES, path, "names in its metadata folder")
     files = [name for name in names if METADATA_NAME.match(name)]
     if not files:
         raise TableNotFound(f"{path}: not an Iceberg table folder: no metadata/*.metadata.json in it")

@@ -23,10 +23,9 @@ def read_footer(storage: Storage, path: str) -> dict[str, Any]:
     (num_rows, total_byte_size, and per column: min, max, null_count, compressed size, codec, encodings).
 
     Only the end of the file is read. Raises UnreadableFile."""
-    size = storage.size(path)
+    tail, size = storage.tail(path, TAIL)
     if size < 12:
         raise UnreadableFile(path, f"too short for a Parquet file: {size} bytes")
-    tail = storage.read(path, max(0, size - TAIL), min(TAIL, size))
     if tail[-4:] != b"PAR1":
         raise UnreadableFile(path, f"not a Parquet file: it ends with {tail[-4:]!r}, not b'PAR1'")
     length = int.from_bytes(tail[-8:-4], "little") + 8

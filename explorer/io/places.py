@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from explorer.errors import UnreadableFile
-from explorer.io.storage import below, canonical, split_store
+from explorer.io.paths import below, canonical, split_store
 
 
 def metadata_folder(metadata_location: str) -> str:

@@ -12,24 +12,26 @@ from explorer.io.json_text import load_json
 from explorer.io.storage import Storage
 
 MAGIC = b"PFA1"
-MAX_FOOTER = 16 << 20
+TAIL, MAX_FOOTER = 16 << 10, 16 << 20
 
 
 def read_footer(storage: Storage, path: str) -> dict[str, Any]:
     """The footer's JSON: `blobs` (type, fields, snapshot-id, sequence-number, offset, length, properties) and
     `properties`. Raises UnreadableFile saying which part of the file is wrong."""
-    size = storage.size(path)
+    tail, size = storage.tail(path, TAIL)
     if size < 16:
         raise UnreadableFile(path, f"too short for a Puffin file: {size} bytes")
-    tail = storage.read(path, size - 12, 12)
-    if tail[8:] != MAGIC:
-        raise UnreadableFile(path, f"not a Puffin file: it ends with {tail[8:]!r}, not {MAGIC!r}")
-    length, compressed = int.from_bytes(tail[:4], "little", signed=True), tail[4] & 1
+    if tail[-4:] != MAGIC:
+        raise UnreadableFile(path, f"not a Puffin file: it ends with {tail[-4:]!r}, not {MAGIC!r}")
+    length, compressed = int.from_bytes(tail[-12:-8], "little", signed=True), tail[-8] & 1
     if not 0 <= length <= size - 16:
         raise UnreadableFile(path, f"the Puffin footer claims {length} bytes in a file of {size}")
     budget.within(length, MAX_FOOTER, path, "bytes of Puffin footer")
-    payload = storage.read(path, size - 12 - length, length)
-    if storage.read(path, size - 16 - length, 4) != MAGIC:
+    if length + 16 > len(tail):
+        tail = storage.read(path, size - 16 - length, length + 16)
+    begin = len(tail) - 16 - length
+    payload = tail[begin + 4 : begin + 4 + length]
+    if tail[begin : begin + 4] != MAGIC:
         raise UnreadableFile(path, "the Puffin footer does not start with its magic")
     try:
         if compressed:

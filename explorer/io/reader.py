@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,8 @@ from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import avro, budget, cache, manifests, parquet, places, puffin
 from explorer.io.locate import Location
 from explorer.io.metadata import parse_metadata
-from explorer.io.storage import Storage, canonical, local_path
+from explorer.io.paths import canonical, local_path
+from explorer.io.storage import Storage
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
@@ -53,6 +55,10 @@ UNPACKING = 8
 """How many times its bytes a manifest takes while it is decoded, about."""
 
 
+_ONE_OF_ITS_NAME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""A metadata file with a UUID in its name is written once; v3.metadata.json may be written again."""
+
+
 def _bytes(read: Entries) -> int:
     return 1000 if read.value is None else int(read.value.nbytes) + 1000
 
@@ -76,6 +82,12 @@ def _undamaged(read: Read[T]) -> T:
     return read.value
 
 
+def read_metadata(storage: Storage, path: str) -> tuple[TableMetadata, list[Problem]]:
+    """A metadata file, and what is wrong with it. Raises UnreadableFile."""
+    read = storage.kept if _ONE_OF_ITS_NAME.search(path) else storage.read
+    return parse_metadata(read(path, limit=budget.METADATA), path)
+
+
 class TableReader:
     """Reads the files of one table, lazily: creating it reads metadata.json and nothing else."""
 
@@ -84,8 +96,9 @@ class TableReader:
         self.extra_roots = tuple(roots)
         path, here = location.metadata_location, places.table_folder(location.metadata_location)
         own = places.own_folders(path)
-        first = Storage([places.metadata_folder(path), *roots], location.properties)
-        self.metadata, problems = parse_metadata(first.read(path, limit=budget.METADATA), path)
+        keys = (location.properties, location.given, location.renewed)
+        first = Storage([places.metadata_folder(path), *roots], *keys)
+        self.metadata, problems = read_metadata(first, path)
         stated, moved = self.metadata.location, None
         if not stated or _same_place(stated, here):
             pass
@@ -101,7 +114,7 @@ class TableReader:
             cause = f"opened from {here}, but the table says it lives at {stated}: copied or edited"
             problems.append(Problem(path, cause, "/location", "paths below it are read from the copy", "info"))
         self.problems = tuple(problems)
-        self.storage = Storage([*own, *roots], location.properties, moved)
+        self.storage = Storage([*own, *roots], *keys, moved=moved)
         self._lock = threading.Lock()
         self._lists: LRUCache[int, Listed] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
         self._entries: LRUCache[tuple[str, bool], Entries] = LRUCache(MEMORY_BYTES, getsizeof=_bytes)
@@ -123,7 +136,7 @@ class TableReader:
 
     def _read_list(self, snapshot: Snapshot) -> Listed:
         if snapshot.manifest_list is not None:
-            data = self.storage.read(snapshot.manifest_list, limit=budget.MANIFEST)
+            data = self.storage.kept(snapshot.manifest_list, limit=budget.MANIFEST)
             with budget.reading(len(data) * UNPACKING, snapshot.manifest_list):
                 container = avro.open_container(data, snapshot.manifest_list)
                 listed, problems = manifests.manifest_files(container)
@@ -131,7 +144,7 @@ class TableReader:
         inline, problems = [], []
         for path in snapshot.manifests:
             try:
-                data = self.storage.read(path, limit=budget.MANIFEST)
+                data = self.storage.kept(path, limit=budget.MANIFEST)
                 header = avro.open_container(data, path, header_only=True)
                 inline.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
             except UnreadableFile as error:
@@ -145,7 +158,7 @@ class TableReader:
         with self._lock:
             if path in self._bytes:
                 return self._bytes[path]
-        container = avro.open_container(self.storage.read(path, limit=budget.MANIFEST), path)
+        container = avro.open_container(self.storage.kept(path, limit=budget.MANIFEST), path)
         if sum(len(block.data) for block in container.blocks) < 4 << 20:
             with self._lock:
                 self._bytes[path] = container
@@ -174,7 +187,7 @@ class TableReader:
                 if (known := self._remembered(path, keys[path], metrics)) is not None:
                     reads[path] = known
                 else:
-                    packed[path] = self.storage.read(path, limit=budget.MANIFEST)
+                    packed[path] = self.storage.kept(path, manifest.manifest_length, budget.MANIFEST)
             except UnreadableFile as error:
                 reads[path] = _unreadable(error)
         try:
@@ -248,11 +261,21 @@ class TableReader:
             identity = ["local", real, state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns, length]
         return json.dumps(identity) if length is not None and length >= cache.SMALLEST else None
 
+    def ahead(self, snapshots: Iterable[Snapshot] = (), manifests: Iterable[ManifestFile] = ()) -> None:
+        """These snapshots' manifest lists, and these manifests, will be asked for soon: what is in a store is fetched
+        meanwhile. Returns at once."""
+        with self._lock:
+            lists = [s for s in snapshots if s.manifest_list and s.snapshot_id not in self._lists]
+            files = [m for m in manifests if (m.manifest_path, False) not in self._entries]
+        self.storage.ahead([(str(s.manifest_list), None) for s in lists], budget.MANIFEST)
+        self.storage.ahead([(m.manifest_path, m.manifest_length) for m in files], budget.MANIFEST)
+
     def many_entries(
         self, wanted: Iterable[ManifestFile], metrics: bool = False
     ) -> Iterator[tuple[ManifestFile, Entries]]:
         """`entries` of several manifests, decoded a few at a time on threads, in the order given."""
         wanted = list(wanted)
+        self.ahead(manifests=wanted)
         return steps(self._many_entries(wanted, metrics), "manifests", len(wanted))
 
     def _many_entries(self, wanted: Sequence[ManifestFile], metrics: bool) -> Iterator[tuple[ManifestFile, Read]]:
@@ -284,7 +307,7 @@ class TableReader:
 
     def metadata_file(self, path: str) -> tuple[TableMetadata, list[Problem]]:
         """An older metadata file of this table. Raises UnreadableFile."""
-        return parse_metadata(self.storage.read(path, limit=budget.METADATA), path)
+        return read_metadata(self.storage, path)
 
     def parquet_footer(self, path: str) -> dict[str, Any]:
         """See io.parquet.read_footer."""

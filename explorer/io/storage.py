@@ -1,4 +1,4 @@
-"""Bytes of a table's files through pyiceberg's FileIO, only below allowed roots.
+"""Bytes of a table's files, local or in a store (io.stores, else pyiceberg's FileIO), only below allowed roots.
 
 Paths come from metadata that strangers wrote, so nothing outside the table's own location (and the roots the caller
 adds) is opened, and nothing but regular files of a bounded size. A table that was copied keeps the old absolute paths:
@@ -7,92 +7,68 @@ copy."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
-import re
 import stat
-from collections.abc import Mapping, Sequence
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlparse
 
 from pyiceberg.io import FileIO, load_file_io
 
-from explorer.errors import OutsideRoots, UnreadableFile
-from explorer.io import budget
+from explorer.errors import AccessRefused, ExplorerError, OutsideRoots, UnreadableFile
+from explorer.io import budget, cache
+from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path
+from explorer.io.stores import IN_FLIGHT, explained, names_in, plain_key, refused, requests, split_uri, store_of
+from explorer.progress import listener
 
-SAME_STORE = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss", "wasb": "abfs"}
-"""Hadoop's other names for one store."""
-LONGEST = 8192
-"""Characters of a path; file systems and stores allow fewer."""
+if TYPE_CHECKING:
+    from obstore import GetOptions
+    from obstore.store import ObjectStore
 
-
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-"""Of a URI; a single letter is a Windows drive."""
-_DOTS = re.compile(r"(?:^|[/\\])\.\.?(?:[/\\]|$)")
-
-
-def local_path(path: str) -> str | None:
-    """The local file system path of a plain path or file: URI; None for object storage. Nothing in it is decoded, and
-    `?` and `#` are letters like others, as they are for Iceberg's own readers."""
-    if path.startswith("file:"):
-        rest = path.removeprefix("file:")
-        return "/" + rest[2:].partition("/")[2] if rest.startswith("//") else rest
-    return None if _SCHEME.match(path) else path
-
-
-def canonical(path: str) -> str:
-    """One spelling for a path: local ones absolute with links resolved, others with '.' and '..' folded away. Raises
-    UnreadableFile for what is no path."""
-    if len(path) > LONGEST:
-        raise UnreadableFile(f"{path[:100]}…", f"is no path: it has {len(path):,} characters")
-    local = local_path(path)
-    if not path or local == "" or "\0" in (path if local is None else local):
-        raise UnreadableFile(path, "is no path: it is empty, or has a NUL byte")
-    try:
-        if local is not None:
-            return os.path.realpath(local)
-    except (ValueError, OSError) as error:  # half a character, or a loop of links
-        raise UnreadableFile(path, f"is no path: {error}") from error
-    scheme, _, rest = path.partition(":")
-    authority, _, inner = rest.removeprefix("//").partition("/")
-    folded = os.path.normpath("/" + inner.lstrip("/"))
-    return f"{SAME_STORE.get(scheme.lower(), scheme.lower())}://{authority}{folded}"
-
-
-def split_store(path: str) -> tuple[str, str]:
-    """(scheme and authority, path in it) of a canonical path; the first is empty for local ones."""
-    start = path.find("://") + 3
-    if start < 3:
-        return "", path
-    slash = path.find("/", start)
-    return (path, "/") if slash < 0 else (path[:slash], path[slash:])
-
-
-def below(path: str, root: str) -> bool:
-    """Whether a canonical path lies in a canonical root folder."""
-    (store, inner), (root_store, root_inner) = split_store(path), split_store(root)
-    return store == root_store and (inner == root_inner or inner.startswith(root_inner.rstrip("/") + "/"))
-
+T = TypeVar("T")
 
 FOLDERS = 1000
 """Folders whose links are remembered as resolved."""
 
 
 class Storage:
-    """Reads files below `roots`. `moved` is (location in the metadata, folder it was copied to), when they differ."""
+    """Reads files below `roots`. `properties` are the user's, `given` what a catalog's server adds, which `renew` asks
+    for anew when they are refused. `moved` is (location in the metadata, folder it was copied to), when they differ."""
 
     def __init__(
-        self, roots: Sequence[str], properties: Mapping[str, str] | None = None, moved: tuple[str, str] | None = None
+        self,
+        roots: Sequence[str],
+        properties: Mapping[str, str] | None = None,
+        given: Mapping[str, str] | None = None,
+        renew: Callable[[], Mapping[str, str]] = dict,
+        *,
+        moved: tuple[str, str] | None = None,
     ) -> None:
         self.roots = [canonical(root) for root in roots]
         self.moved = moved
-        self._properties = dict(properties or {})
+        self._own = dict(properties or {})
+        self._given, self._renew = dict(given or {}), renew
         self._file_ios: dict[str, FileIO] = {}
+        self._stores: dict[str, ObjectStore | None] = {}
         self._folders: dict[str, str] = {}
+        self._flights: dict[str, Future[bytes | None]] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def _properties(self) -> dict[str, str]:
+        return {**self._own, **self._given}
 
     @property
     def identity(self) -> str:
-        """What else than its path decides which bytes a file has: the store and the account. A digest."""
-        return hashlib.blake2b(repr(sorted(self._properties.items())).encode(), digest_size=16).hexdigest()
+        """What else than its path decides which bytes a file has: the store and the account, as the user names them. A
+        digest."""
+        return hashlib.blake2b(repr(sorted(self._own.items())).encode(), digest_size=16).hexdigest()
 
     def resolve(self, path: str) -> str:
         """Where a path of the metadata is really looked up; differs from `path` only in a copied table."""
@@ -136,7 +112,7 @@ class Storage:
         """(the path looked up, its canonical form, the root it is below)."""
         if not isinstance(path, str):
             raise UnreadableFile(repr(path)[:100], "is no path")
-        if _DOTS.search(path):  # one reader follows links first, another folds `..` first
+        if DOTS.search(path):  # one reader follows links first, another folds `..` first
             raise OutsideRoots(path, "has `.` or `..` in it, which readers take in different ways: it was not opened")
         resolved = self.resolve(path)
         real = self.canonical(resolved)
@@ -171,29 +147,191 @@ class Storage:
                     size = _part(path, state.st_size, offset, length, limit)
                     file.seek(offset)
                     return file.read(size)
-            with self._io(resolved).new_input(resolved).open() as stream:
+        except FileNotFoundError as error:
+            where = f" (looked for at {resolved})" if resolved != path else ""
+            raise UnreadableFile(path, f"the file does not exist{where}") from error
+        except OSError as error:
+            raise UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}") from error
+
+        def get(store: ObjectStore, key: str) -> bytes:
+            if length is not None:
+                asked: GetOptions = {"range": (offset, offset + length)}
+            else:
+                asked = {"range": {"offset": offset}} if offset else {}
+            answer = store.get(key, options=asked)  # one request; its head tells the size
+            _part(path, answer.meta["size"], offset, length, limit)
+            return bytes(answer.bytes())
+
+        def read(io: FileIO) -> bytes:
+            with io.new_input(resolved).open() as stream:
                 stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
                 size = _part(path, stream.tell(), offset, length, limit)
                 stream.seek(offset)
                 return bytes(stream.read(size))
-        except FileNotFoundError as error:
-            where = f" (looked for at {resolved})" if resolved != path else ""
-            raise UnreadableFile(path, f"the file does not exist{where}") from error
+
+        return self._ask(path, resolved, get, read)
+
+    def _ask(
+        self,
+        path: str,
+        resolved: str,
+        get: Callable[[ObjectStore, str], T],
+        read: Callable[[FileIO], T],
+        again: bool = True,
+    ) -> T:
+        """Ask the store of a URI, by obstore or else by FileIO, and once more with new credentials where those that a
+        catalog gave are refused. Raises UnreadableFile."""
+        before = self._given
+        try:
+            store, key = self._store(resolved)
+            return read(self._io(resolved)) if store is None else get(store, key)
         except UnreadableFile:
             raise
+        except FileNotFoundError as error:
+            raise UnreadableFile(path, "the file does not exist") from error
         except Exception as error:  # every object store client has errors of its own
-            raise UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}") from error
+            if again and refused(error) and self._renewed(before):
+                return self._ask(path, resolved, get, read, again=False)
+            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, self._properties)}") from error
+
+    def _renewed(self, before: Mapping[str, str]) -> bool:
+        """Whether there are other credentials now than those before."""
+        if not before:
+            return False
+        with self._lock:
+            if self._given is before:
+                try:
+                    given = dict(self._renew())
+                except ExplorerError:
+                    return False
+                if not given or given == before:
+                    return False
+                self._given = given
+                self._stores.clear()
+                self._file_ios.clear()
+        return True
+
+    def kept(self, path: str, length: int | None = None, limit: int = budget.DATA) -> bytes:
+        """`read` of a whole file that never changes: one of a store is fetched once, and kept in the disk cache. One
+        that has another length than was said is fetched again. Raises as `read` does."""
+        resolved, _, _ = self._checked(path)
+        if local_path(resolved) is not None:
+            return self.read(path, limit=limit)
+        with self._lock:
+            flight = self._flights.pop(path, None)
+        data = flight.result() if flight is not None else None
+        if data is None:
+            data = cache.get_bytes(self._cache_key(resolved))
+        if data is None or (length is not None and len(data) != length):
+            data = self.read(path, limit=limit)
+            cache.put_bytes(self._cache_key(resolved), data)
+        budget.within(len(data), limit, path)
+        return data
+
+    def ahead(self, wanted: Iterable[tuple[str, int | None]], limit: int) -> None:
+        """Fetch files of a store that `kept` will be asked for soon, as many at once as the process allows; (path,
+        length or None). Returns at once. Stops when who waits for this thread's work cancels it."""
+        watch = listener()
+        todo: deque[str] = deque()
+        for path, length in wanted:
+            with contextlib.suppress(AccessRefused, UnreadableFile):  # whoever asks for it is told
+                resolved, _, _ = self._checked(path)
+                if local_path(resolved) is None:
+                    size = cache.bytes_kept(self._cache_key(resolved))
+                    if not size or (length is not None and size != length):
+                        todo.append(path)
+
+        def next_one() -> None:
+            with self._lock:
+                while todo and todo[0] in self._flights:
+                    todo.popleft()
+                if not todo or (watch is not None and watch.cancelled):
+                    return
+                path = todo.popleft()
+                self._flights[path] = requests().submit(fetch, path)
+
+        def fetch(path: str) -> bytes | None:
+            """None when it is in the cache now."""
+            try:
+                data = self.read(path, limit=limit)
+                if not cache.put_bytes(self._cache_key(self.resolve(path)), data):
+                    return data
+                with self._lock:
+                    self._flights.pop(path, None)
+                return None
+            finally:
+                next_one()
+
+        for _ in range(IN_FLIGHT):
+            next_one()
+
+    def _cache_key(self, resolved: str) -> str:
+        return json.dumps(["remote", self.identity, resolved])
+
+    def tail(self, path: str, length: int) -> tuple[bytes, int]:
+        """The last bytes of a file, at most `length`, and its size. Raises as `read` does."""
+        resolved, _, _ = self._checked(path)
+        if local_path(resolved) is not None:
+            size = self.size(path)
+            return self.read(path, max(0, size - length), min(length, size)), size
+
+        def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
+            answer = store.get(key, options={"range": {"suffix": length}})
+            return bytes(answer.bytes()), answer.meta["size"]
+
+        def read(_: FileIO) -> tuple[bytes, int]:
+            size = self.size(path)
+            return self.read(path, max(0, size - length), min(length, size)), size
+
+        return self._ask(path, resolved, get, read)
+
+    def _store(self, resolved: str) -> tuple[ObjectStore | None, str]:
+        """The store that reads a URI, and the key there; None where FileIO does."""
+        scheme, bucket, key = split_uri(resolved)
+        name = f"{scheme}://{bucket}"
+        if name not in self._stores:
+            self._stores[name] = store_of(resolved, self._properties)
+        return self._stores[name] if plain_key(key) else None, key
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files in a folder of a store. Raises as `read` does."""
+        resolved, _, _ = self._checked(folder)
+
+        def listed(_: FileIO) -> list[str]:
+            from pyarrow.fs import FileSelector
+            from pyiceberg.io.pyarrow import PyArrowFileIO
+
+            storage = PyArrowFileIO(self._properties)
+            scheme, netloc, place = storage.parse_location(resolved, self._properties)
+            return [i.base_name for i in storage.fs_by_scheme(scheme, netloc).get_file_info(FileSelector(place))]
+
+        return self._ask(folder, resolved, names_in, listed)
+
+    def sizes(self, paths: Sequence[str]) -> list[int | None]:
+        """The size of each file, those of stores asked for together; None where it cannot be told."""
+
+        def ask(path: str) -> int | None:
+            try:
+                return cache.bytes_kept(self._cache_key(self.resolve(path))) or self.size(path)
+            except (AccessRefused, UnreadableFile):
+                return None
+
+        if all(local_path(self.resolve(path)) is not None for path in paths):
+            return list(map(ask, paths))
+        return list(requests().map(ask, paths))
 
     def size(self, path: str) -> int:
         """Size in bytes. Raises as `read` does."""
         resolved, real, _ = self._checked(path)
+        if local_path(resolved) is None:
+            return self._ask(
+                path, resolved, lambda store, key: store.head(key)["size"], lambda io: len(io.new_input(resolved))
+            )
         try:
-            if local_path(resolved) is not None:
-                return os.lstat(real).st_size
-            return len(self._io(resolved).new_input(resolved))
+            return os.lstat(real).st_size
         except FileNotFoundError as error:
             raise UnreadableFile(path, "the file does not exist") from error
-        except Exception as error:
+        except OSError as error:
             raise UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}") from error
 
 

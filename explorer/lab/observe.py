@@ -19,7 +19,7 @@ from explorer.engines.guard import run
 from explorer.engines.reads import failure
 from explorer.engines.spark import SparkEngine, shared_engine
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
-from explorer.io.storage import local_path
+from explorer.io.paths import local_path
 from explorer.lab import java as reflect
 from explorer.maintenance import catalog_and_name, check_known, check_writable, checked_write
 from explorer.table import Table

@@ -27,7 +27,7 @@ QUIET_S, SHOWN_S = 0.4, 0.25
 
 
 class Task:
-    """Work under way, in the words of engines.reads.Read. May be used from any thread."""
+    """Work under way, in the words of engines.reads.SparkRead. May be used from any thread."""
 
     def __init__(self, work: Callable[[], Any], owner: object) -> None:
         self.owner = owner

@@ -16,7 +16,7 @@ from explorer.collection import Collection
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.row_diff import RowDiff
 from explorer.core.units import count, human_bytes
-from explorer.engines.reads import Read, ReadRequest, ReadSession, SqlRequest, metadata_columns
+from explorer.engines.reads import ReadRequest, ReadSession, SparkRead, SqlRequest, metadata_columns
 from explorer.table import Table
 from explorer.ui.background import ELSEWHERE, HERE, Job, Pool, answered
 from explorer.ui.pane import GraphPane
@@ -125,13 +125,13 @@ class ReadPanel:
         """Read, through the session's queue."""
         ask = self.asking()
 
-        def read() -> tuple[Asked, Read]:
+        def read() -> tuple[Asked, SparkRead]:
             asked = ask()
             return asked, self.reads.read(asked.request)
 
         self.job.start(read, lambda answer: self.fill(*answer), "Reading through Spark…")
 
-    def fill(self, asked: Asked, read: Read) -> None:
+    def fill(self, asked: Asked, read: SparkRead) -> None:
         """The rows, and what the scan took."""
         rows = shown = read.result()
         self.job.say(f"{count(rows.num_rows, 'row')} in {read.progress().seconds:.1f} s. {asked.about}")

@@ -13,7 +13,7 @@ import pytest
 
 import explorer
 from explorer.errors import AccessRefused, OutsideRoots, UnreadableFile
-from explorer.io.storage import canonical
+from explorer.io.paths import canonical
 from explorer.reading import another, check_readable, reading
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 

@@ -23,7 +23,7 @@ from explorer import maintenance
 from explorer.errors import ExplorerError
 from explorer.inspection import inspect
 from explorer.io import avro
-from explorer.io.storage import local_path
+from explorer.io.paths import local_path
 from explorer.scenarios import NAMESPACE
 from tests.security.build import avro_file
 

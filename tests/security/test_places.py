@@ -14,9 +14,10 @@ import explorer
 from explorer.errors import AccessRefused, OutsideRoots, TableNotFound, UnreadableFile
 from explorer.io import cache, catalogs, configuration, home, isolated
 from explorer.io.locate import Location
+from explorer.io.paths import below, canonical
 from explorer.io.places import location_is_own, own_folders
 from explorer.io.reader import TableReader
-from explorer.io.storage import Storage, below, canonical
+from explorer.io.storage import Storage
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 

@@ -15,7 +15,7 @@ from explorer.engines import allowed, confine, guard
 from explorer.engines.reads import ReadSession, SqlRequest
 from explorer.engines.spark import SparkEngine, gateway_pid
 from explorer.errors import AccessRefused, StatementFailed
-from explorer.io.storage import canonical
+from explorer.io.paths import canonical
 from tests.security import harmless, sql_cases
 from tests.security.canary import Canary
 from tests.security.generator import statement

@@ -1,0 +1,162 @@
+"""Object stores read by obstore: one GET for a file or a part of it, tried again when the store is busy, with limits on
+how long anything may take. ADR 12 says why, and what is left to pyiceberg's FileIO."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from explorer.core.secrets import redacted
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig
+
+CONNECT_S, READ_S, WHOLE_S, RETRY_S, RETRIES = 5.0, 20.0, 300.0, 60.0, 5
+"""How long a connection, a silence, and one file may take; how long, and how often, it is tried again."""
+
+IN_FLIGHT = 64
+"""Requests under way at once, of all sessions together."""
+
+KEYS = {
+    "endpoint": ("s3.endpoint",),
+    "access_key_id": ("s3.access-key-id", "client.access-key-id"),
+    "secret_access_key": ("s3.secret-access-key", "client.secret-access-key"),
+    "session_token": ("s3.session-token", "client.session-token"),
+    "region": ("s3.region", "client.region"),
+}
+"""obstore's names for S3, and pyiceberg's, the first of which wins."""
+LEFT = (
+    "py-io-impl", "s3.profile-name", "client.profile-name", "s3.role-arn", "client.role-arn", "s3.proxy-uri",
+    "s3.retry-strategy-impl", "s3.signer", "s3.resolve-region", "gcs.service.host",
+)  # fmt: skip
+"""With one of these, pyiceberg's FileIO reads: it knows how."""
+
+
+@functools.cache
+def requests() -> ThreadPoolExecutor:
+    """The threads that wait for stores. Each question has at most IN_FLIGHT requests waiting here, so nobody waits
+    longer for a turn than others have questions."""
+    return ThreadPoolExecutor(IN_FLIGHT, "store")
+
+
+def split_uri(uri: str) -> tuple[str, str, str]:
+    """(scheme, bucket, key) of a store's URI, nothing in it decoded."""
+    scheme, _, rest = uri.partition("://")
+    bucket, _, key = rest.partition("/")
+    return scheme.lower(), bucket, key
+
+
+def plain_key(key: str) -> bool:
+    """Whether obstore can name it: it has no empty segments, `.` or `..`."""
+    return bool(key) and all(part not in ("", ".", "..") for part in key.split("/"))
+
+
+def store_of(uri: str, properties: Mapping[str, str]) -> ObjectStore | None:
+    """The bucket of an S3 or GCS URI; None where pyiceberg's FileIO is to read: other stores, settings of LEFT, and
+    wherever obstore is not installed (the extra `s3` or `gcs`)."""
+    scheme, bucket, _ = split_uri(uri)
+    if not bucket or any(properties.get(name) for name in LEFT) or not importlib.util.find_spec("obstore"):
+        return None
+    if scheme in ("gs", "gcs"):
+        return _gcs(bucket, properties)
+    return _s3(bucket, properties) if scheme in ("s3", "s3a", "s3n") else None
+
+
+def _patience(properties: Mapping[str, str]) -> ClientConfig:
+    return {
+        "connect_timeout": _seconds(properties, "s3.connect-timeout", CONNECT_S),
+        "read_timeout": _seconds(properties, "s3.request-timeout", READ_S),
+        "timeout": timedelta(seconds=WHOLE_S),
+    }
+
+
+_RETRY: RetryConfig = {"max_retries": RETRIES, "retry_timeout": timedelta(seconds=RETRY_S)}
+
+
+def _gcs(bucket: str, properties: Mapping[str, str]) -> ObjectStore:
+    """With a token of the properties, else with what the environment offers; pyarrow would try for a quarter of an
+    hour where there is nothing."""
+    from obstore.store import GCSStore
+
+    token = properties.get("gcs.oauth2.token")
+    if not token:
+        return GCSStore(bucket, client_options=_patience(properties), retry_config=_RETRY)
+    until = str(properties.get("gcs.oauth2.token-expires-at", ""))
+    expires = datetime.fromtimestamp(int(until) / 1000, timezone.utc) if until.isdigit() else None
+    return GCSStore(
+        bucket,
+        client_options=_patience(properties),
+        retry_config=_RETRY,
+        credential_provider=lambda: {"token": token, "expires_at": expires},  # type: ignore[arg-type,return-value]
+    )
+
+
+def _s3(bucket: str, properties: Mapping[str, str]) -> ObjectStore | None:
+    """With the properties' or the environment's keys; None for profiles, roles, instances' own credentials, and where
+    the region must be asked for."""
+    if str(properties.get("s3.force-virtual-addressing", "")).lower() == "true":
+        return None
+    config: dict[str, Any] = {
+        ours: value for ours, names in KEYS.items() if (value := _first(properties, names)) is not None
+    }
+    if str(properties.get("s3.anonymous", "")).lower() == "true":
+        config["skip_signature"] = True
+    elif "access_key_id" not in config and not os.environ.get("AWS_ACCESS_KEY_ID"):
+        return None
+    endpoint = config.get("endpoint") or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")
+    if "region" not in config and not (os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")):
+        if not endpoint:
+            return None
+        config["region"] = "us-east-1"
+    from obstore.store import S3Store
+
+    return S3Store(
+        bucket,
+        config=config,  # type: ignore[arg-type]
+        client_options={**_patience(properties), "allow_http": endpoint.startswith("http://")},
+        retry_config=_RETRY,
+    )
+
+
+def names_in(store: ObjectStore, prefix: str) -> list[str]:
+    """The names of the files in a folder, not of those in folders below it."""
+    listed = store.list_with_delimiter(f"{prefix.rstrip('/')}/")
+    return [str(item["path"]).rsplit("/", 1)[-1] for item in listed["objects"]]
+
+
+def _first(properties: Mapping[str, str], names: tuple[str, ...]) -> str | None:
+    return next((str(properties[name]) for name in names if properties.get(name)), None)
+
+
+def _seconds(properties: Mapping[str, str], name: str, usual: float) -> timedelta:
+    try:
+        return timedelta(seconds=float(properties.get(name) or usual))
+    except ValueError:
+        return timedelta(seconds=usual)
+
+
+def refused(error: Exception) -> bool:
+    """Whether a store did not take the credentials, or no longer."""
+    return type(error).__name__ in ("PermissionDeniedError", "UnauthenticatedError") or isinstance(
+        error, PermissionError
+    )
+
+
+def explained(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
+    """What a store's client says, in a line without its inner workings, and what can be set where it took too long."""
+    text = re.split(r"\n|Debug source", str(error))[0].strip()
+    kind = type(error).__name__
+    words = redacted(f"{kind}: {text}"[:500])
+    if re.search(r"tim(ed|e) ?out|deadline", str(error), re.IGNORECASE):
+        host = urlsplit(properties.get("s3.endpoint", "")).netloc or split_uri(uri)[1]
+        words += f" ({host} was too slow: s3.connect-timeout and s3.request-timeout, in seconds, say how long to wait)"
+    if "token request" in text:
+        words += " (no credentials were given: gcs.oauth2.token or $GOOGLE_APPLICATION_CREDENTIALS)"
+    return words

@@ -1,0 +1,67 @@
+"""Servers for tests, started once: S3 by moto, and a proxy before it."""
+
+from __future__ import annotations
+
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+
+from tests.servers.proxy import Proxy
+
+COMMITS = 40
+
+
+@dataclass
+class Store:
+    """A table in a bucket: its metadata file, where the bucket is without and with the proxy."""
+
+    metadata: str
+    direct: str
+    proxy: Proxy
+
+    def properties(self, **others: str) -> dict[str, str]:
+        """What opens it, through the proxy."""
+        usual = {"endpoint": self.proxy.url, "access-key-id": "key", "secret-access-key": "hush", "region": "us-east-1"}
+        return {f"s3.{k.replace('_', '-')}": v for k, v in {**usual, **others}.items()}
+
+
+@pytest.fixture(scope="session")
+def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    moto = pytest.importorskip("moto.server", reason="moto, which serves S3 here, is not installed")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    direct = f"http://{host}:{port}"
+    urllib.request.urlopen(urllib.request.Request(f"{direct}/warehouse", method="PUT"))
+    store = Store("", direct, Proxy(direct))
+    folder: Path = tmp_path_factory.mktemp("catalog")
+    catalog = SqlCatalog(
+        "remote",
+        uri=f"sqlite:///{folder}/catalog.db",
+        warehouse="s3://warehouse/wh",
+        **store.properties(endpoint=direct),
+    )
+    catalog.create_namespace("db")
+    schema = pa.schema([("id", pa.int64()), ("fruit", pa.string())])
+    table = catalog.create_table("db.t", schema)
+    for i in range(COMMITS):
+        table.append(pa.table({"id": [i, i + 100], "fruit": [f"fruit-{i}", None]}, schema))
+    table.delete("id = 100")
+    store.metadata = table.metadata_location
+    catalog.engine.dispose()
+    yield store
+    server.stop()
+
+
+@pytest.fixture
+def store(bucket: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The bucket on a good day, with nothing in the cache."""
+    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
+    bucket.proxy.delay, bucket.proxy.fault = 0.0, lambda request: ""
+    bucket.proxy.reset()
+    return bucket

@@ -1,0 +1,174 @@
+"""Tables in a store, near and far, on good days and bad ones."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tornado.httputil import HTTPServerRequest
+
+import explorer
+from explorer.errors import UnreadableFile
+from explorer.io.storage import Storage
+from explorer.progress import Cancelled, Watch
+from explorer.views.changes import diff_object
+from tests.servers.conftest import COMMITS, Store
+from tests.unit.small import make_table
+
+
+def opened(store: Store, **others: str) -> explorer.Table:
+    return explorer.open_table(store.metadata, properties=store.properties(**others))
+
+
+def test_a_file_takes_one_request(store: Store) -> None:
+    opened(store).graph()
+    assert (store.proxy.requests, dict(store.proxy.methods)) == (2, {"GET": 2})  # metadata.json and the manifest list
+
+
+def test_what_is_asked_together_is_fetched_together(store: Store) -> None:
+    store.proxy.delay = 0.05
+    table = opened(store)
+    began = time.perf_counter()
+    assert len(table.files()) == COMMITS
+    assert len(table.lifecycle()) > COMMITS
+    assert len(table.commits().commits) == COMMITS + 1
+    assert not table.problems
+    assert store.proxy.peak > 16
+    one_by_one = store.proxy.requests * store.proxy.delay
+    assert time.perf_counter() - began < one_by_one / 2
+
+
+def test_what_never_changes_is_fetched_once(store: Store) -> None:
+    def ask() -> tuple[int, int, int]:
+        table = opened(store)
+        change = diff_object(table.diff("snapshot-3", "snapshot-7"))
+        return len(table.entries()), len(table.lifecycle()), len(change["added_data_files"])
+
+    first = ask()
+    assert store.proxy.requests > COMMITS
+    store.proxy.reset()
+    assert ask() == first
+    assert store.proxy.requests == 0
+    opened(store, access_key_id="another").files()
+    assert store.proxy.requests > COMMITS  # another account may see other bytes
+
+
+def test_neighbours_are_compared_in_few_requests(store: Store) -> None:
+    change = opened(store).diff("snapshot-20", "snapshot-21")
+    assert [c.record_count for c in change.added] == [2]
+    assert store.proxy.requests <= 6
+
+
+def test_answers_are_those_of_a_local_table(store: Store, tmp_path: Path) -> None:
+    local = explorer.open_table(str(make_table(tmp_path / "local", COMMITS)))
+    remote = opened(store)
+    at = f"snapshot-{COMMITS}"
+    assert remote.entries(at).columns == local.entries(at).columns
+    counts = [[c.added, c.state] for c in local.lifecycle() if c.snapshot == at]
+    assert [[c.added, c.state] for c in remote.lifecycle() if c.snapshot == at] == counts
+    told = remote.fate("id = 100")
+    assert [e.what for e in told.events if e.row["id"] == 100] == ["appeared", "deleted"]
+    assert remote.row_diff(at, "main").changes.deleted.num_rows == 1
+
+
+def test_a_busy_store_is_asked_again(store: Store) -> None:
+    tries = Counter[str]()
+
+    def busy(request: HTTPServerRequest) -> str:
+        tries[str(request.uri)] += 1
+        return "throttle" if tries[str(request.uri)] % 3 else ""
+
+    store.proxy.fault = busy
+    table = opened(store)
+    assert len(table.files()) == COMMITS
+    assert not table.problems
+
+
+def test_a_cut_answer_is_asked_again_or_told(store: Store) -> None:
+    cut: set[str] = set()
+
+    def once(request: HTTPServerRequest) -> str:
+        first = str(request.uri) not in cut
+        cut.add(str(request.uri))
+        return "cut" if first and request.path.endswith(".avro") else ""
+
+    store.proxy.fault = once
+    table = opened(store)
+    assert len(table.files()) + len({p.file for p in table.problems if p.severity == "error"}) == COMMITS
+    assert len(opened(store).files()) == COMMITS  # nothing that was cut was kept
+
+
+def test_a_store_that_does_not_answer_is_named(store: Store) -> None:
+    store.proxy.fault = lambda request: "hang" if request.path.endswith("m0.avro") else ""
+    table = opened(store, request_timeout="0.3")
+    assert list(table.files()) == []
+    assert table.problems
+    for problem in table.problems:
+        assert problem.file.endswith(".avro")
+        assert "127.0.0.1" in problem.cause
+        assert "s3.request-timeout" in problem.cause
+        assert "hush" not in str(problem)
+    store.proxy.fault = lambda request: ""
+    assert len(opened(store).files()) == COMMITS
+
+
+def test_expired_keys_are_renewed(store: Store) -> None:
+    def expired(request: HTTPServerRequest) -> str:
+        return "refuse" if "Credential=old/" in request.headers["Authorization"] else ""
+
+    store.proxy.fault = expired
+    own = store.properties()
+    renewals = []
+
+    def renew() -> dict[str, str]:
+        renewals.append(time.monotonic())
+        return {"s3.access-key-id": "new"}
+
+    storage = Storage(["s3://warehouse/wh"], own, {"s3.access-key-id": "old"}, renew)
+    assert storage.read(store.metadata).startswith(b"{")
+    assert storage.size(store.metadata) > 1000
+    assert len(renewals) == 1
+    stale = Storage(["s3://warehouse/wh"], own, {"s3.access-key-id": "old"}, lambda: {"s3.access-key-id": "old"})
+    with pytest.raises(UnreadableFile, match="PermissionDenied"):
+        stale.read(store.metadata)
+
+
+def test_a_cancelled_question_fetches_no_more(store: Store) -> None:
+    store.proxy.delay = 0.2
+    table = opened(store)
+    watch = Watch()
+    threading.Timer(0.5, watch.cancel).start()
+    with watch.listening(), pytest.raises(Cancelled):
+        table.commits()
+    time.sleep(0.5)  # what was under way ends
+    before = store.proxy.requests
+    time.sleep(0.5)
+    assert store.proxy.requests == before
+
+
+def test_parts_of_files(store: Store) -> None:
+    storage = Storage(["s3://warehouse/wh"], store.properties())
+    whole = storage.read(store.metadata)
+    store.proxy.reset()
+    assert storage.read(store.metadata, 5, 10) == whole[5:15]
+    assert storage.read(store.metadata, 5) == whole[5:]
+    assert storage.read(store.metadata, len(whole) - 3, 10) == whole[-3:]
+    assert storage.tail(store.metadata, 8) == (whole[-8:], len(whole))
+    assert storage.tail(store.metadata, 10 * len(whole)) == (whole, len(whole))
+    assert store.proxy.requests == 5
+    with pytest.raises(UnreadableFile, match="does not exist"):
+        storage.read("s3://warehouse/wh/db/t/metadata/nothing.json")
+
+
+def test_a_uri_with_a_catalogs_properties(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key, value in store.properties().items():
+        name = key.removeprefix("s3.").replace("-", "_").upper()
+        monkeypatch.setenv(f"PYICEBERG_CATALOG__MYSTORE__S3__{name}", value)
+    folder = store.metadata.rpartition("/metadata/")[0]
+    table = explorer.open_table(folder, catalog="mystore")
+    assert table.metadata.metadata_location == store.metadata
+    with pytest.raises(explorer.TableNotFound, match="no catalog 'nosuch' is configured"):
+        explorer.open_table(folder, catalog="nosuch")
