@@ -47,7 +47,7 @@ fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meani
 	ICEBERG_EXPLORER_MUTATIONS=4000 ICEBERG_EXPLORER_SEED=$$(date +%j) $(BIN)/python -m pytest tests/security/test_damage.py
 
 attacks: $(STAMP)  ## minutes: 5,000 statements that reach out, and every example of Spark's documentation, which does not
-	ICEBERG_EXPLORER_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py
+	ICEBERG_EXPLORER_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py tests/browser/test_markup.py tests/browser/test_outlives.py
 
 browser: $(STAMP)
 	$(BIN)/python -m tests.browser.find_browser --install

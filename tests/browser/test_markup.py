@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Error, Page, expect
 from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.browser.conftest import Served, Watched, served, signed_in
+from tests.security import EVERY
 from tests.security.web_cases import MARKUP
 from tests.unit.small import edit_metadata
 
@@ -78,9 +79,9 @@ def make_evil(folder: Path, words: Iterator[str]) -> Path:
     return location
 
 
-@pytest.fixture(scope="module", params=["one", "all"])
+@pytest.fixture(scope="module", params=["one", "all"] if EVERY else ["one"])
 def evil(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With the first kind of markup everywhere; with all kinds in turn."""
+    """With the first kind of markup everywhere; under `make attacks` also with all kinds in turn."""
     words = itertools.repeat(IMG) if request.param == "one" else itertools.cycle(a.payload for a in MARKUP)
     folder = tmp_path_factory.mktemp("evil")
     numbered = (f"{word}{i}" for i, word in enumerate(words))  # names must differ

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -16,11 +15,10 @@ from explorer.engines.reads import ReadSession, SqlRequest
 from explorer.engines.spark import SparkEngine, gateway_pid
 from explorer.errors import AccessRefused, StatementFailed
 from explorer.io.paths import canonical
-from tests.security import harmless, sql_cases
+from tests.security import EVERY, harmless, sql_cases
 from tests.security.canary import Canary
 from tests.security.generator import statement
 
-EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_STATEMENT"))
 """`make attacks` sets it: 5,000 statements and every example of Spark's documentation."""
 COLUMNS = """id BIGINT, name STRING, price DOUBLE, amount DECIMAL(10, 2), born DATE, ts TIMESTAMP, tags ARRAY<STRING>,
     attrs MAP<STRING, STRING>, address STRUCT<city: STRING, zip: INT>, flag BOOLEAN, payload STRING"""
