@@ -174,3 +174,14 @@ def test_serving_to_other_machines_needs_a_password(monkeypatch: pytest.MonkeyPa
     result = run("serve", "--address", "0.0.0.0")
     assert result.exit_code == 1
     assert "ICEBERG_EXPLORER_PASSWORD" in result.stderr
+
+
+def test_commands_that_decode_data_files_end_well(tmp_path: Path) -> None:
+    """A thread alive at the interpreter's end made some of them abort, with 134."""
+    folder = make_table(tmp_path)
+    [first, *_] = explorer.open_table(str(folder)).files()
+    command = [sys.executable, "-m", "explorer.cli", "file-rows", str(folder), first["file_path"], "-o", "json"]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+    ends = [(process.communicate(timeout=120), process.returncode) for process in started]
+    assert [code for _, code in ends] == [0] * len(started), ends
+    assert all(len(json.loads(out)) == 2 for (out, _), _ in ends)
