@@ -12,6 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+import explorer
 from explorer.cli import main
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
