@@ -207,8 +207,8 @@ class _Headers(OutputTransform):
 
 def is_loopback(address: str) -> bool:
     """Whether an address, or `localhost`, leads to this machine alone."""
-    found = _address(address)
-    return address == "localhost" or (found is not None and found.is_loopback)
+    ip = _address(address)
+    return address == "localhost" or (ip is not None and ip.is_loopback)
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

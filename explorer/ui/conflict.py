@@ -64,8 +64,8 @@ def conflict_view(table: Table) -> Any:
         return switched_on(checks.objects[0]) if checks.objects else ()
 
     def show(answer: tuple[Decision, MarkedState | None]) -> None:
-        found, state = answer
-        job.say(found.words)
+        verdict, state = answer
+        job.say(verdict.words)
         rows = [
             {
                 "check": c.check,
@@ -74,7 +74,7 @@ def conflict_view(table: Table) -> Any:
                 "in": ", ".join(c.partitions),
                 "it": PROTECTS.get(c.check, ""),
             }
-            for c in found.conflicts
+            for c in verdict.conflicts
             for f in c.files or ("",)
         ]
         parts: list[Any] = []

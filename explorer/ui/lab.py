@@ -80,13 +80,13 @@ class Look:
 
     @classmethod
     def of(cls, run: Run, why: dict[str, Decision]) -> Look:
-        """Look at a run; `why` holds the reasons of refusals that were found before."""
+        """Look at a run; `why` holds the reasons of refusals that were known before."""
         table = run.table()
         waiting = [w for w in run.writers if w.plan is not None and w.state in ("apply", "metadata", "swap")]
         refused = [w for w in run.writers if w.plan is not None and w.state == "refused" and w.name not in why]
         why = why | {w.name: predicted(run, table, w.name) for w in refused}
         shown, marks = run.drawn(table)
-        against = {found for d in why.values() for c in d.conflicts for found in (c.snapshot_id, *c.files)}
+        against = {item for d in why.values() for c in d.conflicts for item in (c.snapshot_id, *c.files)}
         would = {w.name: predicted(run, table, w.name) for w in waiting}
         return cls(run, rows_of(table), shown, replace(marks, conflicts=against), would, why)
 
@@ -97,7 +97,7 @@ class LabPanel:
     def __init__(self) -> None:
         self.run: Run | None = None
         self.state: MarkedState | None = None
-        self._seen: Look | None = None
+        self._look: Look | None = None
         self._alone = threading.Lock()
         self._playing = False
         self.writers = Writers()
@@ -199,7 +199,7 @@ class LabPanel:
     def _begin(self, make: Callable[[], Run], doing: str) -> None:
         if not self.job.open:
             return
-        old, self.run, self._seen, self._playing = self.run, None, None, False
+        old, self.run, self._look, self._playing = self.run, None, None, False
 
         def work() -> Look:
             if old is not None and old.bench is bench():
@@ -220,7 +220,7 @@ class LabPanel:
         self._step(name)
 
     def _step(self, name: str) -> None:
-        run, token, why = self.run, name + self.fault.value, self._seen.why if self._seen else {}
+        run, token, why = self.run, name + self.fault.value, self._look.why if self._look else {}
         if run is None or not self.job.open:
             return
         self.fault.value = ""
@@ -254,8 +254,8 @@ class LabPanel:
         return self.run.to_json().encode() if self.run else b"{}"
 
     # -- what is shown ------------------------------------------------------------------------------------------------
-    def _show(self, seen: Look) -> None:
-        run = self.run = seen.run
+    def _show(self, look: Look) -> None:
+        run = self.run = look.run
         last = run.events[-1] if run.events else None
         said = (
             f"{last.writer} {last.words}"
@@ -264,7 +264,7 @@ class LabPanel:
         )
         waiting = [f"{w.name}: {w.state if w.over else 'next ' + w.state}" for w in run.writers]
         self.job.say(f"{said}  ({'; '.join(waiting)})")
-        self._seen = seen
+        self._look = look
         if self.box.objects != [self.tabs.tabs]:
             self.box[:] = [self.tabs.tabs]
         self.tabs.changed()
@@ -272,35 +272,35 @@ class LabPanel:
             pn.state.add_periodic_callback(self._next, period=STEP_MS, count=1)
 
     def _show_sequence(self) -> None:
-        seen = self._seen
-        if seen is None:
+        look = self._look
+        if look is None:
             return
-        drawn = sequence_svg(seen.run.events, seen.run.writers)
+        drawn = sequence_svg(look.run.events, look.run.writers)
         self.picture.object = f'<div style="overflow:auto">{drawn}</div>'
-        rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in seen.rows])
+        rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in look.rows])
         side: list[Any] = [heading("Rows now"), grid(rows, {"v": 140}, height=200)]
-        for title, decisions in (("If {} went on now", seen.would), ("Why {} was refused", seen.why)):
+        for title, decisions in (("If {} went on now", look.would), ("Why {} was refused", look.why)):
             for name, decision in decisions.items():
                 side += [heading(title.format(name)), note(decision.words, margin=(0, 10))]
         orphans = [
-            {"writer": m.writer, "left behind by it": base_name(m.path)} for m in seen.marks.loose if m.mark == "orphan"
+            {"writer": m.writer, "left behind by it": base_name(m.path)} for m in look.marks.loose if m.mark == "orphan"
         ]
         orphans += [
             {"writer": w, "left behind by it": base_name(p)}
-            for p, w in seen.marks.paths.items()
-            if w in seen.marks.gone
+            for p, w in look.marks.paths.items()
+            if w in look.marks.gone
         ]
         if orphans:
             side += [heading("Orphans"), grid(pd.DataFrame(orphans), {"left behind by it": 290}, height=170)]
         self.side[:] = side
 
     def _show_graph(self) -> None:
-        seen = self._seen
-        if seen is None:
+        look = self._look
+        if look is None:
             return
         if self.state is None:
-            self.state = MarkedState(seen.table, marks=seen.marks)
-        self.state.show(seen.table, seen.marks)
+            self.state = MarkedState(look.table, marks=look.marks)
+        self.state.show(look.table, look.marks)
         self.graph.draw(self.state)
 
     def _show_steps(self) -> None:
@@ -309,7 +309,7 @@ class LabPanel:
                 "n": e.n, "writer": e.writer, "step": e.step, "outcome": e.outcome, "what": e.words,
                 "files, in order": "\n".join([*e.files, *(f"removed {f}" for f in e.removed)]),
             }
-            for e in reversed(self._seen.run.events if self._seen else [])
+            for e in reversed(self._look.run.events if self._look else [])
         ]  # fmt: skip
         self.table.value = pd.DataFrame(steps)
 

@@ -69,21 +69,21 @@ def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any
         arguments = chosen()
         looking.start(lambda: maintenance.preview_undo(table, *arguments), show, "Looking what it would do…")
 
-    def show(seen: RefPreview) -> None:
-        names = list(dict.fromkeys([*seen.before, *seen.after]))
+    def show(outcome: RefPreview) -> None:
+        names = list(dict.fromkeys([*outcome.before, *outcome.after]))
         rows = [
-            {"ref": n, "before": _of(seen.before.get(n), ordinals), "after": _of(seen.after.get(n), ordinals)}
+            {"ref": n, "before": _of(outcome.before.get(n), ordinals), "after": _of(outcome.after.get(n), ordinals)}
             for n in names
         ]
-        if seen.current is None:
+        if outcome.current is None:
             rows = [r | ({"after": "a new snapshot"} if r["ref"] == "main" else {}) for r in rows]
-        lines = [note(w, margin=(2, 10)) for w in seen.words]
+        lines = [note(w, margin=(2, 10)) for w in outcome.words]
         refs = grid(pd.DataFrame(rows), {"ref": 160, "before": 160, "after": 160}, height=min(300, 60 + 30 * len(rows)))
         box[:] = [heading("What it would do"), *lines, refs]
-        if seen.files:
+        if outcome.files:
             prefix = table.metadata.location.rstrip("/") + "/"
             listed = pd.DataFrame(
-                [{"file that no branch or tag would lead to": f.replace(prefix, "")} for f in seen.files]
+                [{"file that no branch or tag would lead to": f.replace(prefix, "")} for f in outcome.files]
             )
             box.append(grid(listed, {"file that no branch or tag would lead to": 700}))
 
@@ -137,10 +137,10 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
         chosen = (operation.value, columns.value, retain.value or 1)
         looking.start(lambda: maintenance.preview(table, *chosen), preview, "Looking what it would do…")
 
-    def preview(seen: maintenance.Preview) -> None:
+    def preview(planned: maintenance.Preview) -> None:
         prefix = table.metadata.location.rstrip("/") + "/"
-        files = pd.DataFrame([{"file": f.replace(prefix, "")} for f in seen.files])
-        lines = [note(w, margin=(2, 10)) for w in seen.words]
+        files = pd.DataFrame([{"file": f.replace(prefix, "")} for f in planned.files])
+        lines = [note(w, margin=(2, 10)) for w in planned.words]
         box[:] = [heading("What it would do"), *lines, *([grid(files, {"file": 700})] if len(files) else [])]
 
     def show(result: Any) -> None:

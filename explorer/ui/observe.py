@@ -65,7 +65,7 @@ class ObservePanel:
             **dict(zip(names, zip(self.boxes, fill, strict=True), strict=True)),
         }
         self.tabs = LiveTabs(parts)
-        self._seen: Observation | None = None
+        self._observed: Observation | None = None
         self.run.on_click(lambda _: self.start(lambda: observe(self.table, self.sql.value), self.show))
         self.call.on_click(lambda _: self.start(lambda: observe_api(self.table, self.api.value), self.show))
         self.copy.on_click(
@@ -82,48 +82,48 @@ class ObservePanel:
         """Do something on a thread and show what it did."""
         self.job.start(work, done, "Running through Spark…", cancels=False)
 
-    def show(self, seen: Observation) -> None:
+    def show(self, observed: Observation) -> None:
         """What the statement did."""
-        self.table = seen.table
+        self.table = observed.table
         swap = "nothing was committed"
-        if seen.swapped:
-            swap = f"the catalog swapped {base_name(seen.swapped[0])} for {base_name(seen.swapped[1])}"
-        gone = f"; {count(len(seen.removed), 'file')} removed" if seen.removed else ""
-        self.job.say(f"{seen.seconds:.1f} s, {count(seen.commits, 'commit')}: {swap}{gone}.")
-        self._seen = seen
+        if observed.swapped:
+            swap = f"the catalog swapped {base_name(observed.swapped[0])} for {base_name(observed.swapped[1])}"
+        gone = f"; {count(len(observed.removed), 'file')} removed" if observed.removed else ""
+        self.job.say(f"{observed.seconds:.1f} s, {count(observed.commits, 'commit')}: {swap}{gone}.")
+        self._observed = observed
         self.tabs.changed()
-        self.changed(seen.table)
+        self.changed(observed.table)
 
     def _show_graph(self) -> None:
         self.state.move_to(self.table)
         self.graph.draw()
 
     def _show_files(self) -> None:
-        seen = self._seen
-        if seen is None:
+        observed = self._observed
+        if observed is None:
             return
         files = [
             {"n": i, "after ms": round(f.after_ms), "what": f.what, "file": f.path, "size": human_bytes(f.size)}
-            for i, f in enumerate(seen.files, 1)
+            for i, f in enumerate(observed.files, 1)
         ]
-        files += [{"n": "", "after ms": "", "what": "removed", "file": path, "size": ""} for path in seen.removed]
+        files += [{"n": "", "after ms": "", "what": "removed", "file": path, "size": ""} for path in observed.removed]
         widths = {"n": 40, "file": 620, "what": 130}
         order: list[Any] = [heading("No file was written or removed.")]
         if files:
             order = [grid(pd.DataFrame(files), widths, height=min(420, 50 + 34 * len(files)))]
-        if seen.swapped:
+        if observed.swapped:
             pointer = [
                 {"the catalog": w, "metadata file": f}
-                for w, f in zip(("pointed to", "points to"), seen.swapped, strict=True)
+                for w, f in zip(("pointed to", "points to"), observed.swapped, strict=True)
             ]
             order += [heading("Compare-and-swap"), grid(pd.DataFrame(pointer), {"metadata file": 800}, height=110)]
         self.boxes[0][:] = order
 
     def _show_changes(self) -> None:
-        if self._seen is None or self._seen.diff is None:
+        if self._observed is None or self._observed.diff is None:
             self.boxes[1][:] = [heading("There is no new snapshot with a parent to compare.")]
             return
-        table, sides = self._seen.table, (self._seen.diff.before, self._seen.diff.after)
+        table, sides = self._observed.table, (self._observed.diff.before, self._observed.diff.after)
 
         def draw(state: CompareState) -> list[Any]:
             return [GraphPane.of(state, sizing_mode="stretch_both", min_height=400)]
@@ -131,11 +131,13 @@ class ObservePanel:
         self.boxes[1][:] = [answered(lambda: CompareState(table, *sides), draw, "Comparing the two snapshots…")]
 
     def _show_report(self) -> None:
-        seen, told = self._seen, list[Any]()
-        if seen is not None and seen.report is not None:
-            told.append(grid(pd.DataFrame(report_rows(seen.report)), {"of the commit": 230, "": 270}))
-        if seen is not None and seen.cost is not None:
-            ours = [{"counted from metadata": k.replace("_", " "), "": str(v)} for k, v in asdict(seen.cost).items()]
+        observed, told = self._observed, list[Any]()
+        if observed is not None and observed.report is not None:
+            told.append(grid(pd.DataFrame(report_rows(observed.report)), {"of the commit": 230, "": 270}))
+        if observed is not None and observed.cost is not None:
+            ours = [
+                {"counted from metadata": k.replace("_", " "), "": str(v)} for k, v in asdict(observed.cost).items()
+            ]
             told.append(grid(pd.DataFrame(ours), {"counted from metadata": 220, "": 230}))
         words = (
             "Iceberg's own CommitReport, and what the metadata says."

@@ -68,21 +68,21 @@ class RacePanel:
 
         self.job.start(lambda: race(writers, commits, add, cancelled), self._show_race, so_far)
 
-    def _show_race(self, found: Tally) -> None:
-        kept = found.acknowledged == found.snapshots == found.rows
+    def _show_race(self, tally: Tally) -> None:
+        kept = tally.acknowledged == tally.snapshots == tally.rows
         verdict = (
             "nothing acknowledged is missing, and nothing else is there"
             if kept
             else "what was acknowledged and what is there differ"
         )
         self.job.say(
-            f"{found.acknowledged} acknowledged = {found.snapshots} snapshots = {found.rows} rows: {verdict}. "
-            f"{found.commits_per_second:.1f} commits a second, {count(found.retries, 'swap')} lost, "
-            f"{count(found.failures, 'failure')}, "
-            f"{count(found.orphans, 'file')} left behind."
+            f"{tally.acknowledged} acknowledged = {tally.snapshots} snapshots = {tally.rows} rows: {verdict}. "
+            f"{tally.commits_per_second:.1f} commits a second, {count(tally.retries, 'swap')} lost, "
+            f"{count(tally.failures, 'failure')}, "
+            f"{count(tally.orphans, 'file')} left behind."
         )
         if self._laps:
-            self.picture.object = race_svg(self._laps, max(found.acknowledged, 1))
+            self.picture.object = race_svg(self._laps, max(tally.acknowledged, 1))
 
     def start_faults(self) -> None:
         """Let writers meet every fault."""
@@ -90,11 +90,11 @@ class RacePanel:
         words = "Writers meet faults, each in a process of its own…"
         self.job.start(faults, self._show_faults, words)
 
-    def _show_faults(self, found: list[Fault]) -> None:
-        lost = sum(f.acknowledged > f.committed for f in found)
+    def _show_faults(self, met: list[Fault]) -> None:
+        lost = sum(f.acknowledged > f.committed for f in met)
         self.job.say(
             f"Acknowledged commits that are lost: {lost}. Tables that do not open clean: "
-            f"{sum(not f.opens_clean for f in found)}. "
+            f"{sum(not f.opens_clean for f in met)}. "
             "What was not acknowledged may be there all the same: who was told nothing must look."
         )
         rows = [
@@ -104,7 +104,7 @@ class RacePanel:
                 "committed": f.committed, "left behind": "\n".join(f.left_behind) or "nothing",
                 "opens clean": "yes" if f.opens_clean else "no",
             }
-            for f in found
+            for f in met
         ]  # fmt: skip
         widths = {
             "writer": 75,
