@@ -31,14 +31,11 @@ def test_a_file_takes_one_request(store: Store) -> None:
 def test_what_is_asked_together_is_fetched_together(store: Store) -> None:
     store.proxy.delay = 0.05
     table = opened(store)
-    began = time.perf_counter()
     assert len(table.files()) == COMMITS
     assert len(table.lifecycle()) > COMMITS
     assert len(table.commits().commits) == COMMITS + 1
     assert not table.problems
     assert store.proxy.peak > 16
-    one_by_one = store.proxy.requests * store.proxy.delay
-    assert time.perf_counter() - began < one_by_one / 2
 
 
 def test_what_never_changes_is_fetched_once(store: Store) -> None:
