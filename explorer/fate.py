@@ -73,7 +73,7 @@ class Fate:
         self._ordinals = snapshot_ordinals(meta)
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
         reader.tree.ahead(self._snapshots)
-        every = {m.manifest_path: m for s in self._snapshots for m in reader.tree.manifests(s)}
+        every = {m.manifest_path: m for s in steps(self._snapshots, "snapshots") for m in reader.tree.manifests(s)}
         reader.tree.ahead(manifests=every.values())
         self.standings = {s.snapshot_id: self._standing(s) for s in steps(self._snapshots, "snapshots")}
         self.events = self._events()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
+from cachetools import LRUCache
 
+from explorer.core.costs import metadata_files
 from explorer.core.entries import as_of_snapshot
 from explorer.core.values import conform_partition, unified_partition_type
 from explorer.errors import NotFoundInTable, UnreadableFile
@@ -16,6 +18,9 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.progress import steps
 
+OLDER = 32
+"""Older metadata files that are kept in memory."""
+
 
 class MetadataTree:
     """All that a question reads of a table goes through here; see core.tree.Tree, which this is. What cannot be read is
@@ -24,7 +29,7 @@ class MetadataTree:
     def __init__(self, reader: TableReader) -> None:
         self.reader = reader
         self._noted: dict[str, Problem] = {}
-        self._older: dict[str, TableMetadata] = {}
+        self._older: LRUCache[str, TableMetadata] = LRUCache(OLDER)
 
     @property
     def metadata(self) -> TableMetadata:
@@ -86,7 +91,7 @@ class MetadataTree:
     def find_manifest(self, path: str, snapshot_id: int | None = None) -> tuple[ManifestFile, Snapshot]:
         """A manifest by its path, in that snapshot's list or else the first list that has it. Raises
         NotFoundInTable."""
-        for snapshot in sorted(self.metadata.snapshots, key=lambda s: s.snapshot_id != snapshot_id):
+        for snapshot in steps(sorted(self.metadata.snapshots, key=lambda s: s.snapshot_id != snapshot_id), "snapshots"):
             for manifest in self.manifests(snapshot):
                 if manifest.manifest_path == path:
                     return manifest, snapshot
@@ -97,9 +102,10 @@ class MetadataTree:
         """This or an older metadata file of the table. Raises UnreadableFile."""
         if path == self.metadata.metadata_location:
             return self.metadata
-        if path not in self._older:
-            self._older[path] = self.reader.metadata_file(path)[0]
-        return self._older[path]
+        metadata = self._older.get(path)
+        if metadata is None:
+            metadata = self._older[path] = self.reader.metadata_file(path)[0]
+        return metadata
 
     def metadata_named(self, name: str | None) -> TableMetadata:
         """A metadata file by its path, the end of it, or its version number; None: the current one. Raises
@@ -121,10 +127,9 @@ class MetadataTree:
         log = self.metadata.metadata_log
         paths = [*(e.metadata_file for e in log), self.metadata.metadata_location]
         low, high = 0, len(paths) - 1  # paths[high:] know it; the current file does
-        for i, entry in enumerate(log):  # the commit's own file bears the snapshot's time, and those before it do not
-            if entry.timestamp_ms == snapshot.timestamp_ms:
-                low, high = (i, i) if self._knows(paths[i], snapshot) else (low, high)
-                break
+        own = metadata_files(self.metadata).get(snapshot.timestamp_ms)  # the commit's file bears the snapshot's time
+        if own in paths and self._knows(own, snapshot):
+            return self.metadata_file(own)
         while low < high:
             middle = (low + high) // 2
             known = self._knows(paths[middle], snapshot)

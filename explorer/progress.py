@@ -88,6 +88,9 @@ class Watch:
                     self.tell(done, total, what)
                 yield item
         finally:
+            close = getattr(items, "close", None)  # a generator ends here, not wherever it is forgotten
+            if close is not None:
+                close()
             if outermost:
                 self._telling = False
                 self.tell(0, 0, "")

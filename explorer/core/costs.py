@@ -131,7 +131,8 @@ def run_cost(tree: Tree, run: Sequence[Snapshot]) -> RunCost:
     if not run:
         return RunCost((), 0)
     tree.ahead(run)
-    tree.ahead(manifests=[m for s in run for m in tree.manifests(s) if m.added_snapshot_id == s.snapshot_id])
+    listed_by = ((s, m) for s in steps(run, "snapshots") for m in tree.manifests(s))
+    tree.ahead(manifests=[m for s, m in listed_by if m.added_snapshot_id == s.snapshot_id])
     times = metadata_files(tree.metadata)
     sizes = tree.sizes(path for s in run for path in (s.manifest_list, times.get(s.timestamp_ms)) if path)
     commits = []

@@ -59,7 +59,8 @@ def lifecycle(tree: Tree) -> list[Cell]:
     cells: list[Cell] = []
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
     tree.ahead(snapshots)
-    tree.ahead(manifests=[m for s in snapshots for changed in _come_and_gone(tree, s) for m in changed])
+    changed = (_come_and_gone(tree, snapshot) for snapshot in steps(snapshots, "snapshots", len(snapshots)))
+    tree.ahead(manifests=[m for gone, made in changed for m in (*gone, *made)])
     for snapshot in steps(snapshots, "snapshots"):
         here = tree.manifests(snapshot)
         parent = metadata.snapshot(snapshot.parent_snapshot_id)

@@ -62,13 +62,15 @@ def get_bytes(key: str) -> bytes | None:
     if not_private(_folder()):
         return None
     try:
-        return Path(_file(key, "bytes")).read_bytes()
+        return Path(_file(key, "bytes")).read_bytes() or None  # none were kept, or none came to the disk
     except OSError:
         return None
 
 
 def bytes_kept(key: str) -> int:
     """How many bytes are kept under a key; 0 for none."""
+    if not_private(_folder()):
+        return 0
     try:
         return os.stat(_file(key, "bytes")).st_size
     except OSError:

@@ -3,8 +3,10 @@ Read-only."""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyiceberg import catalog as pyiceberg
@@ -12,21 +14,14 @@ from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInstalledError
 from pyiceberg.typedef import FrozenDict
 
+from explorer.core.secrets import redacted
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.io.configuration import configuration, untrusted
 from explorer.io.home import sandbox_home
 
 SANDBOX = "sandbox"
-STORAGE = frozenset({
-    *(f"{kind}.{key}" for kind in ("s3", "client")
-      for key in ("access-key-id", "secret-access-key", "session-token", "region")),
-    "s3.endpoint", "s3.anonymous", "s3.force-virtual-addressing", "s3.connect-timeout", "s3.request-timeout",
-    "gcs.oauth2.token", "gcs.oauth2.token-expires-at", "gcs.project-id", "gcs.service.host",
-    "adls.account-name", "adls.account-host", "adls.account-key", "adls.sas-token", "adls.connection-string",
-    "adls.token", "adls.tenant-id", "adls.client-id", "adls.client-secret",
-})  # fmt: skip
-"""What a catalog's server may say of storage. None of it names a class, a proxy or a signer."""
-_PER_ACCOUNT = "adls.sas-token."
+NEAR = 8
+"""Tables that are named when one is not there."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +76,23 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
     # pyiceberg read its configuration when it was imported, the working folder's too: ours takes its place.
     pyiceberg._ENV_CONFIG.config = FrozenDict(**configuration())
     try:
-        catalog = load_catalog(name, **{**own, "init_catalog_tables": "false"})
+        catalog = _connected(name, own)
     except NotInstalledError as error:
         ours = _extra(own)
         fix = f"a package is missing: pip install 'iceberg-metadata-explorer[{ours}]'" if ours else _redacted(error)
         raise TableNotFound(f"catalog {name!r} cannot be opened: {fix}") from error
     except Exception as error:
         raise TableNotFound(f"catalog {name!r} cannot be opened: {type(error).__name__}: {_redacted(error)}") from error
+    return catalog
+
+
+def _connected(name: str, own: Mapping[str, str]) -> Catalog:
+    kind = own.get("type") or ("rest" if own.get("uri", "").startswith("http") else "")
+    if kind == "rest" and "py-catalog-impl" not in own:
+        from explorer.io.rest import ListedRest
+
+        return ListedRest(name, **own)
+    catalog = load_catalog(name, **{**own, "init_catalog_tables": "false"})
     # Table properties may name a FileIO class to import and an endpoint to send credentials to: neither is for
     # whoever wrote the table to choose, so only the catalog's own properties make a FileIO.
     load_file_io = catalog._load_file_io
@@ -121,7 +126,7 @@ class Pointer:
     secrets, never to be shown."""
 
     metadata_location: str
-    storage: Mapping[str, str]
+    storage: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> Pointer:
@@ -130,20 +135,20 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
     catalog = load(name, extra)
     try:
         if (location := _sql_pointer(catalog, identifier)) is not None:
-            return Pointer(location, {})
-        given = _listen(catalog)
+            return Pointer(location)
         location = catalog.load_table(identifier).metadata_location
-        if str(given.get("s3.remote-signing-enabled", "")).lower() == "true" and "s3.access-key-id" not in given:
+        if getattr(catalog, "signs", False) and "s3.access-key-id" not in catalog.properties:
             raise NotSupported(
                 f"the catalog {name!r} signs each request to its storage itself (remote signing), which is not "
                 "supported here: let it vend credentials, or give keys of your own"
             )
-        return Pointer(location, {k: str(v) for k, v in given.items() if k in STORAGE or k.startswith(_PER_ACCOUNT)})
+        return Pointer(location, getattr(catalog, "given", {}))
     except (NoSuchTableError, NoSuchNamespaceError) as error:
-        near = [t.identifier for t in tables(name, extra)][:8]
-        raise TableNotFound(
-            f"no table {identifier!r} in catalog {name!r}; it has: {', '.join(near) or 'no tables'}"
-        ) from error
+        near: list[str] = []
+        with contextlib.suppress(TableNotFound):  # who may load a table may not always list them
+            near += (table.identifier for table in itertools.islice(_listed(catalog, name), NEAR))
+        there = f"; it has: {', '.join(near)}" if near else ""
+        raise TableNotFound(f"no table {identifier!r} in catalog {name!r}{there}") from error
     except ExplorerError:
         raise
     except Exception as error:
@@ -152,29 +157,12 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
         ) from error
 
 
-def _listen(catalog: Catalog) -> dict[str, Any]:
-    """What a REST server says of storage: in its configuration, and, once a table is loaded, for the table, credentials
-    for its location above all. What the table's own metadata says is not in it."""
-    from pyiceberg.catalog.rest import RestCatalog
-
-    given: dict[str, Any] = {}
-    if isinstance(catalog, RestCatalog):
-        given |= catalog.properties
-        usual = catalog._response_to_table
-
-        def listening(identifier: Any, response: Any) -> Any:
-            own = catalog._resolve_storage_credentials(response.storage_credentials, response.metadata_location)
-            given.update({**response.config, **own})
-            return usual(identifier, response)
-
-        catalog._response_to_table = listening  # type: ignore[method-assign, assignment]
-    return given
-
-
 def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Iterator[CatalogTable]:
     """All tables of a catalog, by namespace then name, nested namespaces too."""
-    catalog = load(name, extra)
+    return _listed(load(name, extra), name)
 
+
+def _listed(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
     def walk(parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         for namespace in sorted(catalog.list_namespaces(parent) if parent else catalog.list_namespaces()):
             full = namespace if namespace[: len(parent)] == parent else (*parent, *namespace)
@@ -213,8 +201,5 @@ def _sql_pointer(catalog: Catalog, identifier: str) -> str | None:
 
 
 def _redacted(error: Exception) -> str:
-    """An error's first line without the user info of any URI in it."""
-    import re
-
-    lines = str(error).splitlines() or [""]
-    return re.sub(r"(\w+://)[^/@\s]*@", r"\1***@", lines[0])[:300]
+    """An error's first line, without secrets."""
+    return redacted((str(error).splitlines() or [""])[0])[:300]

@@ -43,7 +43,8 @@ def canonical(path: str) -> str:
         raise UnreadableFile(path, f"is no path: {error}") from error
     scheme, _, rest = path.partition(":")
     authority, _, inner = rest.removeprefix("//").partition("/")
-    folded = os.path.normpath("/" + inner.lstrip("/"))
+    # A key may begin with a slash: it is in no folder that does not.
+    folded = f"/{inner}" if inner.startswith("/") else os.path.normpath("/" + inner)
     return f"{SAME_STORE.get(scheme.lower(), scheme.lower())}://{authority}{folded}"
 
 

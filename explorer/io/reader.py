@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 from cachetools import LRUCache
 
+from explorer.core.names import base_name
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import avro, budget, cache, manifests, parquet, places, puffin
 from explorer.io.locate import Location
@@ -25,7 +26,7 @@ from explorer.io.storage import Storage
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
-from explorer.progress import steps
+from explorer.progress import Cancelled, Watch, listener, steps
 
 METRIC_NAMES = [f.name for f in METRIC_FIELDS]
 
@@ -84,7 +85,7 @@ def _undamaged(read: Read[T]) -> T:
 
 def read_metadata(storage: Storage, path: str) -> tuple[TableMetadata, list[Problem]]:
     """A metadata file, and what is wrong with it. Raises UnreadableFile."""
-    read = storage.kept if _ONE_OF_ITS_NAME.search(path) else storage.read
+    read = storage.kept if _ONE_OF_ITS_NAME.search(base_name(path)) else storage.read
     return parse_metadata(read(path, limit=budget.METADATA), path)
 
 
@@ -173,13 +174,15 @@ class TableReader:
         columns unless asked. Never raises for a bad file: an unreadable manifest is None with its Problem."""
         return self._entries_of([manifest], metrics)[0]
 
-    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[Entries]:
+    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool, watch: Watch | None = None) -> list[Entries]:
         """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
         manifests costs hardly more than one for one."""
         reads: dict[str, Entries] = {}
         keys: dict[str, str | None] = {}
         packed: dict[str, bytes] = {}
         for manifest in wanted:
+            if watch is not None and watch.cancelled:
+                raise Cancelled("cancelled")
             path = manifest.manifest_path
             try:
                 self.storage.check(path)
@@ -278,7 +281,7 @@ class TableReader:
         self.ahead(manifests=wanted)
         return steps(self._many_entries(wanted, metrics), "manifests", len(wanted))
 
-    def _many_entries(self, wanted: Sequence[ManifestFile], metrics: bool) -> Iterator[tuple[ManifestFile, Read]]:
+    def _many_entries(self, wanted: Sequence[ManifestFile], metrics: bool) -> Iterator[tuple[ManifestFile, Entries]]:
         if len(wanted) < 2:
             yield from ((m, self.entries(m, metrics)) for m in wanted)
             return
@@ -291,15 +294,18 @@ class TableReader:
             if size >= BATCH_BYTES:
                 batches.append([])
                 size = 0
-        with ThreadPoolExecutor(workers) as pool:
+        pool, watch = ThreadPoolExecutor(workers), listener()
+        try:
             waiting: deque[tuple[list[ManifestFile], Future[list[Entries]]]] = deque()
             for batch in filter(None, batches):
-                waiting.append((batch, pool.submit(self._entries_of, batch, metrics)))
+                waiting.append((batch, pool.submit(self._entries_of, batch, metrics, watch)))
                 if len(waiting) > workers * 2:  # bounded, so that a stream of any length fits in memory
                     done, future = waiting.popleft()
                     yield from zip(done, future.result(), strict=True)
             for done, future in waiting:
                 yield from zip(done, future.result(), strict=True)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # who forgets the rest does not wait for it
 
     def stored_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """Raw Avro records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""

@@ -13,19 +13,31 @@ import json
 import os
 import stat
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlparse
 
+from cachetools import TTLCache
 from pyiceberg.io import FileIO, load_file_io
 
 from explorer.errors import AccessRefused, ExplorerError, OutsideRoots, UnreadableFile
 from explorer.io import budget, cache
 from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path
-from explorer.io.stores import IN_FLIGHT, explained, names_in, plain_key, refused, requests, split_uri, store_of
-from explorer.progress import listener
+from explorer.io.stores import (
+    IN_FLIGHT,
+    combined,
+    explained,
+    names_in,
+    plain_key,
+    refused,
+    requests,
+    split_uri,
+    store_of,
+)
+from explorer.progress import listener, steps
 
 if TYPE_CHECKING:
     from obstore import GetOptions
@@ -33,8 +45,37 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+RENEW_S = 60.0
+"""Between two times that a catalog is asked for new credentials."""
+FAILED_S = 30.0
+"""What could not be fetched ahead is not tried again at once by who asks for it."""
 FOLDERS = 1000
 """Folders whose links are remembered as resolved."""
+
+
+class _Access:
+    """How stores are opened with what was given last; another takes its place when that is renewed."""
+
+    def __init__(self, own: Mapping[str, str], given: Mapping[str, str]) -> None:
+        self.given = given
+        self.properties = combined(own, given)
+        self._file_ios: dict[str, FileIO] = {}
+        self._stores: dict[str, ObjectStore | None] = {}
+
+    def file_io(self, path: str) -> FileIO:
+        """pyiceberg's, for a URI."""
+        scheme = urlparse(path).scheme
+        if scheme not in self._file_ios:
+            self._file_ios[scheme] = load_file_io(self.properties, path)
+        return self._file_ios[scheme]
+
+    def store(self, resolved: str) -> tuple[ObjectStore | None, str]:
+        """The store that reads a URI, and the key there; None where FileIO does."""
+        scheme, bucket, key = split_uri(resolved)
+        name = f"{scheme}://{bucket}"
+        if name not in self._stores:
+            self._stores[name] = store_of(resolved, self.properties)
+        return self._stores[name] if plain_key(key) else None, key
 
 
 class Storage:
@@ -52,23 +93,23 @@ class Storage:
     ) -> None:
         self.roots = [canonical(root) for root in roots]
         self.moved = moved
-        self._own = dict(properties or {})
-        self._given, self._renew = dict(given or {}), renew
-        self._file_ios: dict[str, FileIO] = {}
-        self._stores: dict[str, ObjectStore | None] = {}
+        self._own, self._renew = dict(properties or {}), renew
+        self._access = _Access(self._own, dict(given or {}))
+        self._asked_anew = float("-inf")
+        self._renewing = threading.Lock()
         self._folders: dict[str, str] = {}
         self._flights: dict[str, Future[bytes | None]] = {}
+        self._failed: TTLCache[str, UnreadableFile] = TTLCache(FOLDERS, FAILED_S)
         self._lock = threading.Lock()
 
     @property
-    def _properties(self) -> dict[str, str]:
-        return {**self._own, **self._given}
-
-    @property
     def identity(self) -> str:
-        """What else than its path decides which bytes a file has: the store and the account, as the user names them. A
-        digest."""
-        return hashlib.blake2b(repr(sorted(self._own.items())).encode(), digest_size=16).hexdigest()
+        """What else than its path decides which bytes a file has: the store and the account, as the user and the
+        environment name them, and the endpoint that a catalog gave. A digest."""
+        outer = {k: v for k, v in os.environ.items() if k.startswith(("AWS_", "GOOGLE_", "AZURE_"))}
+        outer.pop("AWS_SESSION_TOKEN", None)  # one account, for an hour
+        said = (sorted(self._own.items()), sorted(outer.items()), self._access.given.get("s3.endpoint"))
+        return hashlib.blake2b(repr(said).encode(), digest_size=16).hexdigest()
 
     def resolve(self, path: str) -> str:
         """Where a path of the metadata is really looked up; differs from `path` only in a copied table."""
@@ -124,12 +165,6 @@ class Storage:
             path, f"outside the table's folder, so it was not opened (allowed: {roots}; add a root to allow more)"
         )
 
-    def _io(self, path: str) -> FileIO:
-        scheme = urlparse(path).scheme
-        if scheme not in self._file_ios:
-            self._file_ios[scheme] = load_file_io(self._properties, path)
-        return self._file_ios[scheme]
-
     def read(self, path: str, offset: int = 0, length: int | None = None, limit: int = budget.DATA) -> bytes:
         """The bytes of a file, or `length` bytes from `offset`; fewer where the file ends.
 
@@ -181,35 +216,32 @@ class Storage:
     ) -> T:
         """Ask the store of a URI, by obstore or else by FileIO, and once more with new credentials where those that a
         catalog gave are refused. Raises UnreadableFile."""
-        before = self._given
+        access = self._access
         try:
-            store, key = self._store(resolved)
-            return read(self._io(resolved)) if store is None else get(store, key)
+            store, key = access.store(resolved)
+            return read(access.file_io(resolved)) if store is None else get(store, key)
         except UnreadableFile:
             raise
         except FileNotFoundError as error:
             raise UnreadableFile(path, "the file does not exist") from error
         except Exception as error:  # every object store client has errors of its own
-            if again and refused(error) and self._renewed(before):
+            if again and refused(error) and self._renewed(access):
                 return self._ask(path, resolved, get, read, again=False)
-            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, self._properties)}") from error
+            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, access.properties)}") from error
 
-    def _renewed(self, before: Mapping[str, str]) -> bool:
-        """Whether there are other credentials now than those before."""
-        if not before:
+    def _renewed(self, before: _Access) -> bool:
+        """Whether there are other credentials now than those before. The catalog is asked once in a while: files may be
+        forbidden to any."""
+        if not before.given:
             return False
-        with self._lock:
-            if self._given is before:
-                try:
+        with self._renewing:
+            if self._access is before and time.monotonic() - self._asked_anew > RENEW_S:
+                self._asked_anew = time.monotonic()
+                with contextlib.suppress(ExplorerError):
                     given = dict(self._renew())
-                except ExplorerError:
-                    return False
-                if not given or given == before:
-                    return False
-                self._given = given
-                self._stores.clear()
-                self._file_ios.clear()
-        return True
+                    if given and given != before.given:
+                        self._access = _Access(self._own, given)
+            return self._access is not before
 
     def kept(self, path: str, length: int | None = None, limit: int = budget.DATA) -> bytes:
         """`read` of a whole file that never changes: one of a store is fetched once, and kept in the disk cache. One
@@ -218,7 +250,9 @@ class Storage:
         if local_path(resolved) is not None:
             return self.read(path, limit=limit)
         with self._lock:
-            flight = self._flights.pop(path, None)
+            flight, failed = self._flights.pop(path, None), self._failed.pop(path, None)
+        if failed is not None:
+            raise failed
         data = flight.result() if flight is not None else None
         if data is None:
             data = cache.get_bytes(self._cache_key(resolved))
@@ -252,14 +286,22 @@ class Storage:
 
         def fetch(path: str) -> bytes | None:
             """None when it is in the cache now."""
+            data = None
             try:
                 data = self.read(path, limit=limit)
-                if not cache.put_bytes(self._cache_key(self.resolve(path)), data):
-                    return data
+                if cache.put_bytes(self._cache_key(self.resolve(path)), data):
+                    data = None
+                else:  # nowhere to put them: no more than these are held
+                    todo.clear()
+                return data
+            except UnreadableFile as error:
                 with self._lock:
-                    self._flights.pop(path, None)
-                return None
+                    self._failed[path] = error
+                raise
             finally:
+                if data is None:
+                    with self._lock:
+                        self._flights.pop(path, None)
                 next_one()
 
         for _ in range(IN_FLIGHT):
@@ -285,14 +327,6 @@ class Storage:
 
         return self._ask(path, resolved, get, read)
 
-    def _store(self, resolved: str) -> tuple[ObjectStore | None, str]:
-        """The store that reads a URI, and the key there; None where FileIO does."""
-        scheme, bucket, key = split_uri(resolved)
-        name = f"{scheme}://{bucket}"
-        if name not in self._stores:
-            self._stores[name] = store_of(resolved, self._properties)
-        return self._stores[name] if plain_key(key) else None, key
-
     def names(self, folder: str) -> list[str]:
         """The names of the files in a folder of a store. Raises as `read` does."""
         resolved, _, _ = self._checked(folder)
@@ -301,8 +335,9 @@ class Storage:
             from pyarrow.fs import FileSelector
             from pyiceberg.io.pyarrow import PyArrowFileIO
 
-            storage = PyArrowFileIO(self._properties)
-            scheme, netloc, place = storage.parse_location(resolved, self._properties)
+            properties = self._access.properties
+            storage = PyArrowFileIO(properties)
+            scheme, netloc, place = storage.parse_location(resolved, properties)
             return [i.base_name for i in storage.fs_by_scheme(scheme, netloc).get_file_info(FileSelector(place))]
 
         return self._ask(folder, resolved, names_in, listed)
@@ -312,13 +347,18 @@ class Storage:
 
         def ask(path: str) -> int | None:
             try:
-                return cache.bytes_kept(self._cache_key(self.resolve(path))) or self.size(path)
+                resolved, _, _ = self._checked(path)
+                kept = 0 if local_path(resolved) is not None else cache.bytes_kept(self._cache_key(resolved))
+                return kept or self.size(path)
             except (AccessRefused, UnreadableFile):
                 return None
 
         if all(local_path(self.resolve(path)) is not None for path in paths):
             return list(map(ask, paths))
-        return list(requests().map(ask, paths))
+        told: list[int | None] = []
+        for start in steps(range(0, len(paths), IN_FLIGHT), "sizes"):  # others' requests get their turn in between
+            told += requests().map(ask, paths[start : start + IN_FLIGHT])
+        return told
 
     def size(self, path: str) -> int:
         """Size in bytes. Raises as `read` does."""

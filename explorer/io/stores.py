@@ -46,6 +46,20 @@ def requests() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(IN_FLIGHT, "store")
 
 
+ACCOUNT = re.compile(r"(s3|client)\.(access-key-id|secret-access-key|session-token|role-arn|profile-name|anonymous)")
+"""What says who asks."""
+
+
+def combined(own: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """The user's properties with those that a catalog's server gave. An endpoint of the server's own gets no keys of
+    the user's, nor of the environment."""
+    if given.get("s3.endpoint") in (None, own.get("s3.endpoint")):
+        return {**own, **given}
+    others = {k: v for k, v in own.items() if not ACCOUNT.fullmatch(k)}
+    keys = "s3.access-key-id" in given and "s3.secret-access-key" in given
+    return {**others, **given, **({} if keys else {"s3.anonymous": "true"})}
+
+
 def split_uri(uri: str) -> tuple[str, str, str]:
     """(scheme, bucket, key) of a store's URI, nothing in it decoded."""
     scheme, _, rest = uri.partition("://")
@@ -153,7 +167,7 @@ def explained(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
     """What a store's client says, in a line without its inner workings, and what can be set where it took too long."""
     text = re.split(r"\n|Debug source", str(error))[0].strip()
     kind = type(error).__name__
-    words = redacted(f"{kind}: {text}"[:500])
+    words = redacted(f"{kind}: {text}")[:500]
     if re.search(r"tim(ed|e) ?out|deadline", str(error), re.IGNORECASE):
         host = urlsplit(properties.get("s3.endpoint", "")).netloc or split_uri(uri)[1]
         words += f" ({host} was too slow: s3.connect-timeout and s3.request-timeout, in seconds, say how long to wait)"

@@ -261,8 +261,9 @@ class Job:
             self.cancel()
 
     def drop(self) -> None:
-        """Nobody waits any more."""
-        self.cancel()
+        """Nobody waits any more; what writes goes on."""
+        if self._cancels:
+            self.cancel()
         self._now = None
 
     def look(self) -> None:

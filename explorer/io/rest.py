@@ -1,0 +1,61 @@
+"""REST catalogs, as pyiceberg reads them, but what their servers say is taken by lists. pyiceberg merges a server's
+`/v1/config` into its own properties, where some name classes to import, or where secrets are sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.io import FileIO
+from pyiceberg.io.pyarrow import PyArrowFileIO
+from pyiceberg.table import Table
+
+STORAGE = frozenset({
+    *(f"{kind}.{key}" for kind in ("s3", "client")
+      for key in ("access-key-id", "secret-access-key", "session-token", "region")),
+    "s3.endpoint", "s3.anonymous", "s3.force-virtual-addressing",
+    "gcs.oauth2.token", "gcs.oauth2.token-expires-at", "gcs.project-id",
+    "adls.account-name", "adls.account-key", "adls.sas-token", "adls.connection-string", "adls.token",
+})  # fmt: skip
+"""What a server may say of storage. None of it names a class, a proxy or a signer."""
+_PER_ACCOUNT = "adls.sas-token."
+PROTOCOL = frozenset({"prefix", "namespace-separator", "warehouse"})
+"""What it may say of how it is to be asked."""
+SIGNING = "s3.remote-signing-enabled"
+
+
+class ListedRest(RestCatalog):
+    """A REST catalog whose `given` are the storage properties that its server says, for all tables or the one that was
+    loaded last: credentials for its location above all. `signs` says that it wants to sign each request itself."""
+
+    given: dict[str, str]
+    signs: bool
+
+    def _fetch_config(self) -> None:
+        own, uri = dict(self.properties), self.uri
+        super()._fetch_config()
+        said = self.properties
+        self.given = {k: v for k, v in _storage(said).items() if own.get(k) != v}
+        self.signs = _yes(said.get(SIGNING))
+        self.properties = {**own, **{k: said[k] for k in PROTOCOL if k in said}}
+        self.uri = uri
+
+    def _response_to_table(self, identifier_tuple: tuple[str, ...], table_response: Any) -> Table:
+        nearest = self._resolve_storage_credentials(
+            table_response.storage_credentials, table_response.metadata_location
+        )
+        said = {**table_response.config, **nearest}
+        self.given |= _storage(said)
+        self.signs = (self.signs or _yes(said.get(SIGNING))) and "s3.access-key-id" not in self.given
+        return super()._response_to_table(identifier_tuple, table_response)
+
+    def _load_file_io(self, properties: Any = None, location: str | None = None) -> FileIO:
+        return PyArrowFileIO({})  # nothing is read through it
+
+
+def _storage(said: dict[str, Any]) -> dict[str, str]:
+    return {k: str(v) for k, v in said.items() if v is not None and (k in STORAGE or k.startswith(_PER_ACCOUNT))}
+
+
+def _yes(value: Any) -> bool:
+    return str(value).lower() == "true"
