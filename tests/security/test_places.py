@@ -272,7 +272,7 @@ def test_a_configuration_that_came_with_the_folder_runs_nothing(working_folder: 
         assert catalogs.configured() == ["sandbox"]
     for name in ("prod", "sandbox"):
         with pytest.raises(TableNotFound):
-            catalogs.metadata_location(name, "no.such")
+            catalogs.pointer(name, "no.such")
     with pytest.raises(TableNotFound, match=configuration.TRUST_VARIABLE):
         catalogs.load("prod")
     assert not (working_folder / "ran").exists()
