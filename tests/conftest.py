@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,18 +20,9 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Quick tests first: a broken parser should not wait for Spark to say so. Last what must be alone."""
+    """Quick tests first: a broken parser should not wait for Spark to say so."""
     order = ("unit", "properties", "golden", "security", "servers", "spark", "notebooks", "browser")
-    place = {name: i for i, name in enumerate(order)}
-    items.sort(key=lambda i: (i.get_closest_marker("alone") is not None, place.get(i.path.parent.name, 0)))
-
-
-@pytest.fixture(autouse=True)
-def _alone(request: pytest.FixtureRequest) -> None:
-    """A test that measures time waits for the other half (tests.halves)."""
-    if request.node.get_closest_marker("alone") and (done := os.environ.get("ICEBERG_EXPLORER_OTHER_HALF")):
-        while not Path(done).exists():
-            time.sleep(0.5)
+    items.sort(key=lambda item: next((i for i, name in enumerate(order) if f"/tests/{name}/" in str(item.path)), 0))
 
 
 @pytest.fixture(scope="session")

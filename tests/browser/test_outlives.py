@@ -21,8 +21,7 @@ EACH = 60
 """Seconds that opening one may take on a busy machine; what it may cost is held in tests/security/test_files.py."""
 
 
-@pytest.mark.alone
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(1200)
 def test_a_server_outlives_them_all(sandbox: Path, browser: Browser, tmp_path: Path) -> None:
     honest = make_table(tmp_path / "honest")
     folders, waits = [], []

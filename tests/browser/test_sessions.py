@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import time
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Served, signed_in
@@ -32,8 +31,6 @@ def clicks(page: Page) -> list[float]:
     return taken
 
 
-@pytest.mark.alone
-@pytest.mark.timeout(1200)
 def test_a_fate_over_300_snapshots_does_not_hold_up_another_session(dashboard: Served, browser: Browser) -> None:
     asking, clicking = (signed_in(browser, dashboard).new_page() for _ in range(2))
     asking.goto(f"{dashboard}?table=demo.long_history&view=rows")
