@@ -209,6 +209,7 @@ class Job:
         self._done: Callable[[Any], None]
         self._meanwhile: Callable[[Progress], str]
         self._shown = 0.0
+        self._spoken = False
 
     @property
     def busy(self) -> bool:
@@ -222,6 +223,7 @@ class Job:
 
     def say(self, text: str) -> None:
         """Show a line of status; without text there is none."""
+        self._spoken = True
         if self.status.object != text:
             self.status.object = text
         if self.view.visible != bool(text):
@@ -294,12 +296,11 @@ class Job:
         self.bar.visible = self.cancel_button.visible = False
         for button, disabled in zip(self._buttons, self._was, strict=True):
             button.disabled = disabled
-        said = self.status.object
-        answered = False
+        self._spoken = answered = False
         try:
             self._done(asked.result())
             answered = True
-            if self.status.object == said and not self.busy:
+            if not self._spoken and not self.busy:  # else what was said meanwhile would stay
                 self.say("")
         except Cancelled:
             self._fail("Cancelled.")

@@ -348,6 +348,23 @@ def test_two_sessions_are_two_owners(pool: Pool) -> None:
     on_a_page(test)
 
 
+def test_the_same_answer_twice_is_still_said(pool: Pool) -> None:
+    async def test() -> None:
+        job, answers = Job(pool=pool), list[int]()
+
+        def done(answer: int) -> None:
+            answers.append(answer)
+            job.say("1 file added")
+
+        for n in (1, 2):
+            job.start(lambda n=n: n, done, "Comparing…")  # type: ignore[misc]
+            await until(lambda n=n: len(answers) == n)  # type: ignore[misc]
+            await until(lambda: not job.busy)
+            assert (job.status.object, job.view.visible) == ("1 file added", True)
+
+    on_a_page(test)
+
+
 def test_the_page_answers_while_a_question_computes(pool: Pool) -> None:
     """Python computes on one thread at a time: what holds it gives way after some milliseconds."""
 
