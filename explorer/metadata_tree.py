@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
@@ -30,6 +31,7 @@ class MetadataTree:
         self.reader = reader
         self._noted: dict[str, Problem] = {}
         self._older: LRUCache[str, TableMetadata] = LRUCache(OLDER)
+        self._lock = threading.Lock()
 
     @property
     def metadata(self) -> TableMetadata:
@@ -102,9 +104,12 @@ class MetadataTree:
         """This or an older metadata file of the table. Raises UnreadableFile."""
         if path == self.metadata.metadata_location:
             return self.metadata
-        metadata = self._older.get(path)
+        with self._lock:
+            metadata = self._older.get(path)
         if metadata is None:
-            metadata = self._older[path] = self.reader.metadata_file(path)[0]
+            metadata = self.reader.metadata_file(path)[0]
+            with self._lock:
+                self._older[path] = metadata
         return metadata
 
     def metadata_named(self, name: str | None) -> TableMetadata:

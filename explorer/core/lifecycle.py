@@ -59,8 +59,8 @@ def lifecycle(tree: Tree) -> list[Cell]:
     cells: list[Cell] = []
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
     tree.ahead(snapshots)
-    changed = (_come_and_gone(tree, snapshot) for snapshot in steps(snapshots, "snapshots", len(snapshots)))
-    tree.ahead(manifests=[m for gone, made in changed for m in (*gone, *made)])
+    changed = {s.snapshot_id: _come_and_gone(tree, s) for s in steps(snapshots, "snapshots")}
+    tree.ahead(manifests=[m for gone, made in changed.values() for m in (*gone, *made)])
     for snapshot in steps(snapshots, "snapshots"):
         here = tree.manifests(snapshot)
         parent = metadata.snapshot(snapshot.parent_snapshot_id)
@@ -95,7 +95,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
                     "another branch"
                 )
                 cells.append(cell(manifest, "carried", reason=why))
-        gone, made = _come_and_gone(tree, snapshot)
+        gone, made = changed[snapshot.snapshot_id]
         if not gone:
             continue
         decoded = {m.manifest_path: table for m, table in tree.logical([*gone, *made], snapshot)}

@@ -61,6 +61,10 @@ class _Access:
         self.properties = combined(own, given)
         self._file_ios: dict[str, FileIO] = {}
         self._stores: dict[str, ObjectStore | None] = {}
+        outer = {k: v for k, v in os.environ.items() if k.startswith(("AWS_", "GOOGLE_", "AZURE_"))}
+        outer.pop("AWS_SESSION_TOKEN", None)  # one account, for an hour
+        said = (sorted(own.items()), sorted(outer.items()), given.get("s3.endpoint"))
+        self.identity = hashlib.blake2b(repr(said).encode(), digest_size=16).hexdigest()
 
     def file_io(self, path: str) -> FileIO:
         """pyiceberg's, for a URI."""
@@ -106,10 +110,7 @@ class Storage:
     def identity(self) -> str:
         """What else than its path decides which bytes a file has: the store and the account, as the user and the
         environment name them, and the endpoint that a catalog gave. A digest."""
-        outer = {k: v for k, v in os.environ.items() if k.startswith(("AWS_", "GOOGLE_", "AZURE_"))}
-        outer.pop("AWS_SESSION_TOKEN", None)  # one account, for an hour
-        said = (sorted(self._own.items()), sorted(outer.items()), self._access.given.get("s3.endpoint"))
-        return hashlib.blake2b(repr(said).encode(), digest_size=16).hexdigest()
+        return self._access.identity
 
     def resolve(self, path: str) -> str:
         """Where a path of the metadata is really looked up; differs from `path` only in a copied table."""
@@ -182,11 +183,10 @@ class Storage:
                     size = _part(path, state.st_size, offset, length, limit)
                     file.seek(offset)
                     return file.read(size)
-        except FileNotFoundError as error:
-            where = f" (looked for at {resolved})" if resolved != path else ""
-            raise UnreadableFile(path, f"the file does not exist{where}") from error
-        except OSError as error:
-            raise UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}") from error
+        except UnreadableFile:
+            raise
+        except Exception as error:  # a name may have half a character
+            raise _unread(path, resolved, error) from error
 
         def get(store: ObjectStore, key: str) -> bytes:
             if length is not None:
@@ -223,7 +223,7 @@ class Storage:
         except UnreadableFile:
             raise
         except FileNotFoundError as error:
-            raise UnreadableFile(path, "the file does not exist") from error
+            raise _unread(path, resolved, error) from error
         except Exception as error:  # every object store client has errors of its own
             if again and refused(error) and self._renewed(access):
                 return self._ask(path, resolved, get, read, again=False)
@@ -268,12 +268,13 @@ class Storage:
         watch = listener()
         todo: deque[str] = deque()
         for path, length in wanted:
+            if local_path(self.resolve(path)) is not None:
+                continue
             with contextlib.suppress(AccessRefused, UnreadableFile):  # whoever asks for it is told
                 resolved, _, _ = self._checked(path)
-                if local_path(resolved) is None:
-                    size = cache.bytes_kept(self._cache_key(resolved))
-                    if not size or (length is not None and size != length):
-                        todo.append(path)
+                size = cache.bytes_kept(self._cache_key(resolved))
+                if not size or (length is not None and size != length):
+                    todo.append(path)
 
         def next_one() -> None:
             with self._lock:
@@ -313,19 +314,16 @@ class Storage:
     def tail(self, path: str, length: int) -> tuple[bytes, int]:
         """The last bytes of a file, at most `length`, and its size. Raises as `read` does."""
         resolved, _, _ = self._checked(path)
-        if local_path(resolved) is not None:
-            size = self.size(path)
-            return self.read(path, max(0, size - length), min(length, size)), size
 
         def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
             answer = store.get(key, options={"range": {"suffix": length}})
             return bytes(answer.bytes()), answer.meta["size"]
 
-        def read(_: FileIO) -> tuple[bytes, int]:
+        def by_size(_: FileIO | None = None) -> tuple[bytes, int]:
             size = self.size(path)
             return self.read(path, max(0, size - length), min(length, size)), size
 
-        return self._ask(path, resolved, get, read)
+        return by_size() if local_path(resolved) is not None else self._ask(path, resolved, get, by_size)
 
     def names(self, folder: str) -> list[str]:
         """The names of the files in a folder of a store. Raises as `read` does."""
@@ -369,10 +367,16 @@ class Storage:
             )
         try:
             return os.lstat(real).st_size
-        except FileNotFoundError as error:
-            raise UnreadableFile(path, "the file does not exist") from error
-        except OSError as error:
-            raise UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}") from error
+        except Exception as error:
+            raise _unread(path, resolved, error) from error
+
+
+def _unread(path: str, resolved: str, error: Exception) -> UnreadableFile:
+    """What is said of a file that is not there, or of a local one that cannot be read."""
+    if not isinstance(error, FileNotFoundError):
+        return UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}")
+    where = f" (looked for at {resolved})" if resolved != path else ""
+    return UnreadableFile(path, f"the file does not exist{where}")
 
 
 def _part(path: str, size: int, offset: int, length: int | None, limit: int) -> int:

@@ -322,3 +322,12 @@ def test_honest_manifests_stay_in_this_process(table: Path, monkeypatch: pytest.
     opened = explorer.open_table(str(table))
     assert json.dumps(opened.entries(metrics=True).to_json())
     assert opened.reader.stored_records(opened.manifests()[0]["manifest_path"])
+
+
+def test_half_a_character_in_a_name_is_told(tmp_path: Path) -> None:
+    storage = Storage([str(tmp_path)])
+    (tmp_path / "there").write_text("so that the folder is known")
+    assert storage.size(f"{tmp_path}/there") > 0
+    for act in (storage.read, storage.size):
+        with pytest.raises(UnreadableFile, match="UnicodeEncodeError"):
+            act(f"{tmp_path}/\ud800")
