@@ -201,7 +201,7 @@ class Job:
         )
         self.cancel_button.on_click(lambda _: self._pressed())
         line = pn.Row(self.status, self.cancel_button)
-        self.view = pn.Column(line, self.bar, sizing_mode="stretch_width", visible=bool(hint))
+        self.view = pn.Column(line, self.bar, sizing_mode="stretch_width")
         self._buttons, self._box, self._pool, self._settled = buttons, box, pool, settled
         self._cancels = True
         self._now: Task | None = None
@@ -226,8 +226,6 @@ class Job:
         self._spoken = True
         if self.status.object != text:
             self.status.object = text
-        if self.view.visible != bool(text):
-            self.view.visible = bool(text)
 
     def start(
         self,
