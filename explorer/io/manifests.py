@@ -321,7 +321,10 @@ def _by_polars(container: Container, layout: _Layout, metrics: bool) -> pa.Table
 
 def _array(series: polars.Series, entry: tuple[str, str] | None = None) -> pa.Array:
     """A polars column as Arrow; a list of key-value structs becomes a map, sharing its buffers."""
-    array = series.to_arrow(compat_level=polars.CompatLevel.oldest())
+    try:
+        array = series.alias("").to_arrow(compat_level=polars.CompatLevel.oldest())  # Arrow's C names end at a NUL
+    except polars.exceptions.PanicException as error:  # as do those of the fields inside
+        raise Undecodable(f"{type(error).__name__}: {error}") from error
     if not pa.types.is_large_list(array.type) or not pa.types.is_struct(array.type.value_type):
         return array
     key, value = entry or ("key", "value")

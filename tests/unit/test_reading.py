@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import shutil
 from pathlib import Path
 
+import fastavro
 import pytest
 
 import explorer
 from explorer.errors import NotFoundInTable, TableNotFound, UnreadableFile
+from explorer.io import avro
+from tests.security.build import avro_file
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 
@@ -25,6 +29,10 @@ def manifest_list(path: Path) -> Path:
     assert found is not None
     assert found.manifest_list is not None
     return Path(found.manifest_list.removeprefix("file://"))
+
+
+def manifest_of(path: Path) -> str:
+    return str(explorer.open_table(str(path)).manifests()[0]["manifest_path"])
 
 
 def test_opens_a_folder_a_file_and_a_uri(table: Path) -> None:
@@ -155,6 +163,39 @@ def test_a_truncated_manifest_keeps_the_others(table: Path) -> None:
     assert "cut off" in opened.problems[0].cause
     assert opened.problems[0].location.startswith("byte ")
     assert victim.name in " ".join(str(n.facts.get("path")) for n in opened.graph().nodes if n.problem)
+
+
+@pytest.mark.parametrize("inside", ["a partition field", "a map's key"])
+def test_a_name_with_a_nul(table: Path, inside: str) -> None:
+    path = Path(str(explorer.open_table(str(table)).reader.storage.check(manifest_of(table))).removeprefix("file://"))
+    container = avro.open_container(path.read_bytes(), "")
+    files = [record["data_file"]["file_path"] for record in avro.records(container)]
+    schema = json.loads(json.dumps(container.schema))
+    if inside == "a partition field":
+        data_file = next(field for field in schema["fields"] if field["name"] == "data_file")["type"]
+        partition = next(field for field in data_file["fields"] if field["name"] == "partition")["type"]
+        partition["fields"] = [{"name": "a_b", "type": ["null", "int"], "field-id": 1000}]
+        records = list(avro.records(container))
+        for record in records:
+            record["data_file"]["partition"] = {"a_b": 7}
+        out = io.BytesIO()
+        for record in records:
+            fastavro.schemaless_writer(out, schema, record)
+        blocks = [(len(records), out.getvalue())]
+        text = json.dumps(schema).replace("a_b", "a\\u0000b")
+    else:
+        blocks = [(block.count, block.data) for block in container.blocks]
+        text = json.dumps(schema).replace('"key"', '"k\\u0000"')
+    path.write_bytes(avro_file(text.encode(), *blocks))
+    opened = explorer.open_table(str(table))
+    entries = opened.entries(view="stored", metrics=True).to_json()
+    assert not opened.problems
+    mine = [entry for entry in entries if entry["file_path"] in files]
+    assert len(mine) == len(files)
+    if inside == "a partition field":
+        assert all("7" in json.dumps(entry["partition"]) for entry in mine)
+    else:
+        assert all(entry["lower_bounds"] for entry in mine)
 
 
 def test_a_text_file_as_manifest(table: Path) -> None:
