@@ -4,6 +4,11 @@ in one."""
 from __future__ import annotations
 
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
+
+
+_METHODS: WeakKeyDictionary[Any, dict[tuple[str, str, int, str], Any]] = WeakKeyDictionary()
+"""Methods that were looked up, by gateway: with it goes the Java that has them."""
 
 
 class Api(Protocol):
@@ -20,19 +25,32 @@ def _classes(target: Any) -> Any:
         java_class = java_class.getSuperclass()
 
 
+def items(java_list: Any) -> list[Any]:
+    """The items of a Java list. To iterate over it costs an exception, which pyspark examines for 70 ms."""
+    return [java_list.get(i) for i in range(java_list.size())]
+
+
 def call(api: Api, target: Any, method: str, *arguments: Any, owner_name: str = "") -> Any:
     """Call a method that is declared in the target's class or one above it, or in the class so named alone."""
+    known = _METHODS.setdefault(api.gateway, {})
+    key = (str(target.getClass().getName()), method, len(arguments), owner_name)
+    if key not in known:  # each look at a method is a question to Java, and there are hundreds
+        known[key] = _declared(target, method, len(arguments), owner_name)
+    values = api.gateway.new_array(api.jvm.java.lang.Object, len(arguments))
+    for i, value in enumerate(arguments):
+        values[i] = value
+    return known[key].invoke(target, values)
+
+
+def _declared(target: Any, method: str, count: int, owner_name: str) -> Any:
     for owner in _classes(target):
         if owner_name and owner.getSimpleName() != owner_name:
             continue
         for declared in owner.getDeclaredMethods():
-            if declared.getName() == method and declared.getParameterCount() == len(arguments):
+            if declared.getName() == method and declared.getParameterCount() == count:
                 declared.setAccessible(True)
-                values = api.gateway.new_array(api.jvm.java.lang.Object, len(arguments))
-                for i, value in enumerate(arguments):
-                    values[i] = value
-                return declared.invoke(target, values)
-    raise AttributeError(f"{target.getClass().getName()} has no method {method} with {len(arguments)} arguments")
+                return declared
+    raise AttributeError(f"{target.getClass().getName()} has no method {method} with {count} arguments")
 
 
 def field(target: Any, name: str) -> Any:
@@ -81,6 +99,6 @@ def clean_up(api: Api, operations: Any, pending: Any, snapshot_id: int) -> None:
     saved = operations.refresh().snapshot(snapshot_id)
     kept = api.jvm.java.util.HashSet(saved.allManifests(operations.io()))
     call(api, pending, "cleanUncommitted", kept)
-    for path in list(field(pending, "manifestLists")):
+    for path in items(field(pending, "manifestLists")):
         if path != saved.manifestListLocation():
             call(api, pending, "deleteFile", path, owner_name="SnapshotProducer")

@@ -111,7 +111,7 @@ class _Planner:
         iterator = tasks.iterator()
         while iterator.hasNext():
             task = iterator.next()
-            by_path[str(task.file().location())] = (task.file(), list(task.deletes()))
+            by_path[str(task.file().location())] = (task.file(), reflect.items(task.deletes()))
         tasks.close()
         return by_path
 
