@@ -24,6 +24,11 @@ class UnreadableFile(ExplorerError):
         self.cause = cause
 
 
+class NotNow(UnreadableFile):
+    """A file that could not be read this time: its store did not answer or refused, or there was no memory for it. It
+    is asked for anew when it is needed again."""
+
+
 class AccessRefused(ExplorerError):
     """Reading outside the allowed roots, or a write that was not allowed."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
 
 import pyarrow as pa
 from cachetools import LRUCache
@@ -13,7 +15,7 @@ from explorer.core.entries import as_of_snapshot
 from explorer.core.values import conform_partition, unified_partition_type
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io.locate import metadata_version
-from explorer.io.reader import TableReader
+from explorer.io.reader import Read, TableReader
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
@@ -30,6 +32,8 @@ class MetadataTree:
     def __init__(self, reader: TableReader) -> None:
         self.reader = reader
         self._noted: dict[str, Problem] = {}
+        self._passing: dict[str, tuple[Problem, ...]] = {}
+        """By what was asked for, until it could be read."""
         self._older: LRUCache[str, TableMetadata] = LRUCache(OLDER)
         self._lock = threading.Lock()
 
@@ -41,12 +45,19 @@ class MetadataTree:
     @property
     def problems(self) -> list[Problem]:
         """What was wrong so far: in the metadata file, and in what was read since."""
-        return [*self.reader.problems, *self._noted.values()]
+        return [*self.reader.problems, *self._noted.values(), *chain(*list(self._passing.values()))]
 
     def note(self, problems: Iterable[Problem]) -> None:
         """Remember what could not be read; the same problem once."""
         for problem in problems:
             self._noted.setdefault(str(problem), problem)
+
+    def _note(self, path: str, read: Read[Any]) -> None:
+        if read.lasting:
+            self._passing.pop(path, None)
+            self.note(read.problems)
+        else:
+            self._passing[path] = read.problems
 
     # -- manifests ----------------------------------------------------------------------------------------------------
     def manifests(self, snapshot: Snapshot | None) -> list[ManifestFile]:
@@ -54,7 +65,7 @@ class MetadataTree:
         if snapshot is None:
             return []
         read = self.reader.manifests(snapshot)
-        self.note(read.problems)
+        self._note(f"snapshot {snapshot.snapshot_id}", read)
         return list(read.value)
 
     def ahead(self, snapshots: Iterable[Snapshot] = (), manifests: Iterable[ManifestFile] = ()) -> None:
@@ -66,7 +77,7 @@ class MetadataTree:
     ) -> Iterator[tuple[ManifestFile, pa.Table]]:
         """Entries as stored, a manifest at a time."""
         for manifest, read in self.reader.many_entries(manifests, metrics):
-            self.note(read.problems)
+            self._note(manifest.manifest_path, read)
             if read.value is not None:
                 yield manifest, read.value
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import psutil
 
-from explorer.errors import UnreadableFile
+from explorer.errors import NotNow, UnreadableFile
 
 METADATA, MANIFEST, DATA, HINT = 256 << 20, 512 << 20, 1 << 30, 1 << 10
 """Bytes read of a metadata file (also once unzipped); of a manifest, manifest list or footer; of a data or delete file;
@@ -66,7 +66,7 @@ def reading(size: int, path: str) -> Iterator[None]:
     with _changed:
         if not _changed.wait_for(lambda: _under_way + size <= AT_ONCE, WAIT):
             cause = f"not read: {_under_way:,} bytes of other files are being read, and {AT_ONCE:,} is the most at once"
-            raise UnreadableFile(path, f"{cause}; try again when they are done")
+            raise NotNow(path, f"{cause}; try again when they are done")
         _under_way += size
     try:
         yield
@@ -82,4 +82,4 @@ def require_memory(size: int, path: str) -> None:
     own = state.rss - getattr(state, "shared", 0)  # mapped cache files are not ours to count
     if own + size > HELD:
         cause = f"not read: this process holds {own:,} bytes of memory, and {HELD:,} is the most with this file's"
-        raise UnreadableFile(path, f"{cause} {size:,}; close other tables or restart")
+        raise NotNow(path, f"{cause} {size:,}; close other tables or restart")

@@ -17,7 +17,7 @@ import pyarrow as pa
 from cachetools import LRUCache
 
 from explorer.core.names import base_name
-from explorer.errors import NotFoundInTable, UnreadableFile
+from explorer.errors import NotFoundInTable, NotNow, UnreadableFile
 from explorer.io import avro, budget, cache, manifests, parquet, places, puffin
 from explorer.io.locate import Location
 from explorer.io.metadata import parse_metadata
@@ -36,10 +36,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Read(Generic[T]):
-    """Something read, and what of it could not be."""
+    """Something read, and what of it could not be. What is not `lasting` may be read when it is asked for again."""
 
     value: T
     problems: tuple[Problem, ...]
+    lasting: bool = True
 
 
 Listed = Read[list[ManifestFile]]
@@ -72,7 +73,8 @@ def _same_place(one: str, other: str) -> bool:
 
 
 def _unreadable(error: UnreadableFile) -> Entries:
-    return Read(None, (Problem(error.path, error.cause, unaffected="other manifests are not affected"),))
+    problem = Problem(error.path, error.cause, unaffected="other manifests are not affected")
+    return Read(None, (problem,), not isinstance(error, NotNow))
 
 
 def _undamaged(read: Read[T]) -> T:
@@ -130,9 +132,11 @@ class TableReader:
         try:
             result = self._read_list(snapshot)
         except UnreadableFile as error:
-            result = Read([], (Problem(error.path, error.cause, unaffected="other snapshots are not affected"),))
-        with self._lock, contextlib.suppress(ValueError):  # larger than the memory for all
-            self._lists[snapshot.snapshot_id] = result
+            problem = Problem(error.path, error.cause, unaffected="other snapshots are not affected")
+            result = Read([], (problem,), not isinstance(error, NotNow))
+        if result.lasting:
+            with self._lock, contextlib.suppress(ValueError):  # larger than the memory for all
+                self._lists[snapshot.snapshot_id] = result
         return result
 
     def _read_list(self, snapshot: Snapshot) -> Listed:
@@ -142,7 +146,7 @@ class TableReader:
                 container = avro.open_container(data, snapshot.manifest_list)
                 listed, problems = manifests.manifest_files(container)
                 return Read(listed, (*container.problems, *problems))
-        inline, problems = [], []
+        inline, problems, lasting = [], [], True
         for path in snapshot.manifests:
             try:
                 data = self.storage.kept(path, limit=budget.MANIFEST)
@@ -150,10 +154,11 @@ class TableReader:
                 inline.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
             except UnreadableFile as error:
                 problems.append(Problem(error.path, error.cause, unaffected="other manifests are not affected"))
+                lasting = lasting and not isinstance(error, NotNow)
         if not snapshot.manifests:
             cause = f"snapshot {snapshot.snapshot_id} has neither `manifest-list` nor `manifests`"
             problems.append(Problem(self.metadata.metadata_location, cause, "/snapshots"))
-        return Read(inline, tuple(problems))
+        return Read(inline, tuple(problems), lasting)
 
     def _container(self, path: str) -> avro.Container:
         with self._lock:
@@ -197,13 +202,15 @@ class TableReader:
             with budget.reading(sum(map(len, packed.values())) * UNPACKING, ", ".join(packed)[:1000]):
                 reads |= self._decoded(packed, metrics)
         except UnreadableFile as error:  # no room for them
-            reads |= {path: _unreadable(UnreadableFile(path, error.cause)) for path in packed}
+            reads |= {path: _unreadable(type(error)(path, error.cause)) for path in packed}
         for path in packed:
             key = keys[path]
             if key is not None and not reads[path].problems and key == self._key(path, len(packed[path])):
                 self._keep(key, metrics, reads[path].value)
         with self._lock:
             for path, result in reads.items():
+                if not result.lasting:
+                    continue
                 with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
                     self._entries[(path, metrics)] = result
         return [reads[m.manifest_path] for m in wanted]

@@ -23,7 +23,7 @@ from urllib.parse import urlparse
 from cachetools import TTLCache
 from pyiceberg.io import FileIO, load_file_io
 
-from explorer.errors import AccessRefused, ExplorerError, OutsideRoots, UnreadableFile
+from explorer.errors import AccessRefused, ExplorerError, NotNow, OutsideRoots, UnreadableFile
 from explorer.io import budget, cache
 from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path
 from explorer.io.stores import (
@@ -227,7 +227,7 @@ class Storage:
         except Exception as error:  # every object store client has errors of its own
             if again and refused(error) and self._renewed(access):
                 return self._ask(path, resolved, get, read, again=False)
-            raise UnreadableFile(path, f"cannot be read: {explained(error, resolved, access.properties)}") from error
+            raise NotNow(path, f"cannot be read: {explained(error, resolved, access.properties)}") from error
 
     def _renewed(self, before: _Access) -> bool:
         """Whether there are other credentials now than those before. The catalog is asked once in a while: files may be
@@ -253,7 +253,11 @@ class Storage:
             flight, failed = self._flights.pop(path, None), self._failed.pop(path, None)
         if failed is not None:
             raise failed
-        data = flight.result() if flight is not None else None
+        try:
+            data = flight.result() if flight is not None else None
+        finally:  # its failure is told once
+            with self._lock:
+                self._failed.pop(path, None)
         if data is None:
             data = cache.get_bytes(self._cache_key(resolved))
         if data is None or (length is not None and len(data) != length):

@@ -169,3 +169,23 @@ def test_a_uri_with_a_catalogs_properties(store: Store, monkeypatch: pytest.Monk
     assert table.metadata.metadata_location == store.metadata
     with pytest.raises(explorer.TableNotFound, match="no catalog 'nosuch' is configured"):
         explorer.open_table(folder, catalog="nosuch")
+
+
+def test_what_a_store_refuses_for_a_while_is_asked_for_again(store: Store) -> None:
+    table = opened(store)
+    known = len(table.manifests())
+    bad = [m["manifest_path"].rsplit("/", 1)[-1] for m in table.manifests()][:3]
+    store.proxy.fault = lambda request: "refuse" if any(name in request.path for name in bad) else ""
+    short = table.entries()
+    assert {p.file.rsplit("/", 1)[-1] for p in table.problems} == set(bad)
+    store.proxy.fault = lambda request: ""
+    whole = table.entries()
+    assert len(whole) > len(short)
+    assert not table.problems
+    other = table.metadata.snapshots[3]
+    store.proxy.fault = lambda request: "refuse" if str(other.manifest_list).rsplit("/", 1)[-1] in request.path else ""
+    assert len(table.manifests(other.snapshot_id)) == 0
+    assert table.problems
+    store.proxy.fault = lambda request: ""
+    assert 0 < len(table.manifests(other.snapshot_id)) <= known
+    assert not table.problems
