@@ -11,6 +11,8 @@ import pytest
 
 HOME = Path(os.environ.get("ICEBERG_EXPLORER_TEST_HOME") or tempfile.mkdtemp(prefix="iceberg-explorer-test-"))
 os.environ["ICEBERG_EXPLORER_HOME"] = str(HOME)
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+"""Each Java lives for minutes: what its second compiler costs (a quarter of the processor) never comes back."""
 
 ARTIFACTS = Path(__file__).parent.parent / "test-artifacts"
 
