@@ -162,7 +162,31 @@ def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Itera
     return _listed(load(name, extra), name)
 
 
+def namespaces(name: str) -> list[tuple[str, ...]]:
+    """The namespaces of a catalog, nested ones after the one around them. Raises TableNotFound."""
+    catalog = load(name)
+    with _listing(name):
+        return list(_namespaces(catalog))
+
+
+def tables_in(name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
+    """The tables of one namespace, by name. Raises TableNotFound."""
+    catalog = load(name)
+    with _listing(name):
+        return _tables(catalog, name, namespace)
+
+
 def _listed(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
+    with _listing(name):
+        for namespace in _namespaces(catalog):
+            yield from _tables(catalog, name, namespace)
+
+
+def _tables(catalog: Catalog, name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
+    return [CatalogTable(name, ".".join(identifier)) for identifier in sorted(catalog.list_tables(namespace))]
+
+
+def _namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
     def walk(parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         for namespace in sorted(catalog.list_namespaces(parent) if parent else catalog.list_namespaces()):
             full = namespace if namespace[: len(parent)] == parent else (*parent, *namespace)
@@ -170,10 +194,17 @@ def _listed(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
             if full != parent and len(full) < 8:
                 yield from (n for n in walk(full) if len(n) > len(full))
 
+    given: set[tuple[str, ...]] = set()
+    for namespace in walk(()):
+        if namespace not in given:
+            given.add(namespace)
+            yield namespace
+
+
+@contextlib.contextmanager
+def _listing(name: str) -> Iterator[None]:
     try:
-        for namespace in dict.fromkeys(walk(())):
-            for identifier in sorted(catalog.list_tables(namespace)):
-                yield CatalogTable(name, ".".join(identifier))
+        yield
     except Exception as error:
         raise TableNotFound(f"catalog {name!r} cannot be listed: {type(error).__name__}: {_redacted(error)}") from error
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,19 +19,21 @@ from explorer.engines.reads import ReadSession
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.graphs.ids import manifest_node
-from explorer.io import catalogs
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
+from explorer.progress import Cancelled
 from explorer.table import Table
+from explorer.ui.background import Job
 from explorer.ui.changes import diff_view, history_view, lifecycle_view
 from explorer.ui.export import export
 from explorer.ui.lab import lab_view
 from explorer.ui.maintain import maintain_view
 from explorer.ui.pane import GraphPane
+from explorer.ui.picker import Picker
 from explorer.ui.rows import deletes_view, rows_view
 from explorer.ui.state import ViewState
 from explorer.ui.tables import downloads, table_view
-from explorer.ui.widgets import Text, grid, label, toast
+from explorer.ui.widgets import Text, grid, toast
 
 pn.extension("tabulator", notifications=True)
 panel.reactive.CDN_DIST = (
@@ -46,10 +48,6 @@ COMPACT = {
     "& .MuiToolbar-root": {"minHeight": "46px !important", "height": "46px"},
     "& .header .title": {"fontSize": "17px"},
     "& .main": {"padding": "2px"},
-}
-TREE = {
-    "& .MuiTreeItem-label, & .MuiTypography-root": {"fontSize": "13px !important"},
-    "& .MuiTreeItem-content": {"padding": "1px 2px", "gap": "4px"},
 }
 EXPORTS = {
     "svg": "a picture that scales",
@@ -77,8 +75,7 @@ class Dashboard:
         self.opened = ""
         self.pane = GraphPane(sizing_mode="stretch_both", min_height=420)
         self.pane.answered = self._answered
-        self.picker = pmui.Tree(items=[], active=[], level_indent=8, sizing_mode="stretch_width", margin=0, sx=TREE)
-        self.picker.param.watch(self._on_pick, "active")
+        self.picker = Picker(self.open)
         self.path = pmui.TextInput(
             label="Table, folder or metadata.json",
             placeholder="db.table, catalog.db.table or a path",
@@ -92,7 +89,7 @@ class Dashboard:
             label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6)
         )
         self.restart.on_click(lambda _: self._restart_spark())
-        self.where = Text("", variant="caption", sizing_mode="stretch_width", margin=(4, 12))
+        self.opening = Job()
         self.lists = {name: pn.Column(sizing_mode="stretch_both") for name in TABS[1:]}
         self.tabs = pn.Tabs(
             ("Graph", self.pane),
@@ -114,7 +111,7 @@ class Dashboard:
         header = [pn.Row(pn.layout.HSpacer(), self.spark, self.restart, sizing_mode="stretch_width")]
         page = pmui.template.Page(
             title="Iceberg metadata explorer",
-            sidebar=[self.path, self.picker, self.where],
+            sidebar=[self.path, self.opening.view, self.picker.view],
             header=header,
             main=[self.tabs],
             sidebar_width=250,
@@ -126,10 +123,14 @@ class Dashboard:
 
     def load(self) -> None:
         """List the catalogs; open the table in the URL, or else the first one."""
-        self.fill_picker()
-        wanted = self.query.get("table") or os.environ.get(TABLE_VARIABLE) or self._first
+        wanted = self.query.get("table") or os.environ.get(TABLE_VARIABLE)
         if wanted:
             self.open(wanted, self.query.get("snapshot"), self.query.get("node"))
+        self.picker.fill(lambda: self._open_first() if not wanted else None)
+
+    def _open_first(self) -> None:
+        if self.view is None and (first := self.picker.first(FIRST)):
+            self.open(first)
 
     def _exports(self) -> pn.viewable.Viewable:
         """Downloads of the graph as it is drawn now."""
@@ -161,44 +162,41 @@ class Dashboard:
         self.restart.visible = False
         shared_engine().restart()
 
-    def fill_picker(self) -> None:
-        """List every configured catalog; one that cannot be reached says so and leaves the others."""
-        items: list[dict[str, Any]] = []
-        self._names: dict[tuple[int, ...], str] = {}
-        self._first = ""
-        for i, name in enumerate(catalogs.configured()):
-            spaces: dict[str, list[dict[str, Any]]] = {}
-            try:
-                for table in catalogs.tables(name):
-                    namespace, _, last = table.identifier.rpartition(".")
-                    spaces.setdefault(namespace, []).append({"label": label(last), "icon": "table_chart"})
-                    full = f"{name}.{table.identifier}"
-                    self._names[(i, list(spaces).index(namespace), len(spaces[namespace]) - 1)] = full
-                    self._first = full if not self._first or table.identifier == FIRST else self._first
-                children = [{"label": label(s), "icon": "folder", "items": tables} for s, tables in spaces.items()]
-            except ExplorerError as error:
-                children = [{"label": label(str(error)[:200]), "icon": "error_outline"}]
-            items.append({"label": label(name), "icon": "storage", "items": children})
-        self.picker.items = items
-        self.picker.expanded = [(i,) for i in range(len(items))] + [
-            (i, j) for i, item in enumerate(items) for j in range(len(item["items"]))
-        ]
-
     # -- what the person does -----------------------------------------------------------------------------------------
-    def open(self, name: str, snapshot: str | None = None, node: str | None = None) -> None:
-        """Open a table; what is wrong becomes a toast, and what was open stays."""
-        try:
-            table = Table(TableReader(locate(name)))
-            view = ViewState(table, snapshot)
-        except ExplorerError as error:
-            if self.view is None:
-                self.where.object = str(error)
-            toast("error", str(error), 12_000)
-            return
+    def open(
+        self,
+        name: str,
+        snapshot: str | None = None,
+        node: str | None = None,
+        then: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Open a table, and then do what is next; what is wrong is said, and what was open stays."""
+
+        def read() -> ViewState | ExplorerError:
+            try:
+                view = ViewState(Table(TableReader(locate(name))), snapshot)
+            except Cancelled:
+                raise
+            except ExplorerError as error:
+                return error
+            if node and view.graph.node(node):
+                view.selected = [node]
+            view.details()  # what drawing it asks
+            return view
+
+        def show(view: ViewState | ExplorerError) -> None:
+            if isinstance(view, ExplorerError):
+                self.opening.say(str(view))
+                toast("error", str(view), 12_000)
+                return
+            self._opened(name, view)
+            then()
+
+        self.opening.start(read, show, "Opening…")
+
+    def _opened(self, name: str, view: ViewState) -> None:
         self.view, self.opened = view, name
-        if node and view.graph.node(node):
-            view.selected = [node]
-        self.where.object = ""
+        table = view.table
         self._show()
         errors = [p for p in table.problems if p.severity != "info"]
         if errors:
@@ -225,11 +223,6 @@ class Dashboard:
     def _on_path(self, event: Any) -> None:
         if event.new:
             self.open(event.new.strip())
-
-    def _on_pick(self, event: Any) -> None:
-        for index in event.new or ():
-            if tuple(index) in self._names:
-                self.open(self._names[tuple(index)])
 
     def _on_tab(self, event: Any) -> None:
         self._fill(TABS[event.new])
@@ -283,14 +276,17 @@ class Dashboard:
 
     def _copied(self, name: str) -> None:
         """The lab made a copy to change: open it where one runs statements."""
-        self._changed(name)
-        if self._lab is not None:
-            self._lab.active = 1
 
-    def _changed(self, name: str) -> None:
+        def run_statements() -> None:
+            if self._lab is not None:
+                self._lab.active = 1
+
+        self._changed(name, run_statements)
+
+    def _changed(self, name: str, then: Callable[[], None] = lambda: None) -> None:
         """Open a table that was made or changed just now; the picker lists it."""
-        self.fill_picker()
-        self.open(name)
+        self.picker.fill()
+        self.open(name, then=then)
 
     def _show_row(self, path: str, snapshot_id: int | None) -> None:
         """To a data file in the graph as of a snapshot, with its deletes and their manifests."""

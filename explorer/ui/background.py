@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import panel as pn
 import panel_material_ui as pmui
@@ -138,13 +138,27 @@ ELSEWHERE = Pool("elsewhere", 16, 2)
 """For what waits for Spark or other processes."""
 
 
+class Asked(Protocol):
+    """What a page waits for: a Job, or a graph."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether an answer is still to come."""
+
+    def look(self) -> None:
+        """Show how far it is, or its end."""
+
+    def drop(self) -> None:
+        """Nobody waits any more."""
+
+
 class Session:
     """The jobs of one page that are under way: looked after a few times a second, cancelled with the page."""
 
     _all: ClassVar[dict[Any, Session]] = {}
 
     def __init__(self, document: Any) -> None:
-        self.jobs: set[Job] = set()
+        self.jobs: set[Asked] = set()
         self._ticking = PeriodicCallback(callback=self._look, period=TICK_MS, background=True)
         if document is not None:
             document.on_session_destroyed(lambda _: self._end(document))
@@ -157,7 +171,7 @@ class Session:
             cls._all[document] = cls(document)
         return cls._all[document]
 
-    def add(self, job: Job) -> None:
+    def add(self, job: Asked) -> None:
         """Look after a job from now on."""
         self.jobs.add(job)
         if not self._ticking.running:

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from explorer.ui.state import GraphState
+
+
+class Answer(NamedTuple):
+    """What became of a request: the state that it leaves, whether the graph is to be drawn again, and what to show: the
+    state, or other details."""
+
+    later: GraphState
+    redrawn: bool
+    shown: dict[str, Any]
+
+
+def answer_to(view: GraphState, request: Mapping[str, Any]) -> Answer:
+    """Carry out a request on a copy of the state. Whatever happens to it, the state stays as it is."""
+    later = view.copied()
+    redrawn = later.handle(request)
+    return Answer(later, redrawn, later.state() if redrawn else later.selection())
 
 
 class GraphHost:
@@ -23,21 +39,26 @@ class GraphHost:
     def draw(self, view: GraphState | None = None) -> None:
         """Draw a state, or the one that is shown as it has become."""
         self.graph_state = view = view or self.graph_state
-        if view is None:
-            return
-        if self._timed != (view, view.table):
-            self.timeline, self._timed = view.timeline(), (view, view.table)
-        self.state = view.state()
+        if view is not None:
+            self._draw(view, view.state())
 
     def answer(self, request: Mapping[str, Any]) -> None:
         """Carry out a request: draw the graph again, or show other details."""
+        if self.graph_state is not None and request:
+            self._show(answer_to(self.graph_state, request))
+
+    def _show(self, answer: Answer) -> None:
         view = self.graph_state
-        if view is None or not request:
-            return
-        redrawn = view.handle(request)
-        if redrawn:
-            self.draw()
+        assert view is not None
+        view.become(answer.later)
+        if answer.redrawn:
+            self._draw(view, answer.shown)
         else:
-            self.details = view.selection()
+            self.details = answer.shown
         if self.answered is not None:
-            self.answered(redrawn)
+            self.answered(answer.redrawn)
+
+    def _draw(self, view: GraphState, shown: dict[str, Any]) -> None:
+        if self._timed != (view, view.table):
+            self.timeline, self._timed = view.timeline(), (view, view.table)
+        self.state = shown

@@ -5,10 +5,13 @@ them is checked: an unknown id or a wrong type is a message to the person, never
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
+
+from typing_extensions import Self
 
 from explorer.core.names import snapshot_ordinals
 from explorer.core.units import instant
@@ -21,6 +24,7 @@ from explorer.graphs.source import GraphView
 from explorer.graphs.table_graph import METADATA
 from explorer.graphs.uncommitted import Uncommitted, overlay
 from explorer.inspection import inspect, life, row_sections
+from explorer.progress import Cancelled
 from explorer.table import Table
 from explorer.views.svg import picture
 
@@ -43,7 +47,7 @@ class GraphState:
         self.message = ""
         self.selected: list[str] = []
         self.graph: Graph
-        self._told: set[tuple[str, str]] = set()
+        self._told: frozenset[tuple[str, str]] = frozenset()
 
     def timeline(self) -> dict[str, Any]:
         """What can be stepped through; empty when nothing can."""
@@ -97,19 +101,29 @@ class GraphState:
             )
             node = self.graph.node(self.selected[-1]) if self.selected else None
             if node and node.kind in FILES and self._quick(node):
-                self._told.add(("rows", node.id))
+                self._told |= {("rows", node.id)}
             return False
         if kind in ("life", "rows"):
-            self._told.update((kind, node) for node in self.selected[-1:])
+            self._told |= {(kind, node) for node in self.selected[-1:]}
             return False
         try:
             if kind != "page":
                 self._carry_out(kind, request)
             elif group := self.graph.group(str(request.get("id"))):
                 self._bring_up(group)
+        except Cancelled:
+            raise
         except ExplorerError as error:
             self.message = str(error)
         return True
+
+    def copied(self) -> Self:
+        """Another state that is as this one is now: what a state holds is replaced, never changed in place."""
+        return copy.copy(self)
+
+    def become(self, later: GraphState) -> None:
+        """Be as a copy has become."""
+        vars(self).update(vars(later))
 
     def _bring_up(self, group: Elided) -> None:
         """Draw what was left out."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -223,7 +224,12 @@ def test_catalogs_errors_and_links(dangerous: Served, page: Page, artifacts: Pat
         page.keyboard.press("Enter")
         page.wait_for_timeout(150)
     inert(page)
-    for table in page.locator(".MuiTreeItem-label", has_text="<").all()[:10]:
+    for namespace in page.locator(".MuiTreeItem-label", has_text="<").all()[:10]:
+        namespace.click(force=True)
+    tables = page.locator(".MuiTreeItem-label", has_text=re.compile("<.* t$"))
+    tables.nth(3).wait_for(timeout=60_000)
+    inert(page)
+    for table in tables.all():
         table.click(force=True)
         page.wait_for_timeout(150)
     inert(page)

@@ -8,20 +8,32 @@ import { Inspector } from "./inspector.js";
 import { legendOf } from "./legend.js";
 import { Timeline } from "./timeline.js";
 
-const NARROW = 1150, TYPING_MS = 250;
+const NARROW = 1150, TYPING_MS = 250, READING = "Reading…";
 
 // `send` takes requests to Python; without it (an exported page) folding, paging and stepping are not offered.
 export function mount(el, vocabulary, send = null, { height = "" } = {}) {
   const root = html("div", "ix-root"), body = html("div", "ix-body"), bar = html("div", "ix-bar");
   root.tabIndex = 0;
   root.style.height = height;
-  const legend = html("div", "ix-legend"), busy = html("div", "ix-busy", "Reading…");
+  const legend = html("div", "ix-legend"), busy = html("div", "ix-busy");
+  const doing = html("span", "", READING);
+  busy.append(doing, button("cancel", "Give up what is being read", () => send({ type: "cancel" })));
   const message = html("div", "ix-message");
   message.setAttribute("role", "alert");
 
+  // Whether something is being read, and how far it is; what takes long can be given up.
+  function working(now, text = "") {
+    busy.classList.toggle("ix-open", now);
+    busy.classList.toggle("ix-long", now && text !== "");
+    doing.textContent = text || READING;
+  }
+  function say(text) {
+    message.textContent = text;
+    message.classList.toggle("ix-open", text !== "");
+  }
   function ask(request) {
     if (!send) return;
-    busy.classList.add("ix-open");
+    working(true);
     send(request);
   }
   const canvas = new Canvas(vocabulary, {
@@ -110,7 +122,7 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
     // `state` has a picture; and from a host what is selected, its details, a message, and what the bar offers and was
     // asked.
     show({ picture, selected = [], details = null, message: said = "", offers = ["search"], asked = {} }) {
-      busy.classList.remove("ix-open");
+      working(false);
       name.textContent = picture.title;
       for (const [offer, control] of Object.entries(offered)) {
         control.classList.toggle("ix-hidden", !offers.includes(offer));
@@ -125,8 +137,12 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
       if (selected.length) inspector.open();
       canvas.chosen(selected);
       inspector.show(details);
-      message.textContent = said;
-      message.classList.toggle("ix-open", said !== "");
+      say(said);
+    },
+    // `busy`: a request is under way, and so far; else it is over, and `text` says why it was not carried out.
+    progress({ busy: now = false, text = "" }) {
+      working(now, text);
+      if (!now && text) say(text);
     },
     inspect: (details) => inspector.show(details),
     setTimeline: (data) => timeline.set(data),
@@ -155,6 +171,7 @@ function render({ model, el }) {
   const on = {
     "change:state": show,
     "change:details": () => app.inspect(model.get("details").details),
+    "change:progress": () => app.progress(model.get("progress")),
     "change:timeline": () => app.setTimeline(model.get("timeline")),
   };
   for (const [event, action] of Object.entries(on)) model.on(event, action);

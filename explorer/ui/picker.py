@@ -1,0 +1,155 @@
+"""The tree of catalogs, namespaces and tables at the left. A catalog may have tens of thousands of tables behind a slow
+server: its namespaces are listed when the page opens, the tables of one when it is unfolded, all off the page's
+thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from explorer.errors import ExplorerError
+from explorer.io import catalogs
+from explorer.ui.background import Job
+from explorer.ui.widgets import label
+
+SHOWN = 500
+"""Tables of a namespace; any other opens by its name."""
+STYLE = {
+    "& .MuiTreeItem-label, & .MuiTypography-root": {"fontSize": "13px !important"},
+    "& .MuiTreeItem-content": {"padding": "1px 2px", "gap": "4px"},
+}
+UNREAD = {"label": "…", "icon": "hourglass_empty", "selectable": False}
+
+
+@dataclass
+class Namespace:
+    """A namespace of a catalog; its tables once they were listed."""
+
+    catalog: str
+    name: tuple[str, ...]
+    tables: list[str] | None = None
+    problem: str = ""
+
+    def listed(self) -> Namespace:
+        """The same with its tables."""
+        try:
+            return Namespace(
+                self.catalog, self.name, [t.identifier for t in catalogs.tables_in(self.catalog, self.name)]
+            )
+        except ExplorerError as error:
+            return Namespace(self.catalog, self.name, [], str(error))
+
+
+@dataclass
+class Listing:
+    """A catalog with its namespaces, or why they are not known."""
+
+    catalog: str
+    namespaces: list[Namespace] = field(default_factory=list)
+    problem: str = ""
+
+    @classmethod
+    def of(cls, catalog: str) -> Listing:
+        """List a catalog: its namespaces, and of the sandbox, which is a file of ours, the tables as well."""
+        try:
+            spaces = [Namespace(catalog, space) for space in catalogs.namespaces(catalog)]
+        except ExplorerError as error:
+            return cls(catalog, problem=str(error))
+        if catalog == catalogs.SANDBOX:
+            spaces = [made for space in spaces if (made := space.listed()).tables]
+        return cls(catalog, spaces)
+
+
+class Picker:
+    """`view` is to be shown; `open(name)` is called with the table that a person picks."""
+
+    def __init__(self, open_table: Callable[[str], None]) -> None:
+        self.tree = pmui.Tree(items=[], active=[], level_indent=8, sizing_mode="stretch_width", margin=0, sx=STYLE)
+        self.tree.param.watch(self._on_pick, "active")
+        self.tree.param.watch(lambda _: self._unfold(), "expanded")
+        self.job = Job()
+        self.view = pn.Column(self.tree, self.job.view, sizing_mode="stretch_width")
+        self._open = open_table
+        self._listings: list[Listing] = []
+
+    def fill(self, then: Callable[[], None] = lambda: None) -> None:
+        """List every configured catalog anew; one that cannot be reached says so and leaves the others."""
+
+        def show(listings: list[Listing]) -> None:
+            self._listings = listings
+            self._draw([(i,) for i in range(len(listings))] + list(self._places()))
+            then()
+
+        self.job.start(lambda: [Listing.of(name) for name in catalogs.configured()], show, "Listing catalogs…")
+
+    def first(self, wanted: str) -> str:
+        """The wanted table, if it is listed, else the first that is, else none."""
+        names = [
+            f"{space.catalog}.{table}"
+            for listing in self._listings
+            for space in listing.namespaces
+            for table in space.tables or ()
+        ]
+        return wanted if wanted in names else names[0] if names else ""
+
+    def _places(self) -> dict[tuple[int, ...], Namespace]:
+        """The namespaces whose tables are known, by their places in the tree."""
+        return {
+            (i, j): space
+            for i, listing in enumerate(self._listings)
+            for j, space in enumerate(listing.namespaces)
+            if space.tables is not None
+        }
+
+    def _draw(self, expanded: list[tuple[int, ...]]) -> None:
+        self.tree.items = [
+            {
+                "label": label(listing.catalog),
+                "icon": "storage",
+                "items": [_problem(listing.problem)] if listing.problem else [_folder(s) for s in listing.namespaces],
+            }
+            for listing in self._listings
+        ]
+        self.tree.expanded = expanded
+
+    def _on_pick(self, event: Any) -> None:
+        for index in event.new or ():
+            space = self._places().get(tuple(index[:2]))
+            if space is not None and len(index) == 3 and index[2] < len((space.tables or ())[:SHOWN]):
+                self._open(f"{space.catalog}.{(space.tables or ())[index[2]]}")
+
+    def _unfold(self) -> None:
+        """List a namespace that is unfolded for the first time, and then the next one."""
+        if self.job.busy:
+            return
+        for i, listing in enumerate(self._listings):
+            for j, space in enumerate(listing.namespaces):
+                if space.tables is None and (i, j) in map(tuple, self.tree.expanded):
+                    self.job.start(space.listed, partial(self._listed, i, j), f"Listing {'.'.join(space.name)}…")
+                    return
+
+    def _listed(self, i: int, j: int, space: Namespace) -> None:
+        self._listings[i].namespaces[j] = space
+        self._draw(list(self.tree.expanded))
+        self._unfold()
+
+
+def _problem(reason: str) -> dict[str, Any]:
+    return {"label": label(reason[:200]), "icon": "error_outline"}
+
+
+def _folder(space: Namespace) -> dict[str, Any]:
+    names = [table.rpartition(".")[2] for table in space.tables or ()]
+    items: list[dict[str, Any]] = [{"label": label(name), "icon": "table_chart"} for name in names[:SHOWN]]
+    if len(names) > SHOWN:
+        items.append({"label": f"… {len(names) - SHOWN:,} more: write a name above", "icon": "more_horiz"})
+    if space.problem:
+        items = [_problem(space.problem)]
+    elif space.tables is None:
+        items = [UNREAD]
+    return {"label": label(".".join(space.name)), "icon": "folder", "items": items}

@@ -1,0 +1,215 @@
+"""What a page asks without a panel of its own: requests of a graph, and the catalogs at its left. On an event loop, as
+a page has one, and with tables and catalogs that are there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+from pyiceberg.catalog.sql import SqlCatalog
+
+import explorer
+from explorer.errors import TableNotFound
+from explorer.progress import steps
+from explorer.ui.pane import GraphPane
+from explorer.ui.picker import SHOWN, Picker
+from explorer.ui.state import ViewState
+from tests.unit.small import make_table
+from tests.unit.test_background import on_a_page, until
+
+
+class Slow(ViewState):
+    """A state whose search waits, step by step, until it is let through."""
+
+    gate: threading.Event
+    entered: threading.Event
+
+    def _carry_out(self, kind: str, request: Any) -> None:
+        if kind == "search":
+            self.entered.set()
+            for _ in steps(range(10_000), "manifests"):
+                if self.gate.wait(0.005):
+                    break
+        super()._carry_out(kind, request)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_table(tmp_path_factory.mktemp("page"), commits=4)
+
+
+@pytest.fixture
+def slow(folder: Path) -> Iterator[Slow]:
+    state = Slow(explorer.open_table(str(folder)))
+    state.gate, state.entered = threading.Event(), threading.Event()
+    yield state
+    state.gate.set()
+
+
+def ask(pane: Any, **request: object) -> None:
+    pane.request = {**request, "n": pane.request.get("n", 0) + 1}
+
+
+def test_a_graph_answers_in_turn_and_says_how_far_it_is(slow: Slow) -> None:
+    async def test() -> None:
+        with set_curdoc(Document()):
+            pane: Any = GraphPane.of(slow)
+            told: list[bool] = []
+            pane.answered = told.append
+            before = pane.state
+            ask(pane, type="search", text="manifest")
+            ask(pane, type="snapshot", id="snapshot-2")
+            ask(pane, type="snapshot", id="snapshot-3")
+            await until(lambda: pane.progress.get("busy"))
+            assert "of 10,000 manifests" in pane.progress["text"]
+            assert pane.state is before  # nothing is half done
+            assert (slow.view.search, told) == ("", [])
+            slow.gate.set()
+            await until(lambda: not pane.busy)
+        assert told == [True, True, True]
+        assert slow.view.search == "manifest"
+        assert pane.state["picture"]["snapshot"] == pane.timeline["ids"][2]
+        assert pane.progress == {"busy": False, "text": ""}
+
+    on_a_page(test)
+
+
+def test_what_is_given_up_leaves_the_graph_as_it_was(slow: Slow) -> None:
+    async def test() -> None:
+        with set_curdoc(Document()):
+            pane: Any = GraphPane.of(slow)
+            before = pane.state
+            ask(pane, type="search", text="manifest")
+            ask(pane, type="snapshot", id="snapshot-2")
+            await until(lambda: pane.progress.get("busy"))
+            ask(pane, type="cancel")
+            await until(lambda: not pane.busy)
+            assert pane.progress == {"busy": False, "text": "Cancelled."}
+            assert pane.state is before
+            assert slow.view.search == ""
+            ask(pane, type="snapshot", id="snapshot-3")
+            await until(lambda: not pane.busy)
+        assert pane.state["picture"]["snapshot"] == pane.timeline["ids"][2]
+
+    on_a_page(test)
+
+
+def test_what_was_asked_of_another_state_is_never_shown(slow: Slow, folder: Path) -> None:
+    async def test() -> None:
+        with set_curdoc(Document()):
+            pane: Any = GraphPane.of(slow)
+            ask(pane, type="search", text="manifest")
+            assert await asyncio.to_thread(slow.entered.wait, 5)
+            other = ViewState(explorer.open_table(str(folder)), "snapshot-1")
+            pane.draw(other)
+            shown = pane.state
+            slow.gate.set()
+            await asyncio.sleep(0.3)
+        assert pane.state is shown
+        assert other.view.search == ""
+        assert not pane.busy
+
+    on_a_page(test)
+
+
+def test_a_fault_is_said_and_the_next_request_answered(slow: Slow, caplog: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        with set_curdoc(Document()):
+            pane: Any = GraphPane.of(slow)
+            ask(pane, type="page", id=slow.graph.elided[0].id if slow.graph.elided else "")
+            await until(lambda: not pane.busy)
+            slow.entered = None  # type: ignore[assignment]
+            ask(pane, type="search", text="manifest")
+            await until(lambda: not pane.busy)
+            assert "NoneType" in pane.progress["text"]
+            ask(pane, type="snapshot", id="snapshot-3")
+            await until(lambda: not pane.busy)
+        assert pane.state["picture"]["snapshot"] == pane.timeline["ids"][2]
+        assert "a request of the graph failed" in caplog.text
+
+    on_a_page(test)
+
+
+# -- the picker -------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SqlCatalog:
+    """A configured catalog with two namespaces, one of them of more tables than are shown."""
+    uri = f"sqlite:///{tmp_path}/catalog.db"
+    catalog = SqlCatalog("large", uri=uri, warehouse=f"file://{tmp_path}/warehouse")
+    schema = pa.schema([("id", pa.int64())])
+    for namespace in ("few", "many"):
+        catalog.create_namespace(namespace)
+    for name in ("b", "a"):
+        catalog.create_table(("few", name), schema)
+    rows = [("large", "many", f"t{i:04}", "file:///no") for i in range(SHOWN + 20)]
+    with contextlib.closing(sqlite3.connect(tmp_path / "catalog.db")) as database, database:
+        columns = "catalog_name, table_namespace, table_name, metadata_location"
+        database.executemany(f"INSERT INTO iceberg_tables ({columns}) VALUES (?, ?, ?, ?)", rows)
+    monkeypatch.setenv("PYICEBERG_CATALOG__LARGE__URI", uri)
+    monkeypatch.setenv("PYICEBERG_CATALOG__LARGE__TYPE", "sql")
+    monkeypatch.setattr("explorer.io.catalogs.configured", lambda: ["large", "absent"])
+    return catalog
+
+
+def test_a_namespace_is_listed_when_it_is_unfolded(large: SqlCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    whole = SqlCatalog.list_tables
+
+    def counted(self: SqlCatalog, namespace: Any) -> Any:
+        asked.append(namespace)
+        return whole(self, namespace)
+
+    monkeypatch.setattr(SqlCatalog, "list_tables", counted)
+
+    async def test() -> None:
+        opened: list[str] = []
+        with set_curdoc(Document()):
+            picker = Picker(opened.append)
+            picker.fill()
+            await until(lambda: not picker.job.busy)
+            listed, absent = picker.tree.items
+            assert [s["label"] for s in listed["items"]] == ["few", "many"]
+            assert "absent" in absent["items"][0]["label"]  # says so, and leaves the others
+            assert asked == []
+            picker.tree.active = [(0, 0, 0)]
+            assert opened == []
+            picker.tree.expanded = [(0,), (0, 0), (0, 1)]
+            await until(lambda: len(asked) == 2 and not picker.job.busy)
+            few, many = picker.tree.items[0]["items"]
+            assert [t["label"] for t in few["items"]] == ["a", "b"]
+            assert len(many["items"]) == SHOWN + 1
+            assert many["items"][-1]["label"].startswith("… 20 more")
+            assert (0, 1) in map(tuple, picker.tree.expanded)
+            picker.tree.active = [(0, 0, 1)]
+            picker.tree.active = [(0, 1, SHOWN)]  # the line that says how many more
+            picker.tree.active = [(0, 1, 3)]
+        assert opened == ["large.few.b", "large.many.t0003"]
+        assert picker.first("large.few.b") == "large.few.b"
+        assert picker.first("large.few.c") == "large.few.a"
+
+    on_a_page(test)
+
+
+def test_a_namespace_that_cannot_be_listed_says_so(large: SqlCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str, namespace: Any) -> Any:
+        raise TableNotFound("the server is away")
+
+    async def test() -> None:
+        with set_curdoc(Document()):
+            picker = Picker(lambda name: None)
+            picker.fill()
+            await until(lambda: not picker.job.busy)
+            monkeypatch.setattr("explorer.io.catalogs.tables_in", refuse)
+            picker.tree.expanded = [(0,), (0, 1)]
+            await until(lambda: "away" in str(picker.tree.items))
+
+    on_a_page(test)
