@@ -10,8 +10,8 @@ demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
 	$(BIN)/iceberg-explorer serve --show --port $(PORT)
 
-test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark too
-	$(BIN)/python -m pytest
+test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark too; in two processes, each with its own sandbox
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 quick: $(STAMP) lint  ## under a minute: what needs neither Spark nor a browser
 	$(BIN)/python -m pytest -q tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py

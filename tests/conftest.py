@@ -22,9 +22,10 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Quick tests first: a broken parser should not wait for Spark to say so."""
-    order = ("unit", "properties", "golden", "security", "servers", "spark", "notebooks", "browser")
-    items.sort(key=lambda item: next((i for i, name in enumerate(order) if f"/tests/{name}/" in str(item.path)), 0))
+    """Quick tests first: a broken parser should not wait for Spark to say so. Then the longest files, of which each is
+    one process's: the last ones to be given out should be short."""
+    order = ("unit/", "properties/", "spark/test_lab", "browser/test_dashboard", "security/", "spark/", "notebooks/")
+    items.sort(key=lambda item: next((i for i, name in enumerate(order) if f"/tests/{name}" in str(item.path)), 9))
 
 
 @pytest.fixture(scope="session")

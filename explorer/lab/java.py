@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
-
 _METHODS: WeakKeyDictionary[Any, dict[tuple[str, str, int, str], Any]] = WeakKeyDictionary()
 """Methods that were looked up, by gateway: with it goes the Java that has them."""
 

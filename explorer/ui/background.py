@@ -41,6 +41,10 @@ class Task:
         """Whether it is done, failed or cancelled."""
         return self._answer.done()
 
+    def when_over(self, tell: Callable[[], None]) -> None:
+        """Have it told, on any thread, that it is over."""
+        self._answer.add_done_callback(lambda _: tell())
+
     def progress(self) -> Progress:
         """How far it is; seconds since it was asked."""
         watch, phase = self._watch, self._phase()
@@ -153,12 +157,14 @@ class Asked(Protocol):
 
 
 class Session:
-    """The jobs of one page that are under way: looked after a few times a second, cancelled with the page."""
+    """The jobs of one page that are under way: looked after a few times a second and when one is over, cancelled with
+    the page."""
 
     _all: ClassVar[dict[Any, Session]] = {}
 
     def __init__(self, document: Any) -> None:
         self.jobs: set[Asked] = set()
+        self._document = document
         self._ticking = PeriodicCallback(callback=self._look, period=TICK_MS, background=True)
         if document is not None:
             document.on_session_destroyed(lambda _: self._end(document))
@@ -171,11 +177,15 @@ class Session:
             cls._all[document] = cls(document)
         return cls._all[document]
 
-    def add(self, job: Asked) -> None:
-        """Look after a job from now on."""
+    def submit(self, job: Asked, pool: Pool, work: Callable[[], Any]) -> Task:
+        """Have the work of a job done, and look after the job from now on."""
         self.jobs.add(job)
         if not self._ticking.running:
             self._ticking.start()
+        task = pool.submit(work, self)
+        if self._document is not None:  # at once: the next look may be 50 ms away
+            task.when_over(lambda: self._document and self._document.add_next_tick_callback(self._look))
+        return task
 
     def _look(self) -> None:
         for job in list(self.jobs):
@@ -189,6 +199,7 @@ class Session:
         for job in self.jobs:
             job.drop()
         self.jobs.clear()
+        self._document = None
 
 
 class Job:
@@ -259,11 +270,10 @@ class Job:
             self._was = [button.disabled for button in self._buttons]
             for button in self._buttons:
                 button.disabled = True
-        self._now, self._done = self._pool.submit(work, Session.current()), done
+        self._now, self._done = Session.current().submit(self, self._pool, work), done
         self._meanwhile = doing if callable(doing) else partial(self._so_far, doing)
         self._cancels = cancels
         self._shown = time.monotonic() + QUIET_S - SHOWN_S
-        Session.current().add(self)
 
     def cancel(self) -> None:
         """Stop what is being done, if it can be stopped."""

@@ -110,5 +110,4 @@ class GraphPane(GraphHost, AnyWidgetComponent):
         view = self.graph_state
         if self._now is None and self._waiting and view is not None:
             request = self._waiting.popleft()
-            self._now = HERE.submit(lambda: answer_to(view, request), Session.current())
-            Session.current().add(self)
+            self._now = Session.current().submit(self, HERE, lambda: answer_to(view, request))

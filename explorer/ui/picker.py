@@ -23,7 +23,6 @@ STYLE = {
     "& .MuiTreeItem-label, & .MuiTypography-root": {"fontSize": "13px !important"},
     "& .MuiTreeItem-content": {"padding": "1px 2px", "gap": "4px"},
 }
-UNREAD = {"label": "…", "icon": "hourglass_empty", "selectable": False}
 
 
 @dataclass
@@ -82,7 +81,8 @@ class Picker:
 
         def show(listings: list[Listing]) -> None:
             self._listings = listings
-            self._draw([(i,) for i in range(len(listings))] + list(self._places()))
+            self._draw()
+            self.tree.expanded = [(i,) for i in range(len(listings))] + list(self._places())
             then()
 
         self.job.start(lambda: [Listing.of(name) for name in catalogs.configured()], show, "Listing catalogs…")
@@ -106,19 +106,25 @@ class Picker:
             if space.tables is not None
         }
 
-    def _draw(self, expanded: list[tuple[int, ...]]) -> None:
+    def _draw(self) -> None:
+        """What is unfolded stays so: items are known again by their ids."""
         self.tree.items = [
             {
+                "id": str(i),
                 "label": label(listing.catalog),
                 "icon": "storage",
-                "items": [_problem(listing.problem)] if listing.problem else [_folder(s) for s in listing.namespaces],
+                "items": [_problem(listing.problem, f"{i}.")]
+                if listing.problem
+                else [_folder(space, f"{i}.{j}") for j, space in enumerate(listing.namespaces)],
             }
-            for listing in self._listings
+            for i, listing in enumerate(self._listings)
         ]
-        self.tree.expanded = expanded
 
     def _on_pick(self, event: Any) -> None:
+        """Open a table; unfold what has some below it."""
         for index in event.new or ():
+            if len(index) < 3 and index not in self.tree.expanded:
+                self.tree.expanded = [*self.tree.expanded, tuple(index)]
             space = self._places().get(tuple(index[:2]))
             if space is not None and len(index) == 3 and index[2] < len((space.tables or ())[:SHOWN]):
                 self._open(f"{space.catalog}.{(space.tables or ())[index[2]]}")
@@ -135,21 +141,26 @@ class Picker:
 
     def _listed(self, i: int, j: int, space: Namespace) -> None:
         self._listings[i].namespaces[j] = space
-        self._draw(list(self.tree.expanded))
+        self._draw()
         self._unfold()
 
 
-def _problem(reason: str) -> dict[str, Any]:
-    return {"label": label(reason[:200]), "icon": "error_outline"}
+def _item(identity: str, text: str, icon: str) -> dict[str, Any]:
+    return {"id": identity, "label": text, "icon": icon}
 
 
-def _folder(space: Namespace) -> dict[str, Any]:
+def _problem(reason: str, identity: str) -> dict[str, Any]:
+    return _item(identity, label(reason[:200]), "error_outline")
+
+
+def _folder(space: Namespace, identity: str) -> dict[str, Any]:
     names = [table.rpartition(".")[2] for table in space.tables or ()]
-    items: list[dict[str, Any]] = [{"label": label(name), "icon": "table_chart"} for name in names[:SHOWN]]
+    items = [_item(f"{identity}.{k}", label(name), "table_chart") for k, name in enumerate(names[:SHOWN])]
     if len(names) > SHOWN:
-        items.append({"label": f"… {len(names) - SHOWN:,} more: write a name above", "icon": "more_horiz"})
+        more = f"… {len(names) - SHOWN:,} more: write a name above"
+        items.append(_item(f"{identity}.more", more, "more_horiz"))
     if space.problem:
-        items = [_problem(space.problem)]
+        items = [_problem(space.problem, f"{identity}.")]
     elif space.tables is None:
-        items = [UNREAD]
-    return {"label": label(".".join(space.name)), "icon": "folder", "items": items}
+        items = [_item(f"{identity}.", "…", "hourglass_empty")]
+    return {**_item(identity, label(".".join(space.name)), "folder"), "items": items}

@@ -224,15 +224,19 @@ def test_catalogs_errors_and_links(dangerous: Served, page: Page, artifacts: Pat
         page.keyboard.press("Enter")
         page.wait_for_timeout(150)
     inert(page)
-    for namespace in page.locator(".MuiTreeItem-label", has_text="<").all()[:10]:
-        namespace.click(force=True)
-    tables = page.locator(".MuiTreeItem-label", has_text=re.compile("<.* t$"))
-    tables.nth(3).wait_for(timeout=60_000)
+    namespaces = page.get_by_role("treeitem").locator("p", has_text=re.compile(r"^<.*\d$")).all()
+    assert len(namespaces) > 4
+    for namespace in namespaces:
+        namespace.click()
+    tables = page.get_by_role("treeitem").locator("p", has_text=re.compile("^<.* t$"))
+    expect(tables).to_have_count(len(namespaces), timeout=60_000)
     inert(page)
     for table in tables.all():
-        table.click(force=True)
-        page.wait_for_timeout(150)
+        name = table.inner_text()
+        table.click()
+        expect(page.locator(".ix-name").get_by_text(name)).to_be_visible(timeout=60_000)
     inert(page)
+    page.screenshot(path=artifacts / "markup-tree.png")
 
 
 def test_notebook_and_exports(evil: Path, page: Page, tmp_path: Path) -> None:

@@ -182,7 +182,8 @@ def test_a_namespace_is_listed_when_it_is_unfolded(large: SqlCatalog, monkeypatc
             assert asked == []
             picker.tree.active = [(0, 0, 0)]
             assert opened == []
-            picker.tree.expanded = [(0,), (0, 0), (0, 1)]
+            picker.tree.expanded = [(0,), (0, 0)]
+            picker.tree.active = [(0, 1)]  # a click on its name
             await until(lambda: len(asked) == 2 and not picker.job.busy)
             few, many = picker.tree.items[0]["items"]
             assert [t["label"] for t in few["items"]] == ["a", "b"]
