@@ -23,7 +23,9 @@ from explorer.ui.widgets import note
 
 TICK_MS = 50
 QUIET_S, SHOWN_S = 0.4, 0.25
-"""What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second."""
+"""What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second, and
+its end no sooner: Panel's React components write back to their model what they have drawn, which undoes a change that
+came before they had."""
 
 
 class Task:
@@ -205,9 +207,8 @@ class Session:
 class Job:
     """The one question of a panel that may take long. It is asked with `start`, shown by `view` (a line of status; for
     what takes longer a bar and a button to cancel), and answered on the page's own thread. A newer question replaces an
-    older one, whose answer is never shown. Meanwhile `buttons` are disabled, and `box`, where the answer goes, is empty
-    from when progress is shown until the answer comes. `settled` is told when it is over, and whether it was
-    answered."""
+    older one, whose answer is never shown. From when progress is shown until the answer comes, `buttons` are disabled,
+    and `box`, where the answer goes, is empty. `settled` is told when it is over, and whether it was answered."""
 
     def __init__(
         self,
@@ -230,7 +231,7 @@ class Job:
         self._buttons, self._box, self._pool, self._settled = buttons, box, pool, settled
         self._cancels = True
         self._now: Task | None = None
-        self._was: list[bool] = []
+        self._was: list[bool] | None = None
         self._done: Callable[[Any], None]
         self._meanwhile: Callable[[Progress], str]
         self._shown = 0.0
@@ -264,16 +265,12 @@ class Job:
         it is over (by a second click, say) is not done: it writes."""
         if not self.open:
             return
-        if self._now is not None:
-            self._now.cancel()
-        else:
-            self._was = [button.disabled for button in self._buttons]
-            for button in self._buttons:
-                button.disabled = True
+        self.cancel()
         self._now, self._done = Session.current().submit(self, self._pool, work), done
         self._meanwhile = doing if callable(doing) else partial(self._so_far, doing)
         self._cancels = cancels
-        self._shown = time.monotonic() + QUIET_S - SHOWN_S
+        if self._was is None:
+            self._shown = time.monotonic() + QUIET_S - SHOWN_S
 
     def cancel(self) -> None:
         """Stop what is being done, if it can be stopped."""
@@ -294,15 +291,20 @@ class Job:
         """Show how far it is, or its end."""
         if self._now is None:
             return
-        if self._now.over:
+        waited = time.monotonic() - self._shown >= SHOWN_S
+        if self._now.over and (waited or self._was is None):
             self._end(self._now)
-        elif time.monotonic() - self._shown >= SHOWN_S:
+        elif not self._now.over and waited:
             self._shown = time.monotonic()
             self._show(self._now.progress())
 
     def _show(self, progress: Progress) -> None:
         if self._box is not None and self._box.objects:
             self._box[:] = []
+        if self._was is None:
+            self._was = [button.disabled for button in self._buttons]
+            for button in self._buttons:
+                button.disabled = True
         self.bar.variant = "determinate" if progress.total else "indeterminate"
         self.bar.value = round(100 * progress.done / progress.total) if progress.total else 0
         self.bar.visible, self.cancel_button.visible = True, self._cancels
@@ -316,8 +318,9 @@ class Job:
     def _end(self, asked: Task) -> None:
         self._now = None
         self.bar.visible = self.cancel_button.visible = False
-        for button, disabled in zip(self._buttons, self._was, strict=True):
+        for button, disabled in zip(self._buttons, self._was or (), strict=False):
             button.disabled = disabled
+        self._was = None
         self._spoken = answered = False
         try:
             self._done(asked.result())

@@ -20,7 +20,7 @@ from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.progress import Cancelled, Watch, as_one_step, cancelled, steps, tell
 from explorer.table import Table
-from explorer.ui.background import Job, Pool, Task
+from explorer.ui.background import SHOWN_S, Job, Pool, Task
 from tests.unit.small import make_table
 
 
@@ -211,15 +211,13 @@ def test_a_quick_answer_shows_no_progress(pool: Pool) -> None:
         button, answers = pmui.Button(), list[Any]()
         job = Job("before", [button], pool=pool)
         shown = list[bool]()
-        job.bar.param.watch(lambda event: shown.append(event.new), "visible")
+        for widget, name in ((job.bar, "visible"), (button, "disabled"), (job.status, "object")):
+            widget.param.watch(lambda event: shown.append(event.new), name)
         job.start(lambda: threading.current_thread().name, answers.append, "Asking…")
-        assert button.disabled
         await until(lambda: not job.busy)
         assert answers
         assert answers[0].startswith("test")
-        assert not button.disabled
-        assert not shown
-        assert job.status.object == ""
+        assert shown == [""]  # what stood there before answered something else
 
     on_a_page(test)
 
@@ -233,6 +231,7 @@ def test_a_slow_one_shows_how_far_it_is_and_can_be_cancelled(pool: Pool) -> None
         job.start(gate, lambda _: pytest.fail("it was cancelled"), "Asking…")
         await until(lambda: job.bar.visible)
         assert job.cancel_button.visible
+        assert button.disabled
         assert job.status.object.startswith("Asking…")
         assert "of 10,000 waits" in job.status.object
         assert not box.objects  # what stood there answered another question
@@ -243,6 +242,22 @@ def test_a_slow_one_shows_how_far_it_is_and_can_be_cancelled(pool: Pool) -> None
         assert not job.cancel_button.visible
         assert not button.disabled
         assert settled == [False]
+
+    on_a_page(test)
+
+
+def test_an_end_waits_until_what_was_shown_has_been_drawn(pool: Pool) -> None:
+    async def test() -> None:
+        button, gate = pmui.Button(), Gate()
+        job = Job("", [button], pool=pool)
+        changes = list[tuple[float, bool]]()
+        button.param.watch(lambda event: changes.append((time.monotonic(), event.new)), "disabled")
+        job.start(gate, lambda _: None, "Asking…")
+        await until(lambda: job.bar.visible)
+        gate.open.set()
+        await until(lambda: not job.busy)
+        assert [disabled for _, disabled in changes] == [True, False]
+        assert changes[1][0] - changes[0][0] >= SHOWN_S
 
     on_a_page(test)
 
