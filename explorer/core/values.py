@@ -26,11 +26,16 @@ def _primitive(kind: str) -> PrimitiveType | None:
     return parsed if isinstance(parsed, PrimitiveType) else None
 
 
+def primitive_type(kind: Any) -> PrimitiveType | None:
+    """A type's JSON as pyiceberg's; None for a nested type, or one that it does not know."""
+    return _primitive(kind) if isinstance(kind, str) else None
+
+
 def decode_bound(data: bytes | None, kind: Any) -> Any:
     """A serialized single value as Python; hex text where the type is unknown or the bytes do not fit it."""
     if data is None:
         return None
-    primitive = _primitive(kind) if isinstance(kind, str) else None
+    primitive = primitive_type(kind)
     try:
         if primitive is None:
             raise ValueError
@@ -41,7 +46,7 @@ def decode_bound(data: bytes | None, kind: Any) -> Any:
 
 def comparable_bound(data: bytes | None, kind: Any) -> Any:
     """A serialized bound as a value that orders as Iceberg's does; None where it is absent or cannot be told."""
-    primitive = _primitive(kind) if isinstance(kind, str) else None
+    primitive = primitive_type(kind)
     if data is None or primitive is None:
         return None
     try:
@@ -91,7 +96,7 @@ def partition_value(value: Any, transform: str, kind: Any) -> Any:
         number = (value - EPOCH.date()).days
     elif isinstance(value, datetime.time):
         number = ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
-    primitive = _primitive(kind) if isinstance(kind, str) else None
+    primitive = primitive_type(kind)
     try:
         if primitive is None:
             raise ValueError
@@ -129,7 +134,7 @@ def named_partition_path(
 
 def result_type(transform: str, kind: Any) -> Any:
     """The JSON type of a transform's result: what partition summaries in the manifest list are serialized as."""
-    primitive = _primitive(kind) if isinstance(kind, str) else None
+    primitive = primitive_type(kind)
     try:
         return str(parse_transform(transform).result_type(primitive)) if primitive is not None else None
     except Exception:

@@ -91,9 +91,9 @@ class _Reader:
         version = self.get(raw, "format-version", int, "") or 0
         if version not in KNOWN_VERSIONS:
             self.problem("/format-version", f"format version {version} is not known here; what is known of it is shown")
-        schemas = tuple(self.each("schemas", lambda x, _: self.schema(x)))
+        schemas = tuple(self.each("schemas", lambda x, _: parse_schema(x)))
         if not schemas and "schema" in raw:  # v1 wrote only `schema`
-            schemas = tuple(self.one("schema", self.schema, raw["schema"]))
+            schemas = tuple(self.one("schema", parse_schema, raw["schema"]))
         specs = tuple(self.each("partition-specs", lambda x, _: self.spec(x)))
         if not specs and isinstance(raw.get("partition-spec"), list):  # v1, as a bare list of fields
             specs = tuple(self.one("partition-spec", self.spec, {"spec-id": 0, "fields": raw["partition-spec"]}))
@@ -171,34 +171,6 @@ class _Reader:
                 self.problem("/snapshots", f"the parents of snapshot {start} run in a circle: {chain}")
             settled.update(walk)
 
-    def schema(self, raw: Any) -> Schema:
-        by_id: dict[int, Field] = {}
-
-        def walk(fields: list[Any], prefix: str) -> list[Field]:
-            parsed = []
-            for item in fields:
-                name, doc = prefix + _str(item["name"]), item.get("doc")
-                kind, required = _type(item["type"]), bool(item.get("required"))
-                parsed.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
-                by_id[parsed[-1].id] = parsed[-1]
-                nested(item["type"], name + ".")
-            return parsed
-
-        def nested(kind: Any, prefix: str) -> None:
-            if not isinstance(kind, Mapping):
-                return
-            if kind.get("type") == "struct":
-                walk(kind["fields"], prefix)
-            for part in ("element", "key", "value"):
-                if f"{part}-id" in kind:
-                    member, required = _long(kind[f"{part}-id"]), bool(kind.get(f"{part}-required", part == "key"))
-                    by_id[member] = Field(member, prefix + part, _type(kind[part]), required)
-                    nested(kind[part], f"{prefix}{part}.")
-
-        fields = tuple(walk(raw["fields"], ""))
-        identifiers = tuple(_long(i) for i in raw.get("identifier-field-ids") or ())
-        return Schema(_long(raw.get("schema-id", 0)), fields, by_id, identifiers, raw)
-
     def spec(self, raw: Any) -> PartitionSpec:
         fields = []
         for i, item in enumerate(raw["fields"]):
@@ -256,6 +228,36 @@ class _Reader:
         path, size = _str(raw["statistics-path"]), self.get(raw, "file-size-in-bytes", int, pointer)
         blobs = tuple(blob for blob in self.get(raw, "blob-metadata", list, pointer) or () if isinstance(blob, Mapping))
         return StatisticsFile(_long(raw["snapshot-id"]), path, size, blobs, kind, raw)
+
+
+def parse_schema(raw: Any) -> Schema:
+    """A schema's JSON. Raises KeyError, TypeError, ValueError, AttributeError."""
+    by_id: dict[int, Field] = {}
+
+    def walk(fields: list[Any], prefix: str) -> list[Field]:
+        parsed = []
+        for item in fields:
+            name, doc = prefix + _str(item["name"]), item.get("doc")
+            kind, required = _type(item["type"]), bool(item.get("required"))
+            parsed.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
+            by_id[parsed[-1].id] = parsed[-1]
+            nested(item["type"], name + ".")
+        return parsed
+
+    def nested(kind: Any, prefix: str) -> None:
+        if not isinstance(kind, Mapping):
+            return
+        if kind.get("type") == "struct":
+            walk(kind["fields"], prefix)
+        for part in ("element", "key", "value"):
+            if f"{part}-id" in kind:
+                member, required = _long(kind[f"{part}-id"]), bool(kind.get(f"{part}-required", part == "key"))
+                by_id[member] = Field(member, prefix + part, _type(kind[part]), required)
+                nested(kind[part], f"{prefix}{part}.")
+
+    fields = tuple(walk(raw["fields"], ""))
+    identifiers = tuple(_long(i) for i in raw.get("identifier-field-ids") or ())
+    return Schema(_long(raw.get("schema-id", 0)), fields, by_id, identifiers, raw)
 
 
 def _is_long(value: Any) -> bool:
