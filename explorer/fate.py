@@ -15,6 +15,7 @@ from explorer.core.lineage import current_log
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.row_diff import value_at
 from explorer.core.units import count
+from explorer.core.values import row_dicts
 from explorer.filters import bound_filter, filter_schema, matching, metrics_filter
 from explorer.io import budget
 from explorer.io.rows import read_schema
@@ -48,7 +49,6 @@ class Fate:
     does not fit the schema, UnreadableFile for a file that cannot be read."""
 
     def __init__(self, reader: RowReader, where: str, keys: Sequence[str] = ()) -> None:
-
         self.reader, self.where = reader, where
         meta = self.metadata = reader.tree.metadata
         self.schema = read_schema(meta, None)
@@ -77,7 +77,7 @@ class Fate:
                 matches = matching(rows, self._bound)
                 told = len(self.rows) + matches.num_rows
                 budget.within(told, budget.TOLD, data.path, "matching rows with the files before it", "match fewer")
-                for row in matches.to_pylist():
+                for row in row_dicts(matches):
                     self._matches[data.path].append(row["_pos"])
                     self.rows[(data.path, row["_pos"])] = {k: v for k, v in row.items() if k != "_pos"}
         return self._matches[data.path]
@@ -91,7 +91,7 @@ class Fate:
             positions = self._positions(data)
             if not positions:
                 continue
-            verdicts = files.of(data)
+            verdicts = self.reader.verdicts(files, data)
             hits = self.reader.hits(verdicts)
             gone = [(hit.verdict, set(hit.positions.to_pylist())) for hit in hits]
             for position in positions:

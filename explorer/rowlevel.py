@@ -27,6 +27,7 @@ from explorer.io import rows as contents
 from explorer.io.projection import arrow_type
 from explorer.metadata_tree import MetadataTree
 from explorer.model.metadata import Schema, Snapshot
+from explorer.model.problem import Problem
 from explorer.progress import steps
 
 MEMORY_BYTES, MANIFESTS, FILES_AT_ONCE = 256 << 20, 2000, 50_000
@@ -116,6 +117,24 @@ class RowReader:
         if file.kind == "deletion_vector":
             return pa.table({"pos": self.vector(file)})
         return self.equality_rows(file)
+
+    def verdicts(self, files: Applicability, data: LiveFile) -> list[Verdict]:
+        """The verdicts on the deletes that could matter to a data file, by what position deletes hold too, not by
+        manifests alone: one that names no data file of the snapshot is a problem. Raises UnreadableFile."""
+        told = []
+        for verdict in files.of(data):
+            delete = verdict.delete
+            if verdict.applies and delete.kind == "position_deletes":
+                verdict = files.holding(verdict, self._named(delete))
+                if not verdict.applies:
+                    self.tree.note([Problem(delete.path, verdict.against, severity="warning")])
+            told.append(verdict)
+        return told
+
+    def _named(self, delete: LiveFile) -> frozenset[str]:
+        """The paths that a position delete file names."""
+        paths = self._once(("paths", delete.path), lambda: self.position_deletes(delete)["file_path"].unique())
+        return frozenset(path for path in paths.to_pylist() if path is not None)
 
     def hits(self, verdicts: Iterable[Verdict]) -> list[Hit]:
         """Of each verdict that applies, the positions of its data file that the delete hides. Raises UnreadableFile."""
@@ -216,9 +235,9 @@ def row_diff(reader: RowReader, before: Snapshot | None, after: Snapshot | None,
     frames, size = [], 0
     for side in sides:
         parts = [_empty(schema, lineage)]
-        for data, verdicts, signature in steps(side.files, "data files"):
+        for data, signature in steps(side.files, "data files"):
             if signature not in same:
-                rows = reader.live(data, verdicts, schema, lineage)
+                rows = reader.live(data, reader.verdicts(side.known, data), schema, lineage)
                 size += rows.nbytes
                 budget.within(size, budget.AT_ONCE, data.path, "bytes with the files before it", "use Spark's SQL")
                 parts.append(rows.append_column("_file", pa.repeat(pa.scalar(data.path), rows.num_rows)))
@@ -247,15 +266,15 @@ def row_diff(reader: RowReader, before: Snapshot | None, after: Snapshot | None,
 
 
 class _Side:
-    """The data files of one snapshot with their verdicts. A file is the same on both sides when its deletes are."""
+    """The data files of one snapshot, each with what tells it apart: a file is the same when its deletes are."""
 
     def __init__(self, files: Applicability) -> None:
+        self.known = files
         self.by_path = {d.path: d for d in files.data}
         self.files = []
         for data in steps(files.data, "data files"):
-            verdicts = [v for v in files.of(data) if v.applies]
-            signature = (data.path, frozenset(v.delete.key for v in verdicts))
-            self.files.append((data, verdicts, signature))
+            signature = (data.path, frozenset(v.delete.key for v in files.of(data) if v.applies))
+            self.files.append((data, signature))
         self.signatures = {signature for *_, signature in self.files}
 
 

@@ -249,7 +249,8 @@ class Table:
         data = _one(files.data, path, "data file")
         schema = read_schema(self.metadata, at.schema_id if at else None)
         lineage = self.metadata.format_version >= 3
-        return Collection(self.row_reader.file_rows(data, files.of(data), schema, lineage), "rows")
+        verdicts = self.row_reader.verdicts(files, data)
+        return Collection(self.row_reader.file_rows(data, verdicts, schema, lineage), "rows")
 
     def row_diff(self, before: str | int | None, after: str | int | None, keys: Sequence[str] = ()) -> RowDiff:
         """The rows that differ between two snapshots, whatever deletes there are; only data files that differ, or whose

@@ -11,6 +11,8 @@ import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.core.values import row_dicts
+
 
 @dataclass(frozen=True)
 class RowChanges:
@@ -116,7 +118,8 @@ def _comparable(column: pa.ChunkedArray) -> polars.Series:
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.cast(column.type.storage_type)
     if pa.types.is_nested(column.type):
-        return polars.Series([None if v is None else _text(v) for v in column.to_pylist()], dtype=polars.String)
+        told = [row["v"] for row in row_dicts(pa.table({"v": column}))]
+        return polars.Series([None if v is None else _text(v) for v in told], dtype=polars.String)
     if pa.types.is_null(column.type):
         return polars.Series([None] * len(column), dtype=polars.Int8)
     if pa.types.is_floating(column.type):

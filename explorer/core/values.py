@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 from pyiceberg.conversions import from_bytes
@@ -229,3 +229,25 @@ def conform_partition(table: pa.Table, target: pa.StructType) -> pa.ChunkedArray
     if not arrays:
         return pa.array([{}] * table.num_rows, pa.struct([]))
     return pa.StructArray.from_arrays(arrays, fields=list(target))
+
+
+def row_dicts(table: pa.Table, maps: Literal["lossy"] | None = None) -> list[dict[str, Any]]:
+    """The rows as Python values; `maps` as pyarrow's maps_as_pydicts. Times beyond the years 1 to 9999, which Python
+    lacks, make all of them text; maps stay pairs where a key is no text or number."""
+    try:
+        return table.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
+    except (OverflowError, TypeError):
+        told = [field.with_type(_told(field.type)) for field in table.schema]
+        return table.cast(pa.schema(told)).to_pylist()  # type: ignore[no-any-return]
+
+
+def _told(kind: pa.DataType) -> pa.DataType:
+    """The type with text for dates and timestamps, deeper ones too."""
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_struct(kind):
+        return pa.struct([f.with_type(_told(f.type)) for f in kind])
+    if pa.types.is_map(kind):
+        key, value = (f.with_type(_told(f.type)) for f in (kind.key_field, kind.item_field))
+        return pa.map_(key, value)
+    return pa.list_(kind.value_field.with_type(_told(kind.value_type))) if pa.types.is_list(kind) else kind

@@ -25,6 +25,7 @@ from explorer.io import rows as contents
 from explorer.io.storage import Storage
 from explorer.reading import reading, sql_request
 from explorer.table import Table
+from explorer.views.rowviews import render_row_diff, row_diff_object
 from tests.unit.paper import on_paper
 from tests.unit.small import make_table
 
@@ -101,6 +102,18 @@ def test_paths_and_bounds_rule_out(table: Table) -> None:
     assert verdict(table, data, delete("equality_deletes", 6, equality_ids=(1,), nulls={1: 1}, values={1: 1})) == [
         False
     ]
+
+
+def test_a_position_delete_that_names_no_data_file_hides_nothing(table: Table) -> None:
+    data, stray = replace(DATA, path="s3://b/t/data/a.parquet"), delete("position_deletes")
+    files = Applicability(table.metadata, [data, replace(data, path="s3://b/t/data/b.parquet"), stray])
+    (decided,) = files.of(data)
+    assert decided.applies
+    assert files.holding(decided, {"s3://b/t/data/b.parquet", "elsewhere"}) is decided  # another file's
+    assert files.holding(decided, ()) is decided
+    held = files.holding(decided, {"s3a://b/t/data/c.parquet", "s3a://b/t/data/a.parquet"})
+    assert not held.applies
+    assert held.against == "it names no data file of this snapshot, but 's3a://b/t/data/a.parquet': it hides nothing"
 
 
 def test_costs_count_what_applies(table: Table) -> None:
@@ -321,3 +334,24 @@ def test_fates_and_keys_inside_structs(tmp_path: Path) -> None:
     assert [r["place"]["name"] for r in diff.changes.updated_after.to_pylist()] == ["Thun"]
     with pytest.raises(NotFoundInTable, match=r"place\.nothing"):
         opened.fate("place.nothing = 1")
+
+
+def test_rows_that_python_has_no_values_for_are_told(tmp_path: Path) -> None:
+    """Times beyond the year 9999, also inside lists, and maps by structs: in rows, diffs, fates, as text and JSON."""
+    inner = pa.map_(pa.struct([("k", pa.int64())]), pa.list_(pa.timestamp("us", "UTC")))
+    kinds = pa.schema([("id", pa.int64()), ("day", pa.date32()), ("m", inner)])
+    far = [pa.array([1]), pa.array([10**7], pa.date32()), pa.array([[({"k": 1}, [1 << 55])]], inner)]
+    catalog = SqlCatalog("far", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", kinds, properties={"write.metadata.metrics.default": "none"})
+    table.append(pa.Table.from_arrays(far, schema=kinds))
+    catalog.engine.dispose()
+    opened = explorer.open_table(str(tmp_path / "db" / "t"))
+    rows = opened.file_rows(opened.files()[0]["file_path"])
+    assert "29349-01-26" in repr(rows)
+    told = {"id": 1, "day": "29349-01-26", "m": [[{"k": 1}, ["3111-09-16 23:10:18.963968Z"]]]}
+    assert {k: rows.to_json()[0][k] for k in told} == told
+    diff = opened.row_diff(None, "snapshot-1")
+    assert "29349-01-26" in render_row_diff(diff)
+    assert {k: row_diff_object(diff)["inserted"][0][k] for k in told} == told
+    assert [e.row["day"] for e in opened.fate("id = 1").events] == ["29349-01-26"]
