@@ -376,3 +376,41 @@ def test_the_disk_cache_gives_the_same_and_survives_damage(
     assert explorer.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
     cache.trim(limit=0)
     assert not list((tmp_path / "cache").rglob("*.arrow"))
+
+
+@pytest.mark.parametrize("optional", ["items", "key", "value", "all"])
+@pytest.mark.parametrize("decoder", ["bulk", "child"])
+def test_maps_whose_items_are_unions(optional: str, decoder: str, tmp_path: Path) -> None:
+    """BigQuery makes the key-value records of a manifest's maps, and what is in them, optional; it leaves out what is
+    inherited, too."""
+    folder = make_table(tmp_path, commits=1)
+    before = explorer.open_table(str(folder))
+    (listed,) = before.manifests()
+    path = Path(before.reader.storage.check(listed["manifest_path"]).removeprefix("file://"))
+    with path.open("rb") as file:
+        reader = fastavro.reader(file)
+        schema, metadata, records = json.loads(reader.metadata["avro.schema"]), reader.metadata, list(reader)
+    inherited = ("snapshot_id", "sequence_number", "file_sequence_number")
+    schema["fields"] = [f for f in schema["fields"] if f["name"] not in inherited]
+    for field in next(f for f in schema["fields"] if f["name"] == "data_file")["type"]["fields"]:
+        for option in field["type"] if isinstance(field["type"], list) else ():
+            if isinstance(option, dict) and option.get("logicalType") == "map":
+                for part in option["items"]["fields"]:
+                    if optional in (part["name"], "all"):
+                        part["type"] = ["null", part["type"]]
+                if optional in ("items", "all"):
+                    option["items"] = ["null", option["items"]]
+    others = {k: v for k, v in metadata.items() if not k.startswith("avro.")}
+    if decoder == "child":
+        schema["doc"], schema["namespace"] = "", "a.b"  # no plain schema any more
+    with path.open("wb") as file:
+        fastavro.writer(file, schema, records, metadata=others)
+    after = explorer.open_table(str(folder))
+    whole = after.entries(view="logical", metrics=True).to_arrow()
+    assert not after.problems
+    expected = before.entries(view="logical", metrics=True).to_arrow()
+    assert (
+        whole.select(["file_path", "column_sizes", "lower_bounds", "logical_status"]).to_pylist()
+        == expected.select(["file_path", "column_sizes", "lower_bounds", "logical_status"]).to_pylist()
+    )
+    assert whole["lower_bounds"].null_count == 0
