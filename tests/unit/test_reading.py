@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -414,3 +415,19 @@ def test_maps_whose_items_are_unions(optional: str, decoder: str, tmp_path: Path
         == expected.select(["file_path", "column_sizes", "lower_bounds", "logical_status"]).to_pylist()
     )
     assert whole["lower_bounds"].null_count == 0
+
+
+def test_snapshot_ids_beyond_64_bits(table: Path) -> None:
+    """pyiceberg has written 2^63 (apache/iceberg-python 1424): the snapshot opens, with its rows, and it is told."""
+    current = json.loads(newest_metadata(table).read_text())["current-snapshot-id"]
+    text = re.sub(rf'(snapshot-id": *){current}\b', rf"\g<1>{1 << 63}", newest_metadata(table).read_text())
+    newest_metadata(table).write_text(text)
+    opened = explorer.open_table(str(table))
+    snapshot = opened.metadata.current_snapshot
+    assert snapshot is not None
+    assert snapshot.snapshot_id == -(1 << 63)
+    assert [r.snapshot_id for r in opened.metadata.refs] == [snapshot.snapshot_id]
+    assert opened.metadata.snapshot_log[-1].snapshot_id == snapshot.snapshot_id
+    assert {p.severity for p in opened.problems} == {"warning"}
+    assert "the id 9223372036854775808 has no place in 64 bits" in str(opened.problems[0])
+    assert len(opened.file_rows(opened.files()[0]["file_path"])) == 2
