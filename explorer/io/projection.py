@@ -103,82 +103,147 @@ def _mapped(field: pa.Field, entry: Json) -> pa.Field:
     return pa.field(field.name, kind, field.nullable, known)
 
 
-def project(stored: pa.Table, fields: Sequence[Json], rows: int, partition: Mapping[int, Any]) -> pa.Table:
+def project(stored: pa.Table, fields: Sequence[Json], rows: int, partition: Mapping[int, Any], room: int) -> pa.Table:
     """The columns of `fields` (a struct's JSON fields) from those of a file with `rows` rows; every one of these fields
-    that the file has is among `stored`. `partition` has values of identity partitions by source id. Raises
-    Unprojectable, and what Arrow raises on values that do not fit."""
+    that the file has is among `stored`. `partition` has values of identity partitions by source id. `room` is how many
+    bytes may come to be of what the file does not store. Raises Unprojectable, and what Arrow raises on values that do
+    not fit."""
+    made = _Projection(room)
     at = {field_id(f): i for i, f in reversed(list(enumerate(stored.schema)))}
     arrays = []
     for field in fields:
         name, own = field["name"], field["id"]
         if own in at:
-            arrays.append(_convert(_whole(stored.column(at[own])), stored.schema.field(at[own]), field["type"], name))
+            whole = stored.column(at[own]).combine_chunks()
+            whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
+            arrays.append(made.convert(whole, stored.schema.field(at[own]), field["type"], name))
         elif own in partition:
-            arrays.append(repeated(partition_scalar(partition[own], field["type"]), rows))
+            arrays.append(made.repeated(_partition_value(partition[own], field["type"]), rows))
         else:
-            arrays.append(_missing(field, rows, name))
+            arrays.append(made.missing(field, rows, name))
     schema = pa.schema([pa.field(f["name"], a.type) for f, a in zip(fields, arrays, strict=True)])
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+class _Projection:
+    """The projection of one file's columns; counts what comes to be that the file does not store: a default, or what
+    variants share, may be large, a million times."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+
+    def take(self, size: int) -> None:
+        """Count bytes before they come to be."""
+        self.room -= size
+        if self.room < 0:
+            raise Unprojectable("columns that it does not store would be too large; read it through Spark")
+
+    def convert(self, array: pa.Array, stored: pa.Field, kind: Any, path: str) -> pa.Array:
+        """An array (without an offset) as a type's JSON asks for it; `stored` is its field, ids inside. `path` is for
+        errors."""
+        if isinstance(array, pa.ExtensionArray):
+            array = array.storage
+        if pa.types.is_null(array.type) or kind == "unknown":
+            return self.nulls(len(array), kind)
+        if kind == "variant":
+            return self.variants(array, path)
+        if not isinstance(kind, Mapping):
+            return _cast(array, kind, path)
+        types = pa.types
+        nested, inside = kind.get("type"), children(stored.type)
+        if nested == "struct" and types.is_struct(array.type):
+            return self.struct(array, inside, kind["fields"], path)
+        if nested == "list" and (types.is_list(array.type) or types.is_large_list(array.type)):
+            values = self.convert(array.values, inside[0], kind["element"], f"{path}.element")
+            return _list(array, pa.list_(pa.field("element", values.type)), values)
+        if nested == "map" and types.is_map(array.type):
+            return self.map(array, (array.keys, array.items), inside, kind, path)
+        if nested == "map" and types.is_list(array.type) and types.is_struct(array.type.value_type):
+            entries, inside = array.values, children(inside[0].type)  # Avro's way where keys are no strings
+            if len(inside) == 2 and not entries.null_count:
+                return self.map(array, (entries.field(0), entries.field(1)), inside, kind, path)
+        raise Unprojectable(f"{path} is stored as {str(array.type)[:100]}, which is no {nested}")
+
+    def struct(self, array: pa.Array, inside: Sequence[pa.Field], fields: Sequence[Json], path: str) -> pa.Array:
+        at = {field_id(f): i for i, f in reversed(list(enumerate(inside)))}
+        made = []
+        for field in fields:
+            name, i = f"{path}.{field['name']}", at.get(field["id"])
+            if i is None:
+                made.append(self.missing(field, len(array), name))
+            else:
+                made.append(self.convert(array.field(i), inside[i], field["type"], name))
+        kind = pa.struct([pa.field(f["name"], a.type) for f, a in zip(fields, made, strict=True)])
+        return pa.Array.from_buffers(kind, len(array), [array.buffers()[0]], array.null_count, children=made)
+
+    def map(
+        self, array: pa.Array, parts: tuple[pa.Array, pa.Array], inside: Sequence[pa.Field], kind: Json, path: str
+    ) -> Any:
+        if parts[0].null_count:
+            raise Unprojectable(f"{path} has a key that is null")
+        keys = self.convert(parts[0], inside[0], kind["key"], f"{path}.key")
+        values = self.convert(parts[1], inside[1], kind["value"], f"{path}.value")
+        made = pa.map_(pa.field("key", keys.type, nullable=False), pa.field("value", values.type))
+        pairs = pa.StructArray.from_arrays([keys, values], fields=[made.key_field, made.item_field])
+        return pa.Array.from_buffers(made, len(array), array.buffers()[:2], array.null_count, children=[pairs])
+
+    def variants(self, array: pa.Array, path: str) -> pa.Array:
+        names = [f.name for f in children(array.type)]
+        if "metadata" not in names or "value" not in names:
+            raise Unprojectable(f"{path} is stored as {str(array.type)[:100]}, which is no variant")
+        if "typed_value" in names:
+            raise Unprojectable(f"{path} is a shredded variant, which is read through Spark")
+        texts = []
+        for value in array.to_pylist():
+            texts.append(None if value is None else variant_text(value["metadata"], value["value"]))
+            self.take(len(texts[-1] or ""))
+        return pa.array(texts, pa.string())
+
+    def missing(self, field: Json, rows: int, path: str) -> pa.Array:
+        kind, default = field["type"], field.get("initial-default")
+        if default is not None:
+            return self.repeated(self.default(default, kind, path), rows)
+        if field.get("required"):
+            raise Unprojectable(f"it lacks the required column {path}, which has no initial default")
+        return self.nulls(rows, kind)
+
+    def repeated(self, one: pa.Array, rows: int) -> pa.Array:
+        """An array of one value, that often."""
+        self.take(rows * (one.nbytes + 1))
+        return one.take(pa.nulls(rows, pa.int64()).fill_null(0))
+
+    def default(self, value: Any, kind: Any, path: str) -> pa.Array:
+        """A default's JSON as an array of one (spec: "JSON Single-Value Serialization", "Default Values"). Raises
+        Unprojectable."""
+        try:
+            if isinstance(kind, Mapping) and kind.get("type") == "struct" and isinstance(value, Mapping):
+                made = []
+                for field in kind["fields"]:
+                    given = value.get(str(field["id"]), field.get("initial-default"))
+                    made.append(self.missing({**field, "initial-default": given}, 1, f"{path}.{field['name']}"))
+                return pa.Array.from_buffers(arrow_type(kind), 1, [None], 0, children=made)
+            if isinstance(kind, str):
+                return _cast(pa.array([_from_json(value, kind)]), kind, path)
+        except (ValueError, TypeError, AttributeError, ArithmeticError, pa.ArrowException) as error:
+            raise Unprojectable(f"{path} has a default that is no {kind}: {value!r}"[:200]) from error
+        raise Unprojectable(f"{path} has a default that no {str(kind)[:60]} can have")
+
+    def nulls(self, rows: int, kind: Any) -> pa.Array:
+        """Nulls of a type's JSON."""
+        made = arrow_type(kind)
+        self.take(rows * _width(made))
+        return pa.nulls(rows, made)
 
 
-def _convert(array: pa.Array, stored: pa.Field, kind: Any, path: str) -> pa.Array:
-    """An array (without an offset) as a type's JSON asks for it; `stored` is its field, ids inside. `path` is for
-    errors."""
-    if isinstance(array, pa.ExtensionArray):
-        array = array.storage
-    if pa.types.is_null(array.type) or kind == "unknown":
-        return pa.nulls(len(array), arrow_type(kind))
-    if kind == "variant":
-        return _variants(array, path)
-    if not isinstance(kind, Mapping):
-        return _cast(array, kind, path)
-    types = pa.types
-    nested, inside = kind.get("type"), children(stored.type)
-    if nested == "struct" and types.is_struct(array.type):
-        return _struct(array, inside, kind["fields"], path)
-    if nested == "list" and (types.is_list(array.type) or types.is_large_list(array.type)):
-        values = _convert(array.values, inside[0], kind["element"], f"{path}.element")
-        return _list(array, pa.list_(pa.field("element", values.type)), values)
-    if nested == "map" and types.is_map(array.type):
-        return _map(array, (array.keys, array.items), inside, kind, path)
-    if nested == "map" and types.is_list(array.type) and types.is_struct(array.type.value_type):
-        entries, inside = array.values, children(inside[0].type)  # Avro's way where keys are no strings
-        if len(inside) == 2 and not entries.null_count:
-            return _map(array, (entries.field(0), entries.field(1)), inside, kind, path)
-    raise Unprojectable(f"{path} is stored as {str(array.type)[:100]}, which is no {nested}")
-
-
-def _struct(array: pa.Array, inside: Sequence[pa.Field], fields: Sequence[Json], path: str) -> pa.Array:
-    at = {field_id(f): i for i, f in reversed(list(enumerate(inside)))}
-    made = []
-    for field in fields:
-        name, i = f"{path}.{field['name']}", at.get(field["id"])
-        if i is None:
-            made.append(_missing(field, len(array), name))
-        else:
-            made.append(_convert(array.field(i), inside[i], field["type"], name))
-    kind = pa.struct([pa.field(f["name"], a.type) for f, a in zip(fields, made, strict=True)])
-    return pa.Array.from_buffers(kind, len(array), [array.buffers()[0]], array.null_count, children=made)
+def _width(kind: pa.DataType) -> int:
+    """Bytes that a null takes, about."""
+    return 8 + sum(_width(f.type) for f in children(kind))
 
 
 def _list(array: pa.Array, kind: pa.DataType, values: pa.Array) -> pa.Array:
     if pa.types.is_large_list(array.type):
         array = array.cast(pa.list_(array.type.value_field))
     return pa.Array.from_buffers(kind, len(array), array.buffers()[:2], array.null_count, children=[values])
-
-
-def _map(array: pa.Array, parts: tuple[pa.Array, pa.Array], inside: Sequence[pa.Field], kind: Json, path: str) -> Any:
-    if parts[0].null_count:
-        raise Unprojectable(f"{path} has a key that is null")
-    keys = _convert(parts[0], inside[0], kind["key"], f"{path}.key")
-    values = _convert(parts[1], inside[1], kind["value"], f"{path}.value")
-    made = pa.map_(pa.field("key", keys.type, nullable=False), pa.field("value", values.type))
-    pairs = pa.StructArray.from_arrays([keys, values], fields=[made.key_field, made.item_field])
-    return pa.Array.from_buffers(made, len(array), array.buffers()[:2], array.null_count, children=[pairs])
 
 
 _WHOLE = (pa.types.is_integer,)
@@ -229,48 +294,6 @@ def _uuids(array: pa.Array) -> pa.Array:
     return pa.ExtensionArray.from_storage(pa.uuid(), array)
 
 
-def _variants(array: pa.Array, path: str) -> pa.Array:
-    names = [f.name for f in children(array.type)]
-    if "metadata" not in names or "value" not in names:
-        raise Unprojectable(f"{path} is stored as {str(array.type)[:100]}, which is no variant")
-    if "typed_value" in names:
-        raise Unprojectable(f"{path} is a shredded variant, which is read through Spark")
-    return pa.array([None if v is None else variant_text(v["metadata"], v["value"]) for v in array.to_pylist()],
-                    pa.string())  # fmt: skip
-
-
-# -- what a file lacks ------------------------------------------------------------------------------------------------
-def _missing(field: Json, rows: int, path: str) -> pa.Array:
-    kind, default = field["type"], field.get("initial-default")
-    if default is not None:
-        return repeated(default_array(default, kind, path), rows)
-    if field.get("required"):
-        raise Unprojectable(f"it lacks the required column {path}, which has no initial default")
-    return pa.nulls(rows, arrow_type(kind))
-
-
-def repeated(one: pa.Array, rows: int) -> pa.Array:
-    """An array of one value, that often."""
-    return one.take(pa.nulls(rows, pa.int64()).fill_null(0))
-
-
-def default_array(value: Any, kind: Any, path: str) -> pa.Array:
-    """A default's JSON as an array of one (spec: "JSON Single-Value Serialization", "Default Values"). Raises
-    Unprojectable."""
-    try:
-        if isinstance(kind, Mapping) and kind.get("type") == "struct" and isinstance(value, Mapping):
-            made = []
-            for field in kind["fields"]:
-                given = value.get(str(field["id"]), field.get("initial-default"))
-                made.append(_missing({**field, "initial-default": given}, 1, f"{path}.{field['name']}"))
-            return pa.Array.from_buffers(arrow_type(kind), 1, [None], 0, children=made)
-        if isinstance(kind, str):
-            return _cast(pa.array([_from_json(value, kind)]), kind, path)
-    except (ValueError, TypeError, AttributeError, ArithmeticError, pa.ArrowException) as error:
-        raise Unprojectable(f"{path} has a default that is no {kind}: {value!r}"[:200]) from error
-    raise Unprojectable(f"{path} has a default that no {str(kind)[:60]} can have")
-
-
 def _from_json(value: Any, kind: str) -> Any:
     """A default's JSON as something that Arrow takes for a stored value."""
     if kind in ("float", "double"):
@@ -288,7 +311,7 @@ def _from_json(value: Any, kind: str) -> Any:
     return value
 
 
-def partition_scalar(value: Any, kind: Any) -> pa.Array:
+def _partition_value(value: Any, kind: Any) -> pa.Array:
     """A partition value, as Arrow gave it to Python, as an array of one."""
     if value is None:
         return pa.nulls(1, arrow_type(kind))

@@ -18,7 +18,7 @@ from explorer.core.deletes import PATH_ID, LiveFile
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
 from explorer.io.metadata import parse_schema
-from explorer.io.projection import arrow_type, field_id, has_ids, mapped, project
+from explorer.io.projection import arrow_type, has_ids, mapped, project
 from explorer.io.puffin import read_footer
 from explorer.io.storage import Storage
 from explorer.model.metadata import Schema, TableMetadata
@@ -139,11 +139,7 @@ def _columns(
         whole = pa.schema([mapped(f, mapping) for f in whole])
         table = table.cast(pa.schema([whole.field(name) for name in table.column_names]))
     try:
-        lacking = ids - {field_id(f) for f in whole}
-        made = rows * sum(8 + len(str(f.get("initial-default"))) for f in fields if f["id"] in lacking)
-        made += rows * sum(len(str(absent[i])) for i in lacking & set(absent))
-        budget.within(made, budget.DECODED, file.path, "bytes in columns that it does not store", SPARK)
-        return project(table, fields, rows, absent)
+        return project(table, fields, rows, absent, budget.DECODED)
     except (
         ValueError,
         ArithmeticError,

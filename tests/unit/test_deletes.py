@@ -355,3 +355,17 @@ def test_rows_that_python_has_no_values_for_are_told(tmp_path: Path) -> None:
     assert "29349-01-26" in render_row_diff(diff)
     assert {k: row_diff_object(diff)["inserted"][0][k] for k in told} == told
     assert [e.row["day"] for e in opened.fate("id = 1").events] == ["29349-01-26"]
+
+
+def test_columns_that_differ_by_case_alone(tmp_path: Path) -> None:
+    catalog = SqlCatalog("case", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
+    catalog.create_namespace("db")
+    rows = pa.table({"id": [1, 2], "ID": ["one", "two"]})
+    table = catalog.create_table("db.t", rows.schema)
+    table.append(rows)
+    table.overwrite(pa.table({"id": [1, 2], "ID": ["one", "zwei"]}))
+    catalog.engine.dispose()
+    opened = explorer.open_table(str(tmp_path / "db" / "t"))
+    diff = opened.row_diff("snapshot-1", "main", ["id"])
+    assert diff.changes.updated_after.select(["id", "ID"]).to_pylist() == [{"id": 2, "ID": "zwei"}]
+    assert {e.row["ID"] for e in opened.fate("ID = 'zwei' or id = 1").events} == {"one", "zwei"}
