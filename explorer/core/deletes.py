@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from explorer.core.entries import LIVE
 from explorer.core.names import base_name
-from explorer.core.values import comparable_bound, partition_path
+from explorer.core.values import comparable_bound, partition_path, row_dicts
 from explorer.model.manifest import FileKind, file_kind
 from explorer.model.metadata import PartitionSpec, TableMetadata
 from explorer.progress import steps
@@ -97,7 +97,7 @@ def live_files(entries: pa.Table, spec_id: int, manifest_path: str) -> list[Live
 def files_of(entries: pa.Table, spec_id: int, manifest_path: str, statuses: Sequence[str]) -> list[LiveFile]:
     """The files of the entries with one of these logical statuses."""
     files = []
-    for row in entries.to_pylist():
+    for row in row_dicts(entries):
         if row["logical_status"] not in statuses:
             continue
         kind = file_kind(row["content"] or 0, row["file_format"] or "")

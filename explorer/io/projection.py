@@ -82,24 +82,36 @@ def children(kind: pa.DataType) -> list[pa.Field]:
     return [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_nested(kind) else []
 
 
-def mapped(field: pa.Field, mapping: Sequence[Any]) -> pa.Field:
-    """A field of a file without ids, with those that a name mapping's JSON gives it and what is inside (spec: "Column
-    Projection", "Name Mapping Serialization")."""
-    named = [m for m in mapping if isinstance(m, Mapping) and field.name in (m.get("names") or ())]
-    return _mapped(field, named[0]) if named else field
+def name_mapping(value: Any) -> list[Json]:
+    """A name mapping's JSON, without what is none (spec: "Name Mapping Serialization")."""
+    entries = [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
+    mapping: list[Json] = []
+    for entry in entries:
+        listed, own = entry.get("names"), entry.get("field-id")
+        names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+        known = own if type(own) is int else None
+        mapping.append({"field-id": known, "names": names, "fields": name_mapping(entry.get("fields"))})
+    return mapping
 
 
-def _mapped(field: pa.Field, entry: Json) -> pa.Field:
-    inner, kind = entry.get("fields") or (), field.type
+def mapped(field: pa.Field, mapping: Sequence[Json], name: str | None = None) -> pa.Field:
+    """A field of a file without ids, with those that a name mapping gives it and what is inside (spec: "Column
+    Projection"). `name` is what the mapping calls it, where that is not its own."""
+    entry = next((m for m in mapping if (name or field.name) in m["names"]), None)
+    if entry is None:
+        return field
+    inner, kind = entry["fields"], field.type
     if pa.types.is_struct(kind):
         kind = pa.struct([mapped(f, inner) for f in children(kind)])
     elif pa.types.is_map(kind):
-        key, value = (mapped(f.with_name(n), inner) for f, n in zip(children(kind), ("key", "value"), strict=True))
-        kind = pa.map_(key, value)
+        kind = pa.map_(mapped(kind.key_field, inner, "key"), mapped(kind.item_field, inner, "value"))
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
-        kind = make(mapped(kind.value_field.with_name("element"), inner))
-    known = {FIELD_ID: str(entry["field-id"]).encode()} if type(entry.get("field-id")) is int else None
+        element, pair = kind.value_field, children(kind.value_type)
+        if {"key", "value"} <= {n for m in inner for n in m["names"]} and len(pair) == 2:  # Avro's map of pairs
+            both = [mapped(pair[0], inner, "key"), mapped(pair[1], inner, "value")]
+            element = element.with_type(pa.struct(both))
+        kind = (pa.list_ if pa.types.is_list(kind) else pa.large_list)(mapped(element, inner, "element"))
+    known = None if entry["field-id"] is None else {FIELD_ID: str(entry["field-id"]).encode()}
     return pa.field(field.name, kind, field.nullable, known)
 
 

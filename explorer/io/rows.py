@@ -5,7 +5,6 @@ thousand times. What comes back is projected onto the schema by field id (io.pro
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -17,8 +16,9 @@ from pyroaring import BitMap64
 from explorer.core.deletes import PATH_ID, LiveFile
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
+from explorer.io.json_text import load_json
 from explorer.io.metadata import parse_schema
-from explorer.io.projection import arrow_type, has_ids, mapped, project
+from explorer.io.projection import arrow_type, has_ids, mapped, name_mapping, project
 from explorer.io.puffin import read_footer
 from explorer.io.storage import Storage
 from explorer.model.metadata import Schema, TableMetadata
@@ -30,7 +30,7 @@ LINEAGE = (
     {"id": LAST_UPDATED_ID, "name": "_last_updated_sequence_number", "type": "long"},
 )
 POSITIONS = ({"id": PATH_ID, "name": "file_path", "type": "string"}, {"id": POSITION_ID, "name": "pos", "type": "long"})
-POSITION_NAMES = tuple({"field-id": f["id"], "names": [f["name"]]} for f in POSITIONS)
+POSITION_NAMES = name_mapping([{"field-id": f["id"], "names": [f["name"]]} for f in POSITIONS])
 VECTOR_MAGIC = bytes.fromhex("d1d33964")
 FORMATS = {
     "PARQUET": ("a Parquet file", "ends", b"PAR1"), "ORC": ("an ORC file", "starts", b"ORC"),
@@ -107,11 +107,10 @@ def _pruned(field: dict[str, Any], ids: set[int]) -> dict[str, Any] | None:
 def _mapping(metadata: TableMetadata) -> list[Any]:
     text = metadata.properties.get("schema.name-mapping.default", "[]")
     try:
-        mapping = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        cause = f"its property schema.name-mapping.default is no JSON: {error}"
+        return name_mapping(load_json(text.encode(), metadata.metadata_location, []))
+    except UnreadableFile as error:
+        cause = f"its property schema.name-mapping.default cannot be read: {error.cause}"
         raise UnreadableFile(metadata.metadata_location, cause) from error
-    return mapping if isinstance(mapping, list) else []
 
 
 def _columns(
@@ -126,9 +125,9 @@ def _columns(
     if at != magic:
         raise UnreadableFile(file.path, f"not {kind}: it {where} with {at!r}, not {magic!r}")
     ids = {f["id"] for f in fields}
-    names = {n for m in mapping if isinstance(m, dict) and m.get("field-id") in ids for n in m.get("names") or ()}
+    names = {n for m in mapping if m["field-id"] in ids for n in m["names"]}
     with budget.reading(len(data) * UNPACKING, file.path):
-        arguments = {"format": file.file_format, "ids": sorted(ids), "names": sorted(map(str, names))}
+        arguments = {"format": file.file_format, "ids": sorted(ids), "names": sorted(names)}
         table = isolated.run("columns", file.path, data, **arguments)
     whole = pa.ipc.read_schema(pa.py_buffer(table.schema.metadata[b"file_schema"]))
     rows = int(table.schema.metadata[b"file_rows"])

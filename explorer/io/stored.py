@@ -10,11 +10,9 @@ import io
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-import fastavro
 import pyarrow as pa
 
 from explorer.errors import UnreadableFile
-from explorer.io import avro
 from explorer.io.projection import FIELD_ID, children, field_id, has_ids
 
 RECORDS = 4096
@@ -107,6 +105,8 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 # -- Avro (spec: "Appendix A: Avro") ----------------------------------------------------------------------------------
 def _avro(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names: set[str]) -> Stored:
+    from explorer.io import avro  # Parquet needs neither it nor its decoders
+
     container = avro.open_container(data, path)
     for problem in container.problems:
         raise UnreadableFile(path, f"{problem.cause} ({problem.location})")
@@ -126,8 +126,10 @@ def _avro(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], name
     return pa.concat_tables(batches) if batches else target.empty_table(), schema, container.count
 
 
-def _portions(container: avro.Container, writer: Any, reader: Any) -> Iterator[list[dict[str, Any]]]:
-    """Records under the reader's schema, RECORDS at a time; other fields are skipped."""
+def _portions(container: Any, writer: Any, reader: Any) -> Iterator[list[dict[str, Any]]]:
+    """The records of an io.avro.Container under the reader's schema, RECORDS at a time; other fields are skipped."""
+    import fastavro
+
     schemas = fastavro.parse_schema(writer), fastavro.parse_schema(reader)
     rows: list[Any] = []
     for block in container.blocks:

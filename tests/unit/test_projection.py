@@ -186,6 +186,23 @@ UNNAMED = pa.schema([
 ])  # fmt: skip
 
 
+def test_a_name_mapping_of_avro_maps(tmp_path: Path) -> None:
+    """Pairs in an array, where keys are no strings: structs inside are matched by name, too."""
+    value = {"type": "record", "name": "v", "fields": [{"name": "b", "type": "int"}]}
+    pair = {
+        "type": "record",
+        "name": "kv",
+        "fields": [{"name": "key", "type": "int"}, {"name": "value", "type": value}],
+    }
+    maps = {"type": "array", "logicalType": "map", "items": pair}
+    data = avro(
+        {"type": "record", "name": "t", "fields": [{"name": "m", "type": maps}]},
+        [{"m": [{"key": 1, "value": {"b": 2}}]}],
+    )
+    table = table_of(field(5, "m", mapped(6, "int", 7, struct(field(8, "b", "long")))), **NAMES)
+    assert read(table, live_file(tmp_path, data, "AVRO")) == [{"m": [(1, {"b": 2})]}]
+
+
 @pytest.mark.parametrize("file_format", ["PARQUET", "ORC"])
 def test_a_name_mapping_may_leave_columns_out(file_format: str, tmp_path: Path) -> None:
     rows = pa.Table.from_pylist(
@@ -225,6 +242,15 @@ def test_uuids_variants_and_places(tmp_path: Path) -> None:
         {"s": {"u": own, "t": own}, "v": '{"a":7}', "g": b"\1\2"},
         {"s": {"u": None, "t": None}, "v": None, "g": None},
     ]
+
+
+@pytest.mark.parametrize("text", ["{", "7", "[" * 5000, '"x"'])
+def test_a_mapping_that_is_none(text: str, tmp_path: Path) -> None:
+    file = live_file(tmp_path, parquet(pa.table({"id": [1]})))
+    with pytest.raises(UnreadableFile, match=r"schema\.name-mapping\.default"):
+        read(table_of(field(1, "id", "long"), **{"schema.name-mapping.default": text}), file)
+    odd = mapping(*json.loads('[7, {"names": 7}, {"names": [[]], "fields": {}}, {"field-id": 1, "names": ["id", 3]}]'))
+    assert read(table_of(field(1, "id", "long"), **odd), file) == [{"id": 1}]
 
 
 def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
