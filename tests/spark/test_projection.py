@@ -20,7 +20,7 @@ from tests.spark.test_rows import bag, ours, sparks
 
 FORMATS = ("parquet", "orc", "avro")
 CASES = list(itertools.product((1, 2, 3), range(12))) if EVERY else [(2, 1), (3, 2)]
-STEPS = 14 if EVERY else 6
+STEPS = 14 if EVERY else 4
 LEAVES = {
     t.BooleanType(): ("true", "false"), t.IntegerType(): ("1", "-2", "2147483647"), t.LongType(): ("1", "-9000000000"),
     t.FloatType(): ("1.5", "-0.0", "'NaN'"), t.DoubleType(): ("2.25", "0.0", "'NaN'"),
