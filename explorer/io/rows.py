@@ -66,12 +66,8 @@ def _check_names(kind: Any) -> None:
     if len(set(names)) < len(names):
         twice = next(n for n in names if names.count(n) > 1)
         raise ValueError(f"two columns of one struct are called {twice!r}")
-    for inner in (
-        *(f["type"] for f in kind.get("fields", ())),
-        kind.get("element"),
-        kind.get("key"),
-        kind.get("value"),
-    ):
+    inside = [f["type"] for f in kind.get("fields", ())]
+    for inner in (*inside, *(kind.get(part) for part in ("element", "key", "value"))):
         _check_names(inner)
 
 
@@ -136,16 +132,11 @@ def _columns(
             cause = "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default)"
             raise UnreadableFile(file.path, f"{cause}; Spark takes them by their place or name")
         whole = pa.schema([mapped(f, mapping) for f in whole])
-        table = table.cast(pa.schema([whole.field(name) for name in table.column_names]))
+    unfit = (ValueError, ArithmeticError, KeyError, TypeError, pa.ArrowException)
     try:
+        table = table.cast(pa.schema([whole.field(name) for name in table.column_names]))
         return project(table, fields, rows, absent, budget.DECODED)
-    except (
-        ValueError,
-        ArithmeticError,
-        KeyError,
-        TypeError,
-        pa.ArrowException,
-    ) as error:  # values that do not fit what they are read as
+    except unfit as error:  # what Python and Arrow raise on values that are not what they are read as
         raise UnreadableFile(file.path, f"its rows cannot be read: {error}"[:500]) from error
 
 

@@ -50,8 +50,8 @@ def _parquet(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], n
     schema, meta = opened.schema_arrow, opened.metadata
     _within(meta.num_rows, limits["rows"], path, "rows")
     wanted = _wanted(schema, ids, names)
-    paths = [meta.schema.column(i).path for i in range(meta.num_columns)]
-    chosen = {i for i, p in enumerate(paths) for name in wanted if p == name or p.startswith(f"{name}.")}
+    asked = set(wanted)
+    chosen = [i for i in range(meta.num_columns) if _tops(meta.schema.column(i).path) & asked]
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
     size = sum(g.column(i).total_uncompressed_size for g in groups for i in chosen)
     _within(size, limits["decoded"], path, "bytes in these columns, uncompressed")
@@ -61,6 +61,12 @@ def _parquet(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], n
     table = table.cast(pa.schema([plain.field(name) for name in wanted]))
     _within(table.nbytes, limits["decoded"], path, "bytes once decoded")
     return table, plain, meta.num_rows
+
+
+def _tops(path: str) -> set[str]:
+    """The top-level columns that a leaf's path may be in: names may have dots themselves."""
+    parts = path.split(".")
+    return {".".join(parts[:n]) for n in range(1, min(len(parts), 100) + 1)}
 
 
 def _orc(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names: set[str]) -> Stored:
