@@ -19,7 +19,7 @@ from explorer.io import budget, isolated
 from explorer.io.json_text import load_json
 from explorer.io.metadata import parse_schema
 from explorer.io.projection import arrow_type, has_ids, mapped, name_mapping, project
-from explorer.io.puffin import read_footer
+from explorer.io.puffin import NoPuffin, read_footer
 from explorer.io.storage import Storage
 from explorer.model.metadata import Schema, TableMetadata
 
@@ -100,8 +100,11 @@ def _pruned(field: dict[str, Any], ids: set[int]) -> dict[str, Any] | None:
     return field | {"required": False, "type": {"type": "struct", "fields": kept}} if kept else None
 
 
-def _mapping(metadata: TableMetadata) -> list[Any]:
-    text = metadata.properties.get("schema.name-mapping.default", "[]")
+def _mapping(metadata: TableMetadata) -> list[Any] | None:
+    """The table's name mapping; None when it has none, which is not an empty one."""
+    text = metadata.properties.get("schema.name-mapping.default")
+    if text is None:
+        return None
     try:
         return name_mapping(load_json(text.encode(), metadata.metadata_location, []))
     except UnreadableFile as error:
@@ -110,7 +113,7 @@ def _mapping(metadata: TableMetadata) -> list[Any]:
 
 
 def _columns(
-    storage: Storage, file: LiveFile, fields: Sequence[Any], mapping: Sequence[Any], absent: dict[int, Any]
+    storage: Storage, file: LiveFile, fields: Sequence[Any], mapping: Sequence[Any] | None, absent: dict[int, Any]
 ) -> pa.Table:
     """The columns of JSON fields, of all rows of a file; see io.projection.project. Raises UnreadableFile."""
     budget.within(file.record_count or 0, budget.ROWS, file.path, "rows, says its manifest", SPARK)
@@ -121,17 +124,17 @@ def _columns(
     if at != magic:
         raise UnreadableFile(file.path, f"not {kind}: it {where} with {at!r}, not {magic!r}")
     ids = {f["id"] for f in fields}
-    names = {n for m in mapping if m["field-id"] in ids for n in m["names"]}
+    names = {n for m in mapping or () if m["field-id"] in ids for n in m["names"]}
     with budget.reading(len(data) * UNPACKING, file.path):
         arguments = {"format": file.file_format, "ids": sorted(ids), "names": sorted(names)}
         table = isolated.run("columns", file.path, data, **arguments)
     whole = pa.ipc.read_schema(pa.py_buffer(table.schema.metadata[b"file_schema"]))
     rows = int(table.schema.metadata[b"file_rows"])
     if not has_ids(whole):
-        if len(whole) and not mapping:
+        if len(whole) and mapping is None:
             cause = "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default)"
             raise UnreadableFile(file.path, f"{cause}; Spark takes them by their place or name")
-        whole = pa.schema([mapped(f, mapping) for f in whole])
+        whole = pa.schema([mapped(f, mapping or ()) for f in whole])
     unfit = (ValueError, ArithmeticError, KeyError, TypeError, pa.ArrowException)
     try:
         table = table.cast(pa.schema([whole.field(name) for name in table.column_names]))
@@ -172,7 +175,10 @@ def deletion_vector(storage: Storage, file: LiveFile) -> pa.Array:
         raise UnreadableFile(
             path, "the manifest gives no content_offset or content_size_in_bytes for this deletion vector"
         )
-    blobs = [(b.get("offset"), b.get("length")) for b in read_footer(storage, path).get("blobs", [])]
+    try:
+        blobs = [(b.get("offset"), b.get("length")) for b in read_footer(storage, path).get("blobs", [])]
+    except NoPuffin:  # some writers leave the container out; Iceberg's readers go by the manifest's offset, never look
+        blobs = [(offset, size)]
     if (offset, size) not in blobs:
         raise UnreadableFile(
             path,

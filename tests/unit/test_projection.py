@@ -244,13 +244,14 @@ def test_uuids_variants_and_places(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["{", "7", "[" * 5000, '"x"'])
+@pytest.mark.parametrize("text", ["{", "[" * 5000])
 def test_a_mapping_that_is_none(text: str, tmp_path: Path) -> None:
     file = live_file(tmp_path, parquet(pa.table({"id": [1]})))
     with pytest.raises(UnreadableFile, match=r"schema\.name-mapping\.default"):
         read(table_of(field(1, "id", "long"), **{"schema.name-mapping.default": text}), file)
     odd = mapping(*json.loads('[7, {"names": 7}, {"names": [[]], "fields": {}}, {"field-id": 1, "names": ["id", 3]}]'))
     assert read(table_of(field(1, "id", "long"), **odd), file) == [{"id": 1}]
+    assert read(table_of(field(1, "id", "long"), **mapping()), file) == [{"id": None}]  # which leaves out every column
 
 
 def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
