@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from explorer.core.names import shorten
+from explorer.core.values import row_dicts
 from explorer.views.rows import columns_of, plain
 from explorer.views.text import cell, render_table
 
@@ -46,14 +47,14 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return self._table.take(list(range(*index.indices(len(self))))).to_pylist(maps_as_pydicts="lossy")
+            return row_dicts(self._table.take(list(range(*index.indices(len(self))))), "lossy")
         if not -len(self) <= index < len(self):
             raise IndexError(f"{self.what}: row {index} of {len(self)}")
-        return self._table.slice(index % len(self), 1).to_pylist(maps_as_pydicts="lossy")[0]
+        return row_dicts(self._table.slice(index % len(self), 1), "lossy")[0]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         for batch in self._table.to_batches(max_chunksize=4096):
-            yield from batch.to_pylist(maps_as_pydicts="lossy")
+            yield from row_dicts(pa.Table.from_batches([batch]), "lossy")
 
     @property
     def columns(self) -> list[str]:

@@ -20,7 +20,7 @@ from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.operations import KINDS
 from explorer.core.values import partition_path
 from explorer.errors import NotFoundInTable
-from explorer.fate import bound_filter, metrics_filter
+from explorer.filters import bound_filter, filter_schema, metrics_filter
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
@@ -107,7 +107,7 @@ def change_of(table: Table, snapshot: Snapshot) -> Change:
 
 def file_filter(table: Table, where: str) -> Callable[[LiveFile], bool]:
     """Whether a file may concern rows of a filter, by its partition and, of data files, its bounds."""
-    schema = read_schema(table.metadata, None)
+    schema = filter_schema(read_schema(table.metadata, None))
     unbound = bound_filter(where, schema, bind_it=False)
     may_match = metrics_filter(unbound, schema)
     projected: dict[int, Any] = {}

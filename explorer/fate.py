@@ -5,28 +5,23 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from pyiceberg.expressions import AlwaysTrue, BooleanExpression
-from pyiceberg.expressions.parser import parse
-from pyiceberg.expressions.visitors import _InclusiveMetricsEvaluator, bind
-from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
-from pyiceberg.schema import Schema
-from pyiceberg.typedef import Record
 
 from explorer.core.deletes import KIND_WORDS, LiveFile, Verdict
 from explorer.core.fates import FateEvent, What
 from explorer.core.lineage import current_log
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.core.row_diff import value_at
 from explorer.core.units import count
-from explorer.errors import NotFoundInTable
+from explorer.core.values import row_dicts
+from explorer.filters import bound_filter, filter_schema, matching, metrics_filter
 from explorer.io import budget
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
-from explorer.rowlevel import RowReader
+from explorer.rowlevel import RowReader, pairing_keys
 
 Place = tuple[str, int]
 """A stored row: its data file's path and its position there."""
@@ -54,20 +49,14 @@ class Fate:
     does not fit the schema, UnreadableFile for a file that cannot be read."""
 
     def __init__(self, reader: RowReader, where: str, keys: Sequence[str] = ()) -> None:
-        from pyiceberg.io.pyarrow import expression_to_pyarrow  # slow to import
-
         self.reader, self.where = reader, where
         meta = self.metadata = reader.tree.metadata
         self.schema = read_schema(meta, None)
         self._lineage = meta.format_version >= 3
-        self._bound = bound_filter(where, self.schema)
-        self._may_match = metrics_filter(bound_filter(where, self.schema, bind_it=False), self.schema)
-        self._filter = None if isinstance(self._bound, AlwaysTrue) else expression_to_pyarrow(self._bound)
-        identifiers = tuple(str(self.schema.find_column_name(i)) for i in self.schema.identifier_field_ids)
-        self.keys = tuple(keys) or identifiers or (("_row_id",) if self._lineage else ())
-        columns = [f.name for f in self.schema.fields]
-        if unknown := [k for k in self.keys if k not in (*columns, "_row_id")]:
-            raise NotFoundInTable(f"no column {unknown[0]!r} in the schema: it has {', '.join(columns)}")
+        flat = filter_schema(self.schema)
+        self._bound = bound_filter(where, flat)
+        self._may_match = metrics_filter(bound_filter(where, flat, bind_it=False), flat)
+        self.keys = pairing_keys(self.schema, keys, self._lineage)
         self.rows: dict[Place, dict[str, Any]] = {}
         self._matches: dict[str, list[int]] = {}
         self._ordinals = snapshot_ordinals(meta)
@@ -85,10 +74,10 @@ class Fate:
             self._matches[data.path] = []
             if self._may_match(data):
                 rows = self.reader.rows(data, self.schema, self._lineage)
-                matching = rows if self._filter is None else rows.filter(self._filter)
-                told = len(self.rows) + matching.num_rows
+                matches = matching(rows, self._bound)
+                told = len(self.rows) + matches.num_rows
                 budget.within(told, budget.TOLD, data.path, "matching rows with the files before it", "match fewer")
-                for row in matching.to_pylist():
+                for row in row_dicts(matches):
                     self._matches[data.path].append(row["_pos"])
                     self.rows[(data.path, row["_pos"])] = {k: v for k, v in row.items() if k != "_pos"}
         return self._matches[data.path]
@@ -102,7 +91,7 @@ class Fate:
             positions = self._positions(data)
             if not positions:
                 continue
-            verdicts = files.of(data)
+            verdicts = self.reader.verdicts(files, data)
             hits = self.reader.hits(verdicts)
             gone = [(hit.verdict, set(hit.positions.to_pylist())) for hit in hits]
             for position in positions:
@@ -121,7 +110,7 @@ class Fate:
         return repr([self.rows[place][f.name] for f in self.schema.fields])
 
     def _key(self, place: Place) -> str | None:
-        values = [self.rows[place].get(k) for k in self.keys]
+        values = [value_at(self.rows[place], k) for k in self.keys]
         return repr(values) if values and None not in values else None
 
     def _events(self) -> list[FateEvent]:
@@ -249,38 +238,3 @@ def _delete(verdict: Verdict) -> str:
 
 def _missed(verdict: Verdict) -> str:
     return "holds no equal values" if verdict.delete.kind == "equality_deletes" else "does not hold its position"
-
-
-def bound_filter(where: str, schema: Schema, bind_it: bool = True) -> BooleanExpression:
-    """A filter in pyiceberg's syntax, bound to a schema (or checked and left unbound). Raises NotFoundInTable when it
-    does not fit."""
-    try:
-        if not where.strip():
-            return AlwaysTrue()
-        bound = bind(schema, parse(where), case_sensitive=True)
-        return bound if bind_it else parse(where)
-    except Exception as error:  # the parser and the binder have many kinds of errors
-        names = ", ".join(f.name for f in schema.fields)
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise NotFoundInTable(f"the filter {where!r} does not fit: {first} (columns: {names})") from error
-
-
-def metrics_filter(unbound: BooleanExpression, schema: Schema) -> Callable[[LiveFile], bool]:
-    """Whether a data file's counts and bounds allow a match of an unbound filter (spec: "Scan Planning")."""
-    if isinstance(unbound, AlwaysTrue):
-        return lambda _: True
-    evaluator = _InclusiveMetricsEvaluator(schema, unbound)
-
-    def may_match(data: LiveFile) -> bool:
-        file = DataFile.from_args(
-            content=DataFileContent.DATA, file_path=data.path, file_format=FileFormat.PARQUET, partition=Record(),
-            record_count=data.record_count, file_size_in_bytes=data.size, value_counts=dict(data.values),
-            null_value_counts=dict(data.nulls), nan_value_counts=dict(data.nans),
-            lower_bounds=dict(data.lower), upper_bounds=dict(data.upper),
-        )  # fmt: skip
-        try:
-            return bool(evaluator.eval(file))
-        except Exception:  # bounds written before a promotion, or damaged: the file is read
-            return True
-
-    return may_match

@@ -4,6 +4,7 @@ explorer.Table has them as methods."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,17 +15,19 @@ import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 from cachetools import LRUCache
-from pyiceberg.schema import Schema
 
 from explorer.core.deletes import KIND_WORDS, Applicability, LiveFile, Verdict, live_files
+from explorer.core.lineage import newer
 from explorer.core.names import base_name
-from explorer.core.row_diff import RowDiff, row_changes
+from explorer.core.row_diff import RowDiff, column_at, row_changes
 from explorer.core.values import partition_path
 from explorer.errors import NotFoundInTable
 from explorer.io import budget
 from explorer.io import rows as contents
+from explorer.io.projection import arrow_type
 from explorer.metadata_tree import MetadataTree
-from explorer.model.metadata import Snapshot
+from explorer.model.metadata import Schema, Snapshot
+from explorer.model.problem import Problem
 from explorer.progress import steps
 
 MEMORY_BYTES, MANIFESTS, FILES_AT_ONCE = 256 << 20, 2000, 50_000
@@ -88,7 +91,7 @@ class RowReader:
                 rows = _lineage(rows, file, positions)
             return rows.append_column("_pos", positions)
 
-        return self._once(("rows", file.path, str(schema), lineage), read)  # type: ignore[no-any-return]
+        return self._once(("rows", file.path, json.dumps(schema.raw), lineage), read)  # type: ignore[no-any-return]
 
     def position_deletes(self, file: LiveFile) -> pa.Table:
         """See io.rows.position_deletes."""
@@ -100,16 +103,11 @@ class RowReader:
 
     def equality_rows(self, file: LiveFile) -> pa.Table:
         """The rows of an equality delete file: its equality columns only, under the newest names."""
-        wanted = self._equality_schema(file)
+        wanted = contents.equality_schema(self.tree.metadata, file.equality_ids)
         return self._once(
             ("equality", file.path),
             lambda: contents.data_rows(self.tree.reader.storage, file, wanted, self.tree.metadata),
         )  # type: ignore[no-any-return]
-
-    def _equality_schema(self, file: LiveFile) -> Schema:
-        """The top-level fields that hold an equality delete file's columns, also those dropped since."""
-        schema = contents.read_schema(self.tree.metadata, None, file.equality_ids)
-        return Schema(*(f for f in schema.fields if _ids_below(schema, f.field_id) & set(file.equality_ids)))
 
     def contents(self, file: LiveFile) -> pa.Table:
         """What a delete file or vector holds: (file_path, pos), (pos), or the equality columns. Raises
@@ -119,6 +117,24 @@ class RowReader:
         if file.kind == "deletion_vector":
             return pa.table({"pos": self.vector(file)})
         return self.equality_rows(file)
+
+    def verdicts(self, files: Applicability, data: LiveFile) -> list[Verdict]:
+        """The verdicts on the deletes that could matter to a data file, by what position deletes hold too, not by
+        manifests alone: one that names no data file of the snapshot is a problem. Raises UnreadableFile."""
+        told = []
+        for verdict in files.of(data):
+            delete = verdict.delete
+            if verdict.applies and delete.kind == "position_deletes":
+                verdict = files.holding(verdict, self._named(delete))
+                if not verdict.applies:
+                    self.tree.note([Problem(delete.path, verdict.against, severity="warning")])
+            told.append(verdict)
+        return told
+
+    def _named(self, delete: LiveFile) -> frozenset[str]:
+        """The paths that a position delete file names."""
+        paths = self._once(("paths", delete.path), lambda: self.position_deletes(delete)["file_path"].unique())
+        return frozenset(path for path in paths.to_pylist() if path is not None)
 
     def hits(self, verdicts: Iterable[Verdict]) -> list[Hit]:
         """Of each verdict that applies, the positions of its data file that the delete hides. Raises UnreadableFile."""
@@ -131,8 +147,8 @@ class RowReader:
         if delete.kind == "position_deletes":
             table = self.position_deletes(delete)
             mine = table.filter(pc.equal(table["file_path"], data.path))
-            return pc.unique(mine["pos"].combine_chunks()).sort()
-        schema = self._equality_schema(delete)
+            return pc.unique(mine["pos"].combine_chunks().drop_null()).sort()
+        schema = contents.equality_schema(self.tree.metadata, delete.equality_ids)
         theirs = _keys(self.equality_rows(delete), schema, delete.equality_ids)
         ours = _keys(self.rows(data, schema), schema, delete.equality_ids).with_row_index("_row")
         joined = ours.join(theirs.unique(), on=theirs.columns, how="semi", nulls_equal=True)
@@ -175,22 +191,14 @@ def _lineage(rows: pa.Table, file: LiveFile, positions: pa.Array) -> pa.Table:
     return rows.set_column(at("_last_updated_sequence_number"), "_last_updated_sequence_number", updated)
 
 
-def _ids_below(schema: Schema, field_id: int) -> set[int]:
-    """A field's id and those of everything inside it."""
-    inner = Schema(schema.find_field(field_id))
-    return set(inner.field_ids)
-
-
 def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFrame:
     """The columns of some field ids, one polars column each, equal where Iceberg's comparators say so: -0.0 is not 0.0,
     and NaN is NaN."""
     columns = {}
     for field_id in ids:
-        path = schema.find_column_name(field_id) if field_id in schema.field_ids else None
-        name, *inner = (path or "").split(".")
-        column = table[name]
-        for part in inner:
-            column = pc.struct_field(column, part)
+        column = column_at(table, schema.by_id[field_id].name)
+        if isinstance(column.type, pa.BaseExtensionType):
+            column = column.cast(column.type.storage_type)
         if pa.types.is_floating(column.type):
             values = column.combine_chunks()
             bits = values.fill_null(0).to_numpy(zero_copy_only=False).copy()
@@ -201,34 +209,39 @@ def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFra
     return polars.DataFrame(columns)
 
 
+def pairing_keys(schema: Schema, keys: Sequence[str], lineage: bool) -> tuple[str, ...]:
+    """The columns, or fields inside structs, that tell a changed row from a new one: those asked for, else the
+    identifier fields, else in v3 the row id. Raises NotFoundInTable."""
+    names = {f.name for f in schema.by_id.values()} | ({"_row_id"} if lineage else set())
+    if unknown := [k for k in keys if k not in names]:
+        columns = ", ".join(f.name for f in schema.fields)
+        raise NotFoundInTable(f"no column {unknown[0]!r} in the schema: it has {columns}")
+    identifiers = tuple(schema.by_id[i].name for i in schema.identifier_field_ids if i in schema.by_id)
+    return tuple(keys) or identifiers or (("_row_id",) if lineage else ())
+
+
 def row_diff(reader: RowReader, before: Snapshot | None, after: Snapshot | None, keys: Sequence[str] = ()) -> RowDiff:
     """Compare the rows of two snapshots (None: the table before its first), reading only data files that one side
     lacks or that other deletes apply to. Rows pair to updates by `keys`, else by the schema's identifier fields, else
     in v3 by row id. Raises UnreadableFile, NotFoundInTable."""
     meta = reader.tree.metadata
-    newer = max(
-        (s for s in (before, after) if s), key=lambda s: s.sequence_number, default=None
-    )  # types are never narrowed
-    schema = contents.read_schema(meta, newer.schema_id if newer else None)
+    last = newer(meta, before, after)  # types are never narrowed
+    schema = contents.read_schema(meta, last.schema_id if last else None)
     columns = tuple(f.name for f in schema.fields)
-    unknown = [k for k in keys if k not in columns]
-    if unknown:
-        raise NotFoundInTable(f"no column {unknown[0]!r} in the schema: it has {', '.join(columns)}")
-    identifiers = tuple(str(schema.find_column_name(i)) for i in schema.identifier_field_ids)
     lineage = meta.format_version >= 3
-    paired_by = tuple(keys) or identifiers or (("_row_id",) if lineage else ())
+    paired_by = pairing_keys(schema, keys, lineage)
     sides = [_Side(reader.applicability(s)) for s in (before, after)]
     same = sides[0].signatures & sides[1].signatures
     frames, size = [], 0
     for side in sides:
         parts = [_empty(schema, lineage)]
-        for data, verdicts, signature in steps(side.files, "data files"):
+        for data, signature in steps(side.files, "data files"):
             if signature not in same:
-                rows = reader.live(data, verdicts, schema, lineage)
+                rows = reader.live(data, reader.verdicts(side.known, data), schema, lineage)
                 size += rows.nbytes
                 budget.within(size, budget.AT_ONCE, data.path, "bytes with the files before it", "use Spark's SQL")
                 parts.append(rows.append_column("_file", pa.repeat(pa.scalar(data.path), rows.num_rows)))
-        frames.append(pa.concat_tables([p.select(parts[0].column_names) for p in parts], promote_options="permissive"))
+        frames.append(pa.concat_tables(p.select(parts[0].column_names) for p in parts))
     changes = row_changes(frames[0], frames[1], columns, paired_by)
     partitions: dict[str, dict[str, int]] = {}
     for name, rows, side in (
@@ -253,20 +266,19 @@ def row_diff(reader: RowReader, before: Snapshot | None, after: Snapshot | None,
 
 
 class _Side:
-    """The data files of one snapshot with their verdicts. A file is the same on both sides when its deletes are."""
+    """The data files of one snapshot, each with what tells it apart: a file is the same when its deletes are."""
 
     def __init__(self, files: Applicability) -> None:
+        self.known = files
         self.by_path = {d.path: d for d in files.data}
         self.files = []
         for data in steps(files.data, "data files"):
-            verdicts = [v for v in files.of(data) if v.applies]
-            signature = (data.path, frozenset(v.delete.key for v in verdicts))
-            self.files.append((data, verdicts, signature))
+            signature = (data.path, frozenset(v.delete.key for v in files.of(data) if v.applies))
+            self.files.append((data, signature))
         self.signatures = {signature for *_, signature in self.files}
 
 
 def _empty(schema: Schema, lineage: bool) -> pa.Table:
-    arrow = schema.as_arrow()
-    names = [*arrow.names, *(("_row_id", "_last_updated_sequence_number") if lineage else ()), "_pos", "_file"]
-    types = [*arrow.types, *([pa.int64(), pa.int64()] if lineage else []), pa.int64(), pa.string()]
-    return pa.schema([pa.field(n, t) for n, t in zip(names, types, strict=True)]).empty_table()
+    fields = [*schema.raw["fields"], *(contents.LINEAGE if lineage else ())]
+    columns = [pa.field(f["name"], arrow_type(f["type"])) for f in fields]
+    return pa.schema([*columns, pa.field("_pos", pa.int64()), pa.field("_file", pa.string())]).empty_table()

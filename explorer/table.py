@@ -236,9 +236,10 @@ class Table:
         return Collection(self.row_reader.contents(wanted), "deletes")
 
     def file_verdicts(self, path: str, snapshot: str | int | None = None) -> list[Verdict]:
-        """The verdicts on the deletes that could matter to one live data file of a snapshot. Raises NotFoundInTable."""
+        """The verdicts on the deletes that could matter to one live data file of a snapshot, by what position deletes
+        hold too. Raises NotFoundInTable, UnreadableFile."""
         files = self.row_reader.applicability(self._maybe(snapshot))
-        return files.of(_one(files.data, path, "data file"))
+        return self.row_reader.verdicts(files, _one(files.data, path, "data file"))
 
     def file_rows(self, path: str, snapshot: str | int | None = None) -> Collection:
         """All rows of a data file as of a snapshot, under its schema, with `_pos`, in v3 `_row_id` and
@@ -249,7 +250,8 @@ class Table:
         data = _one(files.data, path, "data file")
         schema = read_schema(self.metadata, at.schema_id if at else None)
         lineage = self.metadata.format_version >= 3
-        return Collection(self.row_reader.file_rows(data, files.of(data), schema, lineage), "rows")
+        verdicts = self.row_reader.verdicts(files, data)
+        return Collection(self.row_reader.file_rows(data, verdicts, schema, lineage), "rows")
 
     def row_diff(self, before: str | int | None, after: str | int | None, keys: Sequence[str] = ()) -> RowDiff:
         """The rows that differ between two snapshots, whatever deletes there are; only data files that differ, or whose

@@ -1,18 +1,20 @@
 """Which deletes a reader must apply to which data file, clause by clause (spec: "Scan Planning").
 
 Everything is decided from manifest entries: sequence numbers, partition, path, bounds. Whether an applicable delete
-really hits a row takes its contents (io.deletes)."""
+really hits a row takes its contents (rowlevel.RowReader)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
 from explorer.core.entries import LIVE
-from explorer.core.values import comparable_bound, partition_path
+from explorer.core.names import base_name
+from explorer.core.values import comparable_bound, partition_path, row_dicts
 from explorer.model.manifest import FileKind, file_kind
 from explorer.model.metadata import PartitionSpec, TableMetadata
 from explorer.progress import steps
@@ -95,7 +97,7 @@ def live_files(entries: pa.Table, spec_id: int, manifest_path: str) -> list[Live
 def files_of(entries: pa.Table, spec_id: int, manifest_path: str, statuses: Sequence[str]) -> list[LiveFile]:
     """The files of the entries with one of these logical statuses."""
     files = []
-    for row in entries.to_pylist():
+    for row in row_dicts(entries):
         if row["logical_status"] not in statuses:
             continue
         kind = file_kind(row["content"] or 0, row["file_format"] or "")
@@ -140,6 +142,20 @@ class Applicability:
                 self._by_path.setdefault(delete.referenced_data_file, []).append(delete)
             else:
                 self._by_place.setdefault(delete.place, []).append(delete)
+
+    @cached_property
+    def data_paths(self) -> frozenset[str]:
+        """Of all live data files."""
+        return frozenset(data.path for data in self.data)
+
+    def holding(self, verdict: Verdict, paths: Collection[str]) -> Verdict:
+        """A verdict on a position delete file that holds positions of these paths: when none of them is a data file of
+        this snapshot, spelled as its manifests spell it, the delete hides nothing."""
+        if not paths or not self.data_paths.isdisjoint(paths):
+            return verdict
+        others = [path for path in paths if base_name(path) == base_name(verdict.data.path)]
+        reason = f"it names no data file of this snapshot, but {min(others or paths)!r}: it hides nothing"
+        return replace(verdict, reasons=(*verdict.reasons, Reason("contents", False, reason)))
 
     def candidates(self, data: LiveFile) -> list[LiveFile]:
         """The deletes that could matter to a data file: global ones, those that name it, and those of its partition."""

@@ -110,6 +110,26 @@ def ancestry(metadata: TableMetadata, snapshot_id: int | None) -> list[int]:
     return _walk({s.snapshot_id: s for s in metadata.snapshots}, snapshot_id)
 
 
+def newer(metadata: TableMetadata, one: Snapshot | None, other: Snapshot | None) -> Snapshot | None:
+    """Which of two snapshots was made later; the other one for None. Lineage decides, then the sequence number, which
+    v1 does not have (0), then when each became current last, their times, and their order in the metadata file."""
+    if one is None or other is None:
+        return one or other
+    first, second = one.snapshot_id, other.snapshot_id
+    for descendant, ancestor in ((one, second), (other, first)):
+        if ancestor in ancestry(metadata, descendant.snapshot_id):
+            return descendant
+    logged = {entry.snapshot_id: i for i, entry in enumerate(metadata.snapshot_log)}
+    order = {s.snapshot_id: i for i, s in enumerate(metadata.snapshots)}
+
+    def age(snapshot: Snapshot) -> tuple[int, ...]:
+        own = snapshot.snapshot_id
+        both = first in logged and second in logged
+        return snapshot.sequence_number, logged[own] if both else 0, snapshot.timestamp_ms or 0, order.get(own, 0)
+
+    return max(one, other, key=age)
+
+
 def current_log(metadata: TableMetadata) -> list[LogEntry]:
     """The snapshot log with, for each change, how it came about: by lineage or against it."""
     ordinals = snapshot_ordinals(metadata)

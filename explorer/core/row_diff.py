@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from explorer.core.values import row_dicts
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,27 @@ class RowDiff:
     note: str = ""
 
 
+def column_at(table: pa.Table, path: str) -> pa.ChunkedArray:
+    """A column by its name, or a field inside structs by its path (`a.b`); null where a struct around it is."""
+    if path in table.column_names:
+        return table[path]
+    name, *inner = path.split(".")
+    column = table[name]
+    for part in inner:
+        column = pc.struct_field(column, part)
+    return column
+
+
+def value_at(row: Mapping[str, Any], path: str) -> Any:
+    """The same of one row."""
+    if path in row:
+        return row[path]
+    value: Any = row
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
 def row_changes(before: pa.Table, after: pa.Table, columns: Sequence[str], keys: Sequence[str] = ()) -> RowChanges:
     """Compare by `columns`; other columns only come along. With `keys`, a deleted and an inserted row of one key, both
     the only ones with it and without nulls in it, are one update. As in Spark's EXCEPT ALL: null equals null, NaN
@@ -66,7 +90,7 @@ def _without(table: pa.Table, rows: pa.Array) -> pa.Table:
 
 
 def _frame(table: pa.Table, columns: Sequence[str]) -> polars.DataFrame:
-    coded = {f"c{i}": polars.Series(values=_comparable(table[name])) for i, name in enumerate(columns)}
+    coded = {f"c{i}": polars.Series(values=_comparable(column_at(table, name))) for i, name in enumerate(columns)}
     return (
         polars.DataFrame(coded).with_row_index("row")
         if coded
@@ -91,8 +115,11 @@ def _unique(table: pa.Table, keys: Sequence[str]) -> polars.DataFrame:
 
 def _comparable(column: pa.ChunkedArray) -> polars.Series:
     """A column whose equality is the one we mean: nested values as text, floats without a negative zero."""
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.cast(column.type.storage_type)
     if pa.types.is_nested(column.type):
-        return polars.Series([None if v is None else _text(v) for v in column.to_pylist()], dtype=polars.String)
+        told = [row["v"] for row in row_dicts(pa.table({"v": column}))]
+        return polars.Series([None if v is None else _text(v) for v in told], dtype=polars.String)
     if pa.types.is_null(column.type):
         return polars.Series([None] * len(column), dtype=polars.Int8)
     if pa.types.is_floating(column.type):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 from pyiceberg.conversions import from_bytes
@@ -26,11 +26,16 @@ def _primitive(kind: str) -> PrimitiveType | None:
     return parsed if isinstance(parsed, PrimitiveType) else None
 
 
+def primitive_type(kind: Any) -> PrimitiveType | None:
+    """A type's JSON as pyiceberg's; None for a nested type, or one that it does not know."""
+    return _primitive(kind) if isinstance(kind, str) else None
+
+
 def decode_bound(data: bytes | None, kind: Any) -> Any:
     """A serialized single value as Python; hex text where the type is unknown or the bytes do not fit it."""
     if data is None:
         return None
-    primitive = _primitive(kind) if isinstance(kind, str) else None
+    primitive = primitive_type(kind)
     try:
         if primitive is None:
             raise ValueError
@@ -41,7 +46,7 @@ def decode_bound(data: bytes | None, kind: Any) -> Any:
 
 def comparable_bound(data: bytes | None, kind: Any) -> Any:
     """A serialized bound as a value that orders as Iceberg's does; None where it is absent or cannot be told."""
-    primitive = _primitive(kind) if isinstance(kind, str) else None
+    primitive = primitive_type(kind)
     if data is None or primitive is None:
         return None
     try:
@@ -91,7 +96,7 @@ def partition_value(value: Any, transform: str, kind: Any) -> Any:
         number = (value - EPOCH.date()).days
     elif isinstance(value, datetime.time):
         number = ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
-    primitive = _primitive(kind) if isinstance(kind, str) else None
+    primitive = primitive_type(kind)
     try:
         if primitive is None:
             raise ValueError
@@ -129,7 +134,7 @@ def named_partition_path(
 
 def result_type(transform: str, kind: Any) -> Any:
     """The JSON type of a transform's result: what partition summaries in the manifest list are serialized as."""
-    primitive = _primitive(kind) if isinstance(kind, str) else None
+    primitive = primitive_type(kind)
     try:
         return str(parse_transform(transform).result_type(primitive)) if primitive is not None else None
     except Exception:
@@ -224,3 +229,25 @@ def conform_partition(table: pa.Table, target: pa.StructType) -> pa.ChunkedArray
     if not arrays:
         return pa.array([{}] * table.num_rows, pa.struct([]))
     return pa.StructArray.from_arrays(arrays, fields=list(target))
+
+
+def row_dicts(table: pa.Table, maps: Literal["lossy"] | None = None) -> list[dict[str, Any]]:
+    """The rows as Python values; `maps` as pyarrow's maps_as_pydicts. Times beyond the years 1 to 9999, which Python
+    lacks, make all of them text; maps stay pairs where a key is no text or number."""
+    try:
+        return table.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
+    except (OverflowError, TypeError):
+        told = [field.with_type(_told(field.type)) for field in table.schema]
+        return table.cast(pa.schema(told)).to_pylist()  # type: ignore[no-any-return]
+
+
+def _told(kind: pa.DataType) -> pa.DataType:
+    """The type with text for dates and timestamps, deeper ones too."""
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_struct(kind):
+        return pa.struct([f.with_type(_told(f.type)) for f in kind])
+    if pa.types.is_map(kind):
+        key, value = (f.with_type(_told(f.type)) for f in (kind.key_field, kind.item_field))
+        return pa.map_(key, value)
+    return pa.list_(kind.value_field.with_type(_told(kind.value_type))) if pa.types.is_list(kind) else kind

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -35,51 +35,11 @@ def records(data: bytes, path: str, limits: Mapping[str, int], start: int, limit
     return pa.table({"record": pa.array(texts, pa.string())})
 
 
-def parquet(data: bytes, path: str, limits: Mapping[str, int], ids: list[int], names: list[str]) -> pa.Table:
-    """The rows of a Parquet file: the top-level columns that hold a field of these ids, or have one of these names
-    where the file has no ids. The schema's metadata has the file's whole Arrow schema as `file_schema`, and its number
-    of rows as `file_rows`."""
-    import pyarrow.parquet as pq
+def columns(data: bytes, path: str, limits: Mapping[str, int], **arguments: Any) -> pa.Table:
+    """io.stored.columns."""
+    from explorer.io import stored
 
-    opened = pq.ParquetFile(pa.BufferReader(data))
-    schema, meta = opened.schema_arrow, opened.metadata
-    _within(meta.num_rows, limits["rows"], path, "rows")
-    columns = [f.name for f in schema if _ids(f) & set(ids) or (f.name in names and not _ids(f))]
-    tops = [meta.schema.column(i).path.split(".")[0] for i in range(meta.num_columns)]
-    groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
-    size = sum(g.column(i).total_uncompressed_size for g in groups for i, top in enumerate(tops) if top in columns)
-    _within(size, limits["decoded"], path, "bytes in these columns, uncompressed")
-    table = opened.read(columns=columns, use_threads=False)
-    # The writer may ask for dictionaries, which hide how much they are: one text, a thousand times.
-    plain = pa.schema([f.with_type(_without_dictionaries(f.type)) for f in schema])
-    table = table.cast(pa.schema([plain.field(name) for name in table.column_names]))
-    _within(table.nbytes, limits["decoded"], path, "bytes once decoded")
-    whole = {"file_schema": plain.serialize().to_pybytes(), "file_rows": str(meta.num_rows)}
-    return table.replace_schema_metadata(whole)
-
-
-def _without_dictionaries(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind):
-        return _without_dictionaries(kind.value_type)
-    if pa.types.is_struct(kind):
-        inner = [kind.field(i) for i in range(kind.num_fields)]
-        return pa.struct([f.with_type(_without_dictionaries(f.type)) for f in inner])
-    if pa.types.is_map(kind):
-        return pa.map_(
-            kind.key_field.with_type(_without_dictionaries(kind.key_type)),
-            kind.item_field.with_type(_without_dictionaries(kind.item_type)),
-        )
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_without_dictionaries(kind.value_type)))
-    return kind
-
-
-def _ids(field: pa.Field) -> set[int]:
-    """Field ids of a column and of everything in it."""
-    text = (field.metadata or {}).get(b"PARQUET:field_id")
-    kind = field.type
-    inner = [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_nested(kind) else []
-    return {int(text)} if text and text.lstrip(b"-").isdigit() else set().union(*map(_ids, inner))
+    return stored.columns(data, path, limits, **arguments)
 
 
 def footer(data: bytes, path: str, limits: Mapping[str, int]) -> pa.Table:
@@ -90,7 +50,7 @@ def footer(data: bytes, path: str, limits: Mapping[str, int]) -> pa.Table:
 
 
 TASKS: dict[str, Callable[..., pa.Table]] = {
-    "entries": entries, "records": records, "parquet": parquet, "footer": footer,
+    "entries": entries, "records": records, "columns": columns, "footer": footer,
 }  # fmt: skip
 
 

@@ -171,5 +171,5 @@ class _Worker:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
         if self._process.returncode in (-signal.SIGKILL, -getattr(signal, "SIGXCPU", 0)):
-            return f"decoding it took more than {SECONDS} s, so it was stopped: damaged, or made to be slow"
+            return f"decoding it took more than {SECONDS} s, so it was stopped: damaged, made to be slow, or too large"
         return f"its decoder died of it (status {self._process.returncode}): damaged, or made to do so"

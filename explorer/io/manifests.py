@@ -195,11 +195,12 @@ class _Layout:
 
     @staticmethod
     def _entry(avro: Any) -> tuple[str, str] | None:
-        """Names of the key and value fields of a map written as an array of records; None for a real Avro map."""
+        """Names of the key and value fields of a map written as an array of records, which BigQuery makes optional;
+        None for a real Avro map."""
         options = avro if isinstance(avro, list) else [avro]
         for option in options:
-            if isinstance(option, Mapping) and option.get("type") == "array" and _record_of(option["items"]):
-                key, value = option["items"]["fields"]
+            if isinstance(option, Mapping) and option.get("type") == "array" and (pair := _record_of(option["items"])):
+                key, value = pair["fields"]
                 return key["name"], value["name"]
         return None
 
@@ -327,6 +328,8 @@ def _array(series: polars.Series, entry: tuple[str, str] | None = None) -> pa.Ar
         raise Undecodable(f"{type(error).__name__}: {error}") from error
     if not pa.types.is_large_list(array.type) or not pa.types.is_struct(array.type.value_type):
         return array
+    if array.values.null_count:
+        raise Undecodable("a map has an item that is null")
     key, value = entry or ("key", "value")
     keys, values = array.values.field(key), array.values.field(value)
     if pa.types.is_large_binary(values.type):
@@ -373,7 +376,7 @@ def _map_items(value: Any, entry: tuple[str, str] | None) -> list[tuple[Any, Any
     if isinstance(value, Mapping):
         return [(int(k), v) for k, v in value.items()]
     key, item = entry or ("key", "value")
-    return [(pair[key], pair[item]) for pair in value]
+    return [(pair[key], pair[item]) for pair in value if pair is not None]
 
 
 def _with_partition(

@@ -66,6 +66,11 @@ class _Reader:
     def get(self, source: Any, key: str, kind: type[T], pointer: str) -> T | None:
         """source[key] if it is of that kind; absent and null are None; anything else is a problem, and None."""
         value = source.get(key) if isinstance(source, Mapping) else None
+        if kind is int and key.endswith("snapshot-id") and type(value) is int and not _is_long(value):
+            own = (value + LONG) % (2 * LONG) - LONG
+            cause = f"the id {str(value)[:40]} has no place in 64 bits, so other readers refuse it; shown as {own}"
+            self.problem(f"{pointer}/{key}", cause, "warning")
+            return own  # type: ignore[return-value]
         if value is None or (isinstance(value, kind) and (kind is not int or _is_long(value))):
             return value
         self.problem(f"{pointer}/{key}", f"expected {kind.__name__}, found {json.dumps(value)[:60]}")
@@ -76,6 +81,12 @@ class _Reader:
             yield build(item)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             self.problem(f"/{key}", f"unreadable {key}: {error!r}"[:200])
+
+    def snapshot_id(self, source: Any, pointer: str) -> int:
+        """The id of a snapshot; one beyond 64 bits, which pyiceberg has written, is cut to them in the same way
+        everywhere. Raises KeyError, TypeError."""
+        value = self.get(source, "snapshot-id", int, pointer) if type(source["snapshot-id"]) is int else None
+        return _long(source["snapshot-id"]) if value is None else value
 
     def each(self, key: str, build: Callable[[Any, str], T]) -> Iterable[T]:
         for i, item in enumerate(self.get(self.raw, key, list, "") or []):
@@ -91,9 +102,9 @@ class _Reader:
         version = self.get(raw, "format-version", int, "") or 0
         if version not in KNOWN_VERSIONS:
             self.problem("/format-version", f"format version {version} is not known here; what is known of it is shown")
-        schemas = tuple(self.each("schemas", lambda x, _: self.schema(x)))
+        schemas = tuple(self.each("schemas", lambda x, _: parse_schema(x)))
         if not schemas and "schema" in raw:  # v1 wrote only `schema`
-            schemas = tuple(self.one("schema", self.schema, raw["schema"]))
+            schemas = tuple(self.one("schema", parse_schema, raw["schema"]))
         specs = tuple(self.each("partition-specs", lambda x, _: self.spec(x)))
         if not specs and isinstance(raw.get("partition-spec"), list):  # v1, as a bare list of fields
             specs = tuple(self.one("partition-spec", self.spec, {"spec-id": 0, "fields": raw["partition-spec"]}))
@@ -129,7 +140,7 @@ class _Reader:
             refs=refs,
             snapshot_log=tuple(
                 self.each(
-                    "snapshot-log", lambda x, _: SnapshotLogEntry(_long(x["timestamp-ms"]), _long(x["snapshot-id"]))
+                    "snapshot-log", lambda x, p: SnapshotLogEntry(_long(x["timestamp-ms"]), self.snapshot_id(x, p))
                 )
             ),
             metadata_log=tuple(
@@ -171,34 +182,6 @@ class _Reader:
                 self.problem("/snapshots", f"the parents of snapshot {start} run in a circle: {chain}")
             settled.update(walk)
 
-    def schema(self, raw: Any) -> Schema:
-        by_id: dict[int, Field] = {}
-
-        def walk(fields: list[Any], prefix: str) -> list[Field]:
-            parsed = []
-            for item in fields:
-                name, doc = prefix + _str(item["name"]), item.get("doc")
-                kind, required = _type(item["type"]), bool(item.get("required"))
-                parsed.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
-                by_id[parsed[-1].id] = parsed[-1]
-                nested(item["type"], name + ".")
-            return parsed
-
-        def nested(kind: Any, prefix: str) -> None:
-            if not isinstance(kind, Mapping):
-                return
-            if kind.get("type") == "struct":
-                walk(kind["fields"], prefix)
-            for part in ("element", "key", "value"):
-                if f"{part}-id" in kind:
-                    member, required = _long(kind[f"{part}-id"]), bool(kind.get(f"{part}-required", part == "key"))
-                    by_id[member] = Field(member, prefix + part, _type(kind[part]), required)
-                    nested(kind[part], f"{prefix}{part}.")
-
-        fields = tuple(walk(raw["fields"], ""))
-        identifiers = tuple(_long(i) for i in raw.get("identifier-field-ids") or ())
-        return Schema(_long(raw.get("schema-id", 0)), fields, by_id, identifiers, raw)
-
     def spec(self, raw: Any) -> PartitionSpec:
         fields = []
         for i, item in enumerate(raw["fields"]):
@@ -226,7 +209,7 @@ class _Reader:
             return self.get(raw, key, int, pointer)
 
         return Snapshot(
-            snapshot_id=_long(raw["snapshot-id"]),
+            snapshot_id=self.snapshot_id(raw, pointer),
             parent_snapshot_id=number("parent-snapshot-id"),
             sequence_number=number("sequence-number") or 0,
             timestamp_ms=number("timestamp-ms"),
@@ -240,7 +223,7 @@ class _Reader:
         )
 
     def is_ref(self, name: str, raw: Any) -> bool:
-        if isinstance(raw, Mapping) and _is_long(raw.get("snapshot-id")):
+        if isinstance(raw, Mapping) and type(raw.get("snapshot-id")) is int:
             return True
         self.problem(f"/refs/{name}", "unreadable ref: it has no whole-number `snapshot-id`")
         return False
@@ -250,12 +233,44 @@ class _Reader:
             self.get(raw, key, int, f"/refs/{name}")
             for key in ("min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
         )
-        return SnapshotRef(name, raw["snapshot-id"], str(raw.get("type", "branch")), keep, age, ref_age, raw)
+        return SnapshotRef(
+            name, self.snapshot_id(raw, f"/refs/{name}"), str(raw.get("type", "branch")), keep, age, ref_age, raw
+        )
 
     def statistics(self, raw: Any, pointer: str, kind: str) -> StatisticsFile:
         path, size = _str(raw["statistics-path"]), self.get(raw, "file-size-in-bytes", int, pointer)
         blobs = tuple(blob for blob in self.get(raw, "blob-metadata", list, pointer) or () if isinstance(blob, Mapping))
-        return StatisticsFile(_long(raw["snapshot-id"]), path, size, blobs, kind, raw)
+        return StatisticsFile(self.snapshot_id(raw, pointer), path, size, blobs, kind, raw)
+
+
+def parse_schema(raw: Any) -> Schema:
+    """A schema's JSON. Raises KeyError, TypeError, ValueError, AttributeError."""
+    by_id: dict[int, Field] = {}
+
+    def walk(fields: list[Any], prefix: str) -> list[Field]:
+        parsed = []
+        for item in fields:
+            name, doc = prefix + _str(item["name"]), item.get("doc")
+            kind, required = _type(item["type"]), bool(item.get("required"))
+            parsed.append(Field(_long(item["id"]), name, kind, required, None if doc is None else _str(doc)))
+            by_id[parsed[-1].id] = parsed[-1]
+            nested(item["type"], name + ".")
+        return parsed
+
+    def nested(kind: Any, prefix: str) -> None:
+        if not isinstance(kind, Mapping):
+            return
+        if kind.get("type") == "struct":
+            walk(kind["fields"], prefix)
+        for part in ("element", "key", "value"):
+            if f"{part}-id" in kind:
+                member, required = _long(kind[f"{part}-id"]), bool(kind.get(f"{part}-required", part == "key"))
+                by_id[member] = Field(member, prefix + part, _type(kind[part]), required)
+                nested(kind[part], f"{prefix}{part}.")
+
+    fields = tuple(walk(raw["fields"], ""))
+    identifiers = tuple(_long(i) for i in raw.get("identifier-field-ids") or ())
+    return Schema(_long(raw.get("schema-id", 0)), fields, by_id, identifiers, raw)
 
 
 def _is_long(value: Any) -> bool:

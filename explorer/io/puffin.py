@@ -15,6 +15,10 @@ MAGIC = b"PFA1"
 TAIL, MAX_FOOTER = 16 << 10, 16 << 20
 
 
+class NoPuffin(UnreadableFile):
+    """A file that does not end as Puffin files do."""
+
+
 def read_footer(storage: Storage, path: str) -> dict[str, Any]:
     """The footer's JSON: `blobs` (type, fields, snapshot-id, sequence-number, offset, length, properties) and
     `properties`. Raises UnreadableFile saying which part of the file is wrong."""
@@ -22,7 +26,7 @@ def read_footer(storage: Storage, path: str) -> dict[str, Any]:
     if size < 16:
         raise UnreadableFile(path, f"too short for a Puffin file: {size} bytes")
     if tail[-4:] != MAGIC:
-        raise UnreadableFile(path, f"not a Puffin file: it ends with {tail[-4:]!r}, not {MAGIC!r}")
+        raise NoPuffin(path, f"not a Puffin file: it ends with {tail[-4:]!r}, not {MAGIC!r}")
     length, compressed = int.from_bytes(tail[-12:-8], "little", signed=True), tail[-8] & 1
     if not 0 <= length <= size - 16:
         raise UnreadableFile(path, f"the Puffin footer claims {length} bytes in a file of {size}")

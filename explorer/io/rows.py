@@ -1,92 +1,146 @@
-"""Rows of data files and contents of delete files, read here and now, without Spark.
+"""Rows of data files and contents of delete files, read here and now, without Spark: Parquet, ORC and Avro.
 
-Data files are Parquet, read by field id (spec: "Column Projection"): renamed, promoted, dropped and re-added columns
-come out as the schema asks for them. Other formats say that they need Spark. Parquet is decoded in a child process
-(io.isolated): a file of a kilobyte can hold a string of megabytes, a thousand times."""
+A file is decoded in a child process (io.isolated, io.stored): one of a kilobyte can hold a string of megabytes, a
+thousand times. What comes back is projected onto the schema by field id (io.projection)."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyiceberg.schema import Schema, prune_columns
-from pyiceberg.table.name_mapping import NameMapping, parse_mapping_from_json
-from pyiceberg.types import LongType, NestedField
 from pyroaring import BitMap64
 
 from explorer.core.deletes import PATH_ID, LiveFile
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
-from explorer.io.puffin import read_footer
+from explorer.io.json_text import load_json
+from explorer.io.metadata import parse_schema
+from explorer.io.projection import arrow_type, has_ids, mapped, name_mapping, project
+from explorer.io.puffin import NoPuffin, read_footer
 from explorer.io.storage import Storage
-from explorer.model.metadata import TableMetadata
+from explorer.model.metadata import Schema, TableMetadata
 
 POSITION_ID, ROW_ID, LAST_UPDATED_ID = 2147483545, 2147483540, 2147483539
 """Reserved field ids: `pos`, `_row_id`, `_last_updated_sequence_number`."""
 LINEAGE = (
-    NestedField(ROW_ID, "_row_id", LongType(), required=False),
-    NestedField(LAST_UPDATED_ID, "_last_updated_sequence_number", LongType(), required=False),
+    {"id": ROW_ID, "name": "_row_id", "type": "long"},
+    {"id": LAST_UPDATED_ID, "name": "_last_updated_sequence_number", "type": "long"},
 )
+POSITIONS = ({"id": PATH_ID, "name": "file_path", "type": "string"}, {"id": POSITION_ID, "name": "pos", "type": "long"})
+POSITION_NAMES = name_mapping([{"field-id": f["id"], "names": [f["name"]]} for f in POSITIONS])
 VECTOR_MAGIC = bytes.fromhex("d1d33964")
-POSITIONS = pa.schema([pa.field("file_path", pa.string()), pa.field("pos", pa.int64())])
+FORMATS = {
+    "PARQUET": ("a Parquet file", "ends", b"PAR1"), "ORC": ("an ORC file", "starts", b"ORC"),
+    "AVRO": ("an Avro file", "starts", b"Obj\x01"),
+}  # fmt: skip
+"""What files of each format start or end with."""
 UNPACKING = 4
 """How many times its bytes a data file takes while it is decoded, about."""
 SPARK = "read it through Spark"
 
 
-def read_schema(metadata: TableMetadata, schema_id: int | None, extra_ids: Sequence[int] = ()) -> Schema:
-    """A schema as pyiceberg has it (None: the current one), with top-level fields of other schemas that hold
-    `extra_ids`. Raises UnreadableFile."""
+def read_schema(metadata: TableMetadata, schema_id: int | None) -> Schema:
+    """The schema that rows are read under; None: the current one. Raises UnreadableFile when it has types that are not
+    known here, or two columns of one name."""
+    known = metadata.schema(schema_id if schema_id is not None else metadata.current_schema_id)
+    if known is None and not metadata.schemas:
+        raise UnreadableFile(metadata.metadata_location, "the table has no schema that can be read")
+    schema = known or metadata.schemas[-1]
     try:
-        return _read_schema(metadata, schema_id, extra_ids)
-    except Exception as error:  # pyiceberg refuses more than our lenient model does, with errors of its own
-        cause = f"its schema is not one that rows can be read with: {type(error).__name__}: {error}"
+        _check_names(schema.raw)
+        for field in schema.raw["fields"]:
+            arrow_type(field["type"])
+    except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        cause = f"its schema is not one that rows can be read with: {error}"
         raise UnreadableFile(metadata.metadata_location, cause[:300]) from error
+    return schema
 
 
-def _read_schema(metadata: TableMetadata, schema_id: int | None, extra_ids: Sequence[int]) -> Schema:
-    known = metadata.schema(schema_id if schema_id is not None else metadata.current_schema_id) or metadata.schemas[-1]
-    schema = Schema.model_validate(known.raw)
-    missing = [i for i in extra_ids if i not in known.by_id]
-    fields = list(schema.fields)
-    for older in sorted(metadata.schemas, key=lambda s: s.schema_id, reverse=True):
-        for field_id in list(missing):
-            if field_id in older.by_id:
-                owner = next(
-                    f
-                    for f in Schema.model_validate(older.raw).fields
-                    if f.name == older.by_id[field_id].name.split(".")[0]
-                )
-                if owner.field_id not in {f.field_id for f in fields}:
-                    taken = {f.name for f in fields}
-                    name = owner.name if owner.name not in taken else f"{owner.name}#{owner.field_id}"
-                    fields.append(NestedField(owner.field_id, name, owner.field_type, required=False))
-                missing.remove(field_id)
-    return Schema(*fields, schema_id=schema.schema_id, identifier_field_ids=schema.identifier_field_ids)
+def _check_names(kind: Any) -> None:
+    if not isinstance(kind, dict):
+        return
+    names = [f["name"] for f in kind.get("fields", ())]
+    if len(set(names)) < len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise ValueError(f"two columns of one struct are called {twice!r}")
+    inside = [f["type"] for f in kind.get("fields", ())]
+    for inner in (*inside, *(kind.get(part) for part in ("element", "key", "value"))):
+        _check_names(inner)
 
 
-def _mapping(metadata: TableMetadata) -> NameMapping | None:
+def equality_schema(metadata: TableMetadata, ids: Sequence[int]) -> Schema:
+    """The columns of some field ids alone, within their structs, also those dropped since: under the name and type of
+    the current schema, or else the newest that has them. Raises UnreadableFile."""
+    order = (read_schema(metadata, None), *sorted(metadata.schemas, key=lambda s: s.schema_id, reverse=True))
+    fields: list[dict[str, Any]] = []
+    missing = set(ids)
+    for schema in order:
+        wanted = missing & set(schema.by_id)
+        missing -= wanted
+        for field in schema.raw["fields"]:
+            pruned = _pruned(field, wanted)
+            if pruned is not None:
+                taken = {f["name"] for f in fields}
+                fields.append(pruned | {"name": field["name"] if field["name"] not in taken else f"#{field['id']}"})
+    if missing:
+        raise UnreadableFile(metadata.metadata_location, f"no schema has the equality column of id {min(missing)}")
+    return parse_schema({"schema-id": order[0].schema_id, "fields": fields})
+
+
+def _pruned(field: dict[str, Any], ids: set[int]) -> dict[str, Any] | None:
+    """A JSON field with only what has these ids inside, and nothing required; None when that is nothing."""
+    if field["id"] in ids:
+        return field | {"required": False}
+    kind = field["type"]
+    inner = kind["fields"] if isinstance(kind, dict) and kind.get("type") == "struct" else ()
+    kept = [p for f in inner if (p := _pruned(f, ids)) is not None]
+    return field | {"required": False, "type": {"type": "struct", "fields": kept}} if kept else None
+
+
+def _mapping(metadata: TableMetadata) -> list[Any] | None:
+    """The table's name mapping; None when it has none, which is not an empty one."""
     text = metadata.properties.get("schema.name-mapping.default")
-    return parse_mapping_from_json(text) if text else None
+    if text is None:
+        return None
+    try:
+        return name_mapping(load_json(text.encode(), metadata.metadata_location, []))
+    except UnreadableFile as error:
+        cause = f"its property schema.name-mapping.default cannot be read: {error.cause}"
+        raise UnreadableFile(metadata.metadata_location, cause) from error
 
 
-def _parquet(
-    storage: Storage, file: LiveFile, ids: Iterable[int], names: Iterable[str] = ()
-) -> tuple[pa.Table, pa.Schema, int]:
-    """(the columns of these field ids, or of these names where they have no id; the file's whole schema; its number of
-    rows). Raises UnreadableFile."""
+def _columns(
+    storage: Storage, file: LiveFile, fields: Sequence[Any], mapping: Sequence[Any] | None, absent: dict[int, Any]
+) -> pa.Table:
+    """The columns of JSON fields, of all rows of a file; see io.projection.project. Raises UnreadableFile."""
     budget.within(file.record_count or 0, budget.ROWS, file.path, "rows, says its manifest", SPARK)
-    data = storage.read(file.path)
-    if data[-4:] != b"PAR1":
-        raise UnreadableFile(file.path, f"not a Parquet file: it ends with {data[-4:]!r}, not b'PAR1'")
+    if file.file_format not in FORMATS:
+        raise UnreadableFile(file.path, f"{file.file_format or 'its format'} is no format that rows are read from")
+    data, (kind, where, magic) = storage.read(file.path), FORMATS[file.file_format]
+    at = data[-4:] if where == "ends" else data[: len(magic)]
+    if at != magic:
+        raise UnreadableFile(file.path, f"not {kind}: it {where} with {at!r}, not {magic!r}")
+    ids = {f["id"] for f in fields}
+    names = {n for m in mapping or () if m["field-id"] in ids for n in m["names"]}
     with budget.reading(len(data) * UNPACKING, file.path):
-        table = isolated.run("parquet", file.path, data, ids=sorted(ids), names=sorted(names))
-    said = table.schema.metadata
-    schema = pa.ipc.read_schema(pa.py_buffer(said[b"file_schema"]))
-    return table.replace_schema_metadata(None), schema, int(said[b"file_rows"])
+        arguments = {"format": file.file_format, "ids": sorted(ids), "names": sorted(names)}
+        table = isolated.run("columns", file.path, data, **arguments)
+    whole = pa.ipc.read_schema(pa.py_buffer(table.schema.metadata[b"file_schema"]))
+    rows = int(table.schema.metadata[b"file_rows"])
+    if not has_ids(whole):
+        if len(whole) and mapping is None:
+            cause = "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default)"
+            raise UnreadableFile(file.path, f"{cause}; Spark takes them by their place or name")
+        whole = pa.schema([mapped(f, mapping or ()) for f in whole])
+    unfit = (ValueError, ArithmeticError, KeyError, TypeError, pa.ArrowException)
+    try:
+        table = table.cast(pa.schema([whole.field(name) for name in table.column_names]))
+        return project(table, fields, rows, absent, budget.DECODED)
+    except unfit as error:  # what Python and Arrow raise on values that are not what they are read as
+        raise UnreadableFile(file.path, f"its rows cannot be read: {error}"[:500]) from error
 
 
 def data_rows(
@@ -94,63 +148,23 @@ def data_rows(
 ) -> pa.Table:
     """All rows of a data or equality delete file under a schema, deleted ones too, in file order. With `lineage` also
     `_row_id` and `_last_updated_sequence_number`, null where the file does not store them. Raises UnreadableFile."""
-    from pyiceberg.io.pyarrow import _to_requested_schema, pyarrow_to_schema  # slow to import, and only rows need it
-
-    if file.file_format.upper() != "PARQUET":
-        raise UnreadableFile(file.path, f"{file.file_format} rows are read through Spark only")
-    wanted = Schema(*schema.fields, *(LINEAGE if lineage else ()), schema_id=schema.schema_id)
-    try:
-        mapping = _mapping(metadata)
-        names = {n for m in mapping or () if m.field_id in wanted.field_ids for n in m.names}
-        table, arrow, rows = _parquet(storage, file, wanted.field_ids, names)
-        stored = pyarrow_to_schema(arrow, mapping, downcast_ns_timestamp_to_us=False, format_version=3)
-        pruned = prune_columns(stored, wanted.field_ids, select_full_types=False)
-        table = table.select([f.name for f in pruned.fields])
-        batch = (table.combine_chunks().to_batches() or [None])[0] if pruned.fields else None
-        if batch is None:  # none of the columns is in the file, or it has no rows
-            batch = pa.RecordBatch.from_arrays([pa.nulls(0 if pruned.fields else rows)], names=["_"])
-            pruned = Schema()
-        constants = _constants(file, metadata, wanted, stored)
-        absent = [i for i in wanted.field_ids if i not in stored.field_ids]
-        defaults = [constants.get(i, getattr(wanted.find_field(i), "initial_default", None)) for i in absent]
-        made = rows * sum(8 + len(str(value)) for value in defaults)
-        budget.within(made, budget.DECODED, file.path, "bytes in columns that it does not store", SPARK)
-        requested = _to_requested_schema(
-            wanted, pruned, batch, projected_missing_fields=constants, allow_timestamp_tz_mismatch=True
-        )
-    except UnreadableFile:
-        raise
-    except Exception as error:  # pyiceberg and Arrow raise many kinds of errors on files that do not fit
-        raise UnreadableFile(file.path, f"its rows cannot be read: {type(error).__name__}: {error}") from error
-    return pa.Table.from_batches([requested])
+    fields = [*schema.raw["fields"], *(LINEAGE if lineage else ())]
+    return _columns(storage, file, fields, _mapping(metadata), _constants(file, metadata))
 
 
-def _constants(file: LiveFile, metadata: TableMetadata, wanted: Schema, stored: Schema) -> dict[int, Any]:
-    """Columns that the file lacks and whose value its identity partition says (spec: "Column Projection", rule 1)."""
+def _constants(file: LiveFile, metadata: TableMetadata) -> dict[int, Any]:
+    """The values of its identity partition by source column (spec: "Column Projection", rule 1)."""
     spec = metadata.spec(file.spec_id)
-    constants = {}
-    for part in spec.fields if spec else ():
-        value = file.partition.get(str(part.field_id))
-        if part.transform == "identity" and value is not None:
-            for source in part.source_ids:
-                if source in wanted.field_ids and source not in stored.field_ids:
-                    constants[source] = value
-    return constants
+    parts = [
+        p for p in (spec.fields if spec else ()) if p.transform == "identity" and str(p.field_id) in file.partition
+    ]
+    return {source: file.partition[str(part.field_id)] for part in parts for source in part.source_ids}
 
 
 def position_deletes(storage: Storage, file: LiveFile) -> pa.Table:
     """A position delete file: `file_path`, `pos`, in file order (spec: "Position Delete Files"). Raises
     UnreadableFile."""
-    table, _, _ = _parquet(storage, file, (PATH_ID, POSITION_ID), ("file_path", "pos"))
-    ids = {int((f.metadata or {}).get(b"PARQUET:field_id", b"0")): f.name for f in table.schema}
-    names = [ids.get(PATH_ID, "file_path"), ids.get(POSITION_ID, "pos")]
-    missing = [n for n in names if n not in table.column_names]
-    if missing:
-        raise UnreadableFile(file.path, f"not a position delete file: it has no column {missing[0]!r}")
-    try:
-        return table.select(names).rename_columns(["file_path", "pos"]).cast(POSITIONS)
-    except (pa.ArrowException, ValueError) as error:
-        raise UnreadableFile(file.path, f"not a position delete file: {error}"[:300]) from error
+    return _columns(storage, file, [f | {"required": True} for f in POSITIONS], POSITION_NAMES, {})
 
 
 def deletion_vector(storage: Storage, file: LiveFile) -> pa.Array:
@@ -161,7 +175,10 @@ def deletion_vector(storage: Storage, file: LiveFile) -> pa.Array:
         raise UnreadableFile(
             path, "the manifest gives no content_offset or content_size_in_bytes for this deletion vector"
         )
-    blobs = [(b.get("offset"), b.get("length")) for b in read_footer(storage, path).get("blobs", [])]
+    try:
+        blobs = [(b.get("offset"), b.get("length")) for b in read_footer(storage, path).get("blobs", [])]
+    except NoPuffin:  # some writers leave the container out; Iceberg's readers go by the manifest's offset, never look
+        blobs = [(offset, size)]
     if (offset, size) not in blobs:
         raise UnreadableFile(
             path,

@@ -14,7 +14,10 @@ BUILDING = "building"
 
 
 class Workshop:
-    """One table being built, under a temporary name, at its final location."""
+    """One table being built, under a temporary name, at its final location. `file_format` is that of the files which it
+    writes through Iceberg's Java API."""
+
+    file_format = "PARQUET"
 
     def __init__(self, engine: SparkEngine, name: str, location: str) -> None:
         self.spark = engine.session()
@@ -60,8 +63,8 @@ class Workshop:
     def file_factory(self, table: Any, equality_ids: Sequence[int] = ()) -> Any:
         """A writer factory for a table; with `equality_ids`, for equality deletes on those field ids."""
         builder = getattr(self.jvm.org.apache.iceberg.data, "GenericFileWriterFactory$Builder")(table)
-        parquet = self.jvm.org.apache.iceberg.FileFormat.PARQUET
-        builder = builder.dataFileFormat(parquet).deleteFileFormat(parquet)
+        kind = self.jvm.org.apache.iceberg.FileFormat.fromString(self.file_format)
+        builder = builder.dataFileFormat(kind).deleteFileFormat(kind)
         if equality_ids:
             ids = self.gateway.new_array(self.jvm.int, len(equality_ids))
             for i, field_id in enumerate(equality_ids):
@@ -85,7 +88,7 @@ class Workshop:
     def data_file(
         self, table: Any, name: str, rows: Sequence[Mapping[str, Any]], partition: str = "", factory: Any = None
     ) -> Any:
-        """Write a Parquet data file called `name`; `partition` is a path such as `region=eu`."""
+        """Write a data file called `name`; `partition` is a path such as `region=eu`."""
         path = f"{partition}/{name}" if partition else name
         where = self._partition(table, partition)
         writer = (factory or self.file_factory(table)).newDataWriter(self._output(table, path), table.spec(), where)

@@ -16,6 +16,7 @@ from explorer.collection import Collection
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.row_diff import RowDiff
 from explorer.core.units import count, human_bytes
+from explorer.core.values import row_dicts
 from explorer.engines.reads import ReadRequest, ReadSession, SparkRead, SqlRequest, metadata_columns
 from explorer.table import Table
 from explorer.ui.background import ELSEWHERE, HERE, Job, Pool, answered
@@ -47,7 +48,9 @@ def rows_frame(rows: pa.Table) -> pd.DataFrame:
         if exact or pa.types.is_string(kind):
             data[field.name] = column.to_pandas()
         else:
-            data[field.name] = [None if v is None else cell(plain(v)) for v in column.to_pylist()]
+            data[field.name] = [
+                None if (v := row["v"]) is None else cell(plain(v)) for row in row_dicts(pa.table({"v": column}))
+            ]
     return pd.DataFrame(data)
 
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from explorer.collection import Collection
 from explorer.core.units import human_bytes, instant
-from explorer.core.values import named_partition_path
+from explorer.core.values import named_partition_path, row_dicts
 from explorer.model.manifest import FILE_CONTENT
 from explorer.model.metadata import TableMetadata
 from explorer.ui.background import HERE, Job, Pool, answered
@@ -170,13 +170,21 @@ def _inert(values: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(formula, pc.binary_join_element_wise(quote, values, nothing), values)
 
 
+NO_TEXT = (
+    pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary,
+    lambda kind: isinstance(kind, pa.BaseExtensionType),
+)  # fmt: skip
+"""Kinds of types that CSV has no text for."""
+
+
 def _flat(rows: Collection) -> pa.Table:
     """Arrow with nested columns as JSON text, for CSV, and no formulas in text or names."""
     table = rows.to_arrow()
     for i, field in enumerate(table.schema):
-        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type):
-            values = [None if v is None else cell(plain(v)) for v in table.column(i).to_pylist(maps_as_pydicts="lossy")]
-            table = table.set_column(i, field.name, pa.array(values, pa.string()))
+        if any(is_kind(field.type) for is_kind in NO_TEXT):
+            values = [row["v"] for row in row_dicts(pa.table({"v": table.column(i)}), "lossy")]
+            told = [None if v is None else cell(plain(v)) for v in values]
+            table = table.set_column(i, field.name, pa.array(told, pa.string()))
         elif pa.types.is_dictionary(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
     for i, field in enumerate(table.schema):

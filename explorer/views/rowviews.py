@@ -12,6 +12,7 @@ from explorer.core.fates import FateEvent
 from explorer.core.names import base_name
 from explorer.core.row_diff import RowDiff
 from explorer.core.units import count, human_bytes, instant
+from explorer.core.values import row_dicts
 from explorer.views.rows import plain
 from explorer.views.text import clean, render_table
 
@@ -88,7 +89,7 @@ def row_counts(diff: RowDiff) -> dict[str, int]:
 def row_diff_object(diff: RowDiff) -> dict[str, Any]:
     """A row diff as JSON, all rows."""
     changes = diff.changes
-    pairs = zip(changes.updated_before.to_pylist(), changes.updated_after.to_pylist(), strict=True)
+    pairs = zip(row_dicts(changes.updated_before), row_dicts(changes.updated_after), strict=True)
     return {
         "before": diff.before,
         "after": diff.after,
@@ -98,8 +99,8 @@ def row_diff_object(diff: RowDiff) -> dict[str, Any]:
         "files_read": diff.files_read,
         "files": diff.files,
         "note": diff.note,
-        "inserted": plain(changes.inserted.to_pylist()),
-        "deleted": plain(changes.deleted.to_pylist()),
+        "inserted": plain(row_dicts(changes.inserted)),
+        "deleted": plain(row_dicts(changes.deleted)),
         "updated": [{"before": plain(a), "after": plain(b)} for a, b in pairs],
     }
 
@@ -138,7 +139,7 @@ def render_row_diff(diff: RowDiff, limit: int = 50) -> str:
         {"": marks[r["change"]]}
         | {c: plain(r[c]) for c in diff.columns}
         | {"in": f"{base_name(r['_file'])}:{r['_pos']}"}
-        for r in change_table(diff, limit).to_pylist()
+        for r in row_dicts(change_table(diff, limit))
     ]
     parts = [{"partition": name or "(unpartitioned)"} | dict(n) for name, n in sorted(diff.partitions.items())]
     tail = render_table(parts, 120) if len(parts) > 1 else ""

@@ -3,6 +3,7 @@ process that lives on and opens honest tables."""
 
 from __future__ import annotations
 
+import io
 import random
 import shutil
 import threading
@@ -11,16 +12,24 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import fastavro
+import numpy as np
 import psutil
+import pyarrow as pa
 import pytest
+from pyarrow import orc
 
 import explorer
+from explorer.core.deletes import LiveFile
 from explorer.errors import ExplorerError, UnreadableFile
-from explorer.io import isolated
+from explorer.io import budget, isolated
+from explorer.io import rows as contents
 from explorer.io.rows import read_schema
+from explorer.io.storage import Storage
 from explorer.model.metadata import Snapshot
-from tests.security.build import Victim
-from tests.security.file_cases import CASES, Case
+from tests.security.build import Victim, avro_file, long, parquet
+from tests.security.file_cases import CASES, Case, deflated
+from tests.unit.paper import on_paper
 from tests.unit.small import make_table
 
 SECONDS, MEMORY = 15, 3 << 29
@@ -119,6 +128,90 @@ def mutants(data: bytes, count: int, seed: int) -> Iterator[bytes]:
         if draw.random() < 0.1:
             del damaged[draw.randrange(len(damaged)) :]
         yield bytes(damaged)
+
+
+def rows_of(folder: Path, data: bytes, file_format: str, kind: str, **field: Any) -> Any:
+    """The rows of a data file with one column, the field 1."""
+
+    def change(raw: dict[str, Any]) -> None:
+        raw["schemas"][0]["fields"] = [{"id": 1, "name": "a", "type": kind, "required": False} | field]
+        raw["properties"] = {"schema.name-mapping.default": '[{"field-id": 1, "names": ["a"]}]'}
+
+    metadata = on_paper([None], change=change)
+    path = folder / f"data.{file_format}"
+    path.write_bytes(data)
+    file = LiveFile(str(path), "data_file", 0, {}, 1, 1, 0, len(data), "m", file_format=file_format)
+    return contents.data_rows(Storage([str(folder)]), file, contents.read_schema(metadata, None), metadata)
+
+
+def avro_rows(kind: Any, *blocks: tuple[int, bytes], **options: Any) -> bytes:
+    return avro_file({"type": "record", "name": "t", "fields": [{"name": "a", "type": kind, "field-id": 1}]}, *blocks,
+                     **options)  # fmt: skip
+
+
+def orc_rows(values: pa.Array) -> bytes:
+    out = io.BytesIO()
+    orc.write_table(pa.table({"a": values}), out, compression="zstd")
+    return out.getvalue()
+
+
+ROWS: dict[str, Callable[[], tuple[bytes, str, str]]] = {
+    "25 million rows of Avro": lambda: (avro_rows("int", (25_000_000, b"\0" * 25_000_000)), "AVRO", "int"),
+    "an Avro array of 100 million": lambda: (
+        avro_rows({"type": "array", "items": "boolean"}, (1, long(100_000_000) + b"\0" * 100_000_001)), "AVRO", "int"),
+    "2^60 Avro items": lambda: (
+        avro_rows({"type": "array", "items": "int"}, (1, long(1 << 60) + b"\0" * 64)), "AVRO", "int"),
+    "an Avro schema in itself": lambda: (
+        avro_rows({"type": "record", "name": "r", "fields": [{"name": "r", "type": "r"}]}, (1, b"\0")), "AVRO", "int"),
+    "an Avro bomb": lambda: (avro_rows("string", (1, deflated(bytes(600 << 20))), codec="deflate"), "AVRO", "string"),
+    "25 million rows of ORC": lambda: (orc_rows(pa.nulls(25_000_000, pa.int32())), "ORC", "int"),
+    "150 MB of text in ORC, where 64 are read": lambda: (
+        orc_rows(pa.array(["x" * 2500]).take(pa.array(np.zeros(60_000, np.int32)))), "ORC", "string"),
+    "an ORC tail alone": lambda: (b"ORC" + orc_rows(pa.array([1]))[-40:], "ORC", "int"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_of_other_formats_are_inert(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolated, "SECONDS", 3)
+    monkeypatch.setattr(budget, "DECODED", 64 << 20)
+    data, file_format, kind = ROWS[name]()
+    with Peak() as peak, pytest.raises(UnreadableFile) as caught:
+        rows_of(tmp_path, data, file_format, kind)
+    assert str(tmp_path) in str(caught.value)
+    assert len(str(caught.value)) < 4000
+    assert peak.bytes < MEMORY
+
+
+def test_defaults_do_not_multiply(tmp_path: Path) -> None:
+    """A default of a megabyte, for each of 100,000 rows, at the top and inside a struct."""
+    columns = [pa.nulls(100_000, pa.int32()), pa.nulls(100_000, pa.struct([("x", pa.int32())])).fill_null({"x": 1})]
+    inner = {"id": 2, "name": "b", "type": "string", "required": False, "initial-default": "x" * (1 << 20)}
+    for column, field in (
+        (columns[0], {"id": 7, "type": "string", "initial-default": "x" * (1 << 20)}),
+        (columns[1], {"type": {"type": "struct", "fields": [inner]}}),
+    ):
+        data = parquet(pa.table({"a": column}))
+        with Peak() as peak, pytest.raises(UnreadableFile, match="would be too large; read it through Spark"):
+            rows_of(tmp_path, data, "PARQUET", "int", **field)
+        assert peak.bytes < MEMORY
+
+
+@pytest.mark.parametrize("file_format", ["ORC", "AVRO"])
+def test_flipped_bytes_of_other_formats_are_told_or_harmless(file_format: str, tmp_path: Path) -> None:
+    values = [f"text {i}" * (i % 5) for i in range(200)]
+    out = io.BytesIO()
+    schema = {"type": "record", "name": "t", "fields": [{"name": "a", "type": "string", "field-id": 1}]}
+    fastavro.writer(out, schema, [{"a": v} for v in values], codec="deflate")
+    whole, told = out.getvalue() if file_format == "AVRO" else orc_rows(pa.array(values)), 0
+    assert rows_of(tmp_path, whole, file_format, "string").num_rows == 200
+    for mutant in mutants(whole, 60, seed=12):
+        try:
+            rows_of(tmp_path, mutant, file_format, "string").to_pylist()
+        except UnreadableFile as error:
+            assert str(tmp_path) in str(error)
+            told += 1
+    assert told > 15
 
 
 @pytest.mark.parametrize(("which", "count"), [("manifest", 120), ("list", 60), ("metadata", 60), ("data", 60)])

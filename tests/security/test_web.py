@@ -182,6 +182,17 @@ def rows_of_csv(values: list[Any], name: str = "x") -> list[list[str]]:
     return list(csv.reader(io.StringIO(written, newline="")))
 
 
+def test_csv_has_every_type() -> None:
+    own = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"\0" * 16], pa.binary(16)))
+    by_struct = pa.array([[({"k": 1}, 2)]], pa.map_(pa.struct([("k", pa.int32())]), pa.int32()))
+    times = pa.array([[1 << 60]], pa.list_(pa.timestamp("us")))
+    table = pa.table({"u": own, "f": pa.array([b"ab"], pa.binary(2)), "m": by_struct, "l": times, "n": pa.nulls(1)})
+    _, row = list(csv.reader(io.StringIO(_csv(Collection(table, "rows")).decode())))
+    assert row[:2] == ["00000000-0000-0000-0000-000000000000", "0x6162"]
+    assert "'k': 1" in row[2].replace('"', "'")
+    assert "out of range" in row[3]
+
+
 @named(FORMULAS)
 def test_csv_has_no_formulas(attack: Attack) -> None:
     head, row = rows_of_csv([attack.payload], attack.payload)

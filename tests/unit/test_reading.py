@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -376,3 +377,57 @@ def test_the_disk_cache_gives_the_same_and_survives_damage(
     assert explorer.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
     cache.trim(limit=0)
     assert not list((tmp_path / "cache").rglob("*.arrow"))
+
+
+@pytest.mark.parametrize("optional", ["items", "key", "value", "all"])
+@pytest.mark.parametrize("decoder", ["bulk", "child"])
+def test_maps_whose_items_are_unions(optional: str, decoder: str, tmp_path: Path) -> None:
+    """BigQuery makes the key-value records of a manifest's maps, and what is in them, optional; it leaves out what is
+    inherited, too."""
+    folder = make_table(tmp_path, commits=1)
+    before = explorer.open_table(str(folder))
+    (listed,) = before.manifests()
+    path = Path(before.reader.storage.check(listed["manifest_path"]).removeprefix("file://"))
+    with path.open("rb") as file:
+        reader = fastavro.reader(file)
+        schema, metadata, records = json.loads(reader.metadata["avro.schema"]), reader.metadata, list(reader)
+    inherited = ("snapshot_id", "sequence_number", "file_sequence_number")
+    schema["fields"] = [f for f in schema["fields"] if f["name"] not in inherited]
+    for field in next(f for f in schema["fields"] if f["name"] == "data_file")["type"]["fields"]:
+        for option in field["type"] if isinstance(field["type"], list) else ():
+            if isinstance(option, dict) and option.get("logicalType") == "map":
+                for part in option["items"]["fields"]:
+                    if optional in (part["name"], "all"):
+                        part["type"] = ["null", part["type"]]
+                if optional in ("items", "all"):
+                    option["items"] = ["null", option["items"]]
+    others = {k: v for k, v in metadata.items() if not k.startswith("avro.")}
+    if decoder == "child":
+        schema["doc"], schema["namespace"] = "", "a.b"  # no plain schema any more
+    with path.open("wb") as file:
+        fastavro.writer(file, schema, records, metadata=others)
+    after = explorer.open_table(str(folder))
+    whole = after.entries(view="logical", metrics=True).to_arrow()
+    assert not after.problems
+    expected = before.entries(view="logical", metrics=True).to_arrow()
+    assert (
+        whole.select(["file_path", "column_sizes", "lower_bounds", "logical_status"]).to_pylist()
+        == expected.select(["file_path", "column_sizes", "lower_bounds", "logical_status"]).to_pylist()
+    )
+    assert whole["lower_bounds"].null_count == 0
+
+
+def test_snapshot_ids_beyond_64_bits(table: Path) -> None:
+    """pyiceberg has written 2^63 (apache/iceberg-python 1424): the snapshot opens, with its rows, and it is told."""
+    current = json.loads(newest_metadata(table).read_text())["current-snapshot-id"]
+    text = re.sub(rf'(snapshot-id": *){current}\b', rf"\g<1>{1 << 63}", newest_metadata(table).read_text())
+    newest_metadata(table).write_text(text)
+    opened = explorer.open_table(str(table))
+    snapshot = opened.metadata.current_snapshot
+    assert snapshot is not None
+    assert snapshot.snapshot_id == -(1 << 63)
+    assert [r.snapshot_id for r in opened.metadata.refs] == [snapshot.snapshot_id]
+    assert opened.metadata.snapshot_log[-1].snapshot_id == snapshot.snapshot_id
+    assert {p.severity for p in opened.problems} == {"warning"}
+    assert "the id 9223372036854775808 has no place in 64 bits" in str(opened.problems[0])
+    assert len(opened.file_rows(opened.files()[0]["file_path"])) == 2
