@@ -25,7 +25,7 @@ from pyiceberg.io import FileIO, load_file_io
 
 from explorer.errors import AccessRefused, ExplorerError, OutsideRoots, UnreadableFile
 from explorer.io import budget, cache
-from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path
+from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path, relocated, spelled
 from explorer.io.stores import (
     IN_FLIGHT,
     combined,
@@ -84,7 +84,8 @@ class _Access:
 
 class Storage:
     """Reads files below `roots`. `properties` are the user's, `given` what a catalog's server adds, which `renew` asks
-    for anew when they are refused. `moved` is (location in the metadata, folder it was copied to), when they differ."""
+    for anew when they are refused. `moved` are (place in the metadata, where it is looked up instead), the first of
+    which wins. `refused` are (what in the metadata names it, folder) of places that may not be read, to say so."""
 
     def __init__(
         self,
@@ -93,10 +94,12 @@ class Storage:
         given: Mapping[str, str] | None = None,
         renew: Callable[[], Mapping[str, str]] = dict,
         *,
-        moved: tuple[str, str] | None = None,
+        moved: Sequence[tuple[str, str]] = (),
+        refused: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.roots = [canonical(root) for root in roots]
-        self.moved = moved
+        self._refused = [(name, spelled(folder)) for name, folder in refused]
+        self.moved = tuple((spelled(old), new) for old, new in moved)
         self._own, self._renew = dict(properties or {}), renew
         self._access = _Access(self._own, dict(given or {}))
         self._asked_anew = float("-inf")
@@ -112,14 +115,14 @@ class Storage:
         environment name them, and the endpoint that a catalog gave. A digest."""
         return self._access.identity
 
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What stores are opened with now: secrets, never to be shown."""
+        return self._access.properties
+
     def resolve(self, path: str) -> str:
-        """Where a path of the metadata is really looked up; differs from `path` only in a copied table."""
-        if self.moved:
-            old, new = self.moved
-            for spelling in (old, old.removeprefix("file://"), old.removeprefix("file:")):
-                if spelling and below(path, spelling):
-                    return new.rstrip("/") + path[len(spelling.rstrip("/")) :]
-        return path
+        """Where a path of the metadata is really looked up; differs from `path` only in a table that was moved."""
+        return relocated(path, self.moved)
 
     def canonical(self, path: str) -> str:
         """`canonical`, with the folders of local files resolved once: what is opened later passes through no link."""
@@ -154,16 +157,19 @@ class Storage:
         """(the path looked up, its canonical form, the root it is below)."""
         if not isinstance(path, str):
             raise UnreadableFile(repr(path)[:100], "is no path")
-        if DOTS.search(path):  # one reader follows links first, another folds `..` first
+        if DOTS.search(path.removeprefix("./")):  # one reader follows links first, another folds `..` first
             raise OutsideRoots(path, "has `.` or `..` in it, which readers take in different ways: it was not opened")
         resolved = self.resolve(path)
         real = self.canonical(resolved)
         for root in self.roots:
             if below(real, root):
                 return resolved, real, root
-        roots = ", ".join(self.roots)
+        fix = "add a root to allow more, or say with --relocate OLD=NEW where it is now"
+        for name, folder in self._refused:
+            if below(spelled(resolved), folder):
+                fix = f"the table names {folder} as its {name}: add that as a root (--root) if you trust it"
         raise OutsideRoots(
-            path, f"outside the table's folder, so it was not opened (allowed: {roots}; add a root to allow more)"
+            path, f"outside the table's folder, so it was not opened (allowed: {', '.join(self.roots)}; {fix})"
         )
 
     def read(self, path: str, offset: int = 0, length: int | None = None, limit: int = budget.DATA) -> bytes:
