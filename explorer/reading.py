@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +12,7 @@ from explorer.core.history import Resolved, resolve_snapshot
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.engines.reads import SqlRequest, Version
 from explorer.engines.tables import Files
-from explorer.errors import NotFoundInTable, OutsideRoots, TableNotFound, UnreadableFile
+from explorer.errors import ExplorerError, NotFoundInTable, OutsideRoots, TableNotFound, UnreadableFile
 from explorer.io import catalogs
 from explorer.io.locate import locate
 from explorer.io.paths import canonical, local_path
@@ -36,7 +37,10 @@ def check_readable(reader: TableReader, snapshot_id: int | None = None) -> Files
     table names. Everything is read anew, since files may have changed after they were first looked at. Returns how they
     are opened. Raises OutsideRoots, and UnreadableFile when something cannot be read, so that nobody knows what it
     names."""
-    pinned = replace(reader.location, metadata_location=reader.metadata.metadata_location)
+    given = reader.location.given
+    with contextlib.suppress(ExplorerError):  # Spark asks for no others when these expire while it reads
+        given = reader.location.renewed() or given
+    pinned = replace(reader.location, metadata_location=reader.metadata.metadata_location, given=given)
     fresh = TableReader(pinned, reader.extra_roots)
     location = fresh.metadata.metadata_location
     for problem in fresh.problems:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from tornado.httputil import HTTPServerRequest
 
 import explorer
 from explorer.engines.fileio import ANONYMOUS, java_file_io
 from explorer.engines.java import BUNDLES, find_java, resolve_jars
 from explorer.engines.reads import ReadFailed, ReadRequest, ReadSession
-from explorer.engines.spark import SparkEngine
+from explorer.engines.spark import SparkEngine, gateway_pid
 from explorer.engines.tables import Files
 from explorer.errors import EngineError, ExplorerError, NotSupported
+from explorer.io.catalogs import Pointer
 from explorer.io.locate import Location
 from explorer.io.reader import TableReader
 from explorer.io.stores import combined
@@ -62,25 +65,35 @@ def test_what_opened_the_table_reads_its_rows(store: Store, reads: ReadSession) 
     assert [e.what for e in table.fate("id = 100").events] == ["appeared", "deleted"]
 
 
-def test_position_deletes_in_a_store(store: Store, reads: ReadSession, tmp_path: Path) -> None:
+@pytest.fixture
+def writer(store: Store, reads: ReadSession, tmp_path: Path) -> Iterator[Any]:
+    """Spark with a catalog in the bucket, that writes."""
     spark = reads.engine.session()
     reads.engine.require(BUNDLES["aws"])
-    writer = {
+    settings = {
         "": "org.apache.iceberg.spark.SparkCatalog", ".type": "jdbc", ".uri": f"jdbc:sqlite:{tmp_path}/c.db",
         ".jdbc.schema-version": "V1", ".warehouse": "s3://warehouse/mor", ".s3.path-style-access": "true",
         ".io-impl": "org.apache.iceberg.aws.s3.S3FileIO", ".client.region": "us-east-1", ".s3.endpoint": store.direct,
         ".s3.access-key-id": "key", ".s3.secret-access-key": "hush",
     }  # fmt: skip
-    for key, value in writer.items():
+    for key, value in settings.items():
         spark.conf.set(f"spark.sql.catalog.{WRITER}{key}", value)
-    spark.sql(
-        f"CREATE TABLE {WRITER}.db.mor (id INT) USING iceberg TBLPROPERTIES ('format-version'='2', "
-        "'write.delete.mode'='merge-on-read')"
+    yield spark
+    for key in settings:
+        spark.conf.unset(f"spark.sql.catalog.{WRITER}{key}")
+
+
+@pytest.mark.parametrize(("version", "kind"), [(2, "position_deletes"), (3, "deletion_vector")])
+def test_deletes_in_a_store(version: int, kind: str, store: Store, reads: ReadSession, writer: Any) -> None:
+    name = f"db.mor_{version}"
+    writer.sql(
+        f"CREATE TABLE IF NOT EXISTS {WRITER}.{name} (id INT) USING iceberg "
+        f"TBLPROPERTIES ('format-version'='{version}', 'write.delete.mode'='merge-on-read')"
     )
-    spark.sql(f"INSERT INTO {WRITER}.db.mor SELECT /*+ COALESCE(1) */ id FROM range(10)")
-    spark.sql(f"DELETE FROM {WRITER}.db.mor WHERE id = 3")
-    table = opened(store, "s3://warehouse/mor/db/mor")
-    assert [d.kind for d in table.deletes().files.deletes] == ["position_deletes"]
+    writer.sql(f"INSERT INTO {WRITER}.{name} SELECT /*+ COALESCE(1) */ id FROM range(10)")
+    writer.sql(f"DELETE FROM {WRITER}.{name} WHERE id = 3")
+    table = opened(store, f"s3://warehouse/mor/{name.replace('.', '/')}")
+    assert [d.kind for d in table.deletes().files.deletes] == [kind]
     assert ids(table, reads) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
     assert ids(table, reads, "snapshot-1", "id < 5") == [0, 1, 2, 3, 4]
     [gone] = table.sql("SELECT id FROM t@snapshot-1 EXCEPT SELECT id FROM t", session=reads)
@@ -88,10 +101,10 @@ def test_position_deletes_in_a_store(store: Store, reads: ReadSession, tmp_path:
     assert [e.what for e in table.fate("id = 3").events] == ["appeared", "deleted"]
     assert table.row_diff("snapshot-1", "main").changes.deleted.num_rows == 1
     with pytest.raises(ExplorerError):  # only versions are read: nobody is given that catalog's keys
-        table.sql(f"SELECT * FROM {WRITER}.db.mor", session=reads)
+        table.sql(f"SELECT * FROM {WRITER}.{name}", session=reads)
 
 
-def test_credentials_that_a_catalog_gave(store: Store, reads: ReadSession) -> None:
+def test_credentials_that_a_catalog_gave(store: Store, reads: ReadSession, monkeypatch: pytest.MonkeyPatch) -> None:
     own = {k: v for k, v in store.properties(endpoint=store.direct).items() if "access" not in k}
     given = {"s3.access-key-id": "vended", "s3.secret-access-key": "vended too", "s3.session-token": "for an hour"}
     table = Table(TableReader(Location("c.db.t", store.metadata, "", properties=own, given=given)))
@@ -99,6 +112,17 @@ def test_credentials_that_a_catalog_gave(store: Store, reads: ReadSession) -> No
     files = table.reading(None).version.check()
     assert set(given.values()) <= files.file_io.secrets
     assert given["s3.session-token"] not in repr(files)
+
+    def expired(request: HTTPServerRequest) -> str:
+        return "refuse" if "Credential=vended/" in request.headers["Authorization"] else ""
+
+    store.proxy.fault = expired
+    newer = {**given, "s3.access-key-id": "vended again"}
+    monkeypatch.setattr("explorer.io.catalogs.pointer", lambda *_: Pointer(store.metadata, newer))
+    far = {**own, "s3.endpoint": store.proxy.url}
+    stale = TableReader(Location("c.db.t", store.metadata, "", "c", "db.t", far, newer))
+    stale.location = replace(stale.location, given=given)
+    assert ids(Table(stale), reads) == IDS  # asked for anew: nothing is refused to a reader that has all in its cache
     named = java_file_io(
         store.metadata, combined({**own, "s3.access-key-id": "mine"}, {"s3.endpoint": "http://theirs"})
     )
@@ -126,6 +150,8 @@ def test_no_key_shows(store: Store, reads: ReadSession, keys: dict[str, str]) ->
             shown.append(str(one.modifiedConfigs()))
     shown.append(str(spark._jsc.sc().statusStore().environmentInfo()))
     shown += [repr(list(rows)), repr(rows.reports), repr(table), repr(table.reading(None))]
+    log = Path(f"/proc/{gateway_pid()}/fd/1")  # Java's own output
+    shown.append(log.read_bytes().decode(errors="replace") if log.exists() else "")
     assert "warehouse/wh/db/t" in "".join(shown)  # it was looked where tables are told of
     for secret in keys.values():
         assert not [text[:300] for text in shown if secret in text]
@@ -159,9 +185,12 @@ def test_what_a_table_says_of_itself_opens_nothing(store: Store, reads: ReadSess
     table = catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
     table.append(pa.table({"id": [7]}))
     bad = {"s3.endpoint": "http://127.0.0.1:9", "io-impl": "java.lang.Runtime", "client.factory": "x.Y"}
-    with table.transaction() as transaction:
-        transaction.set_properties({**bad, "s3.access-key-id": "x", "write.location-provider.impl": "x.Y"})
-    assert ids(opened(store, table.metadata_location), reads) == [7]
+    metadata = json.loads(table.io.new_input(table.metadata_location).open().read())
+    metadata["properties"] |= {**bad, "s3.access-key-id": "x", "write.location-provider.impl": "x.Y"}
+    evil = table.metadata_location.replace("/00001-", "/00009-")
+    with table.io.new_output(evil).create() as file:
+        file.write(json.dumps(metadata).encode())
+    assert ids(opened(store, evil), reads) == [7]
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_an_unreadable_metadata_file_is_1(tmp_path: Path) -> None:
 
 
 ROOT = Path(__file__).parents[2]
-COMMON = {"--output", "--catalog", "--property", "--root", "--snapshot"}
+COMMON = {"--output", "--catalog", "--property", "--root", "--relocate", "--snapshot"}
 """Options that docs/cli.md tells of once, for all commands; `--snapshot` in its rows is `-s`."""
 
 
