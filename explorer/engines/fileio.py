@@ -51,11 +51,9 @@ class JavaFileIO:
 
 
 def java_file_io(uri: str, properties: Mapping[str, str]) -> JavaFileIO:
-    """What opens a URI with these properties of pyiceberg's; Hadoop's own file system for local files. Raises
-    NotSupported for a store, or a setting, that Spark is not given here."""
-    scheme, authority, _ = split_uri(uri) if "://" in uri else ("file", "", "")
-    if scheme == "file":
-        return JavaFileIO("org.apache.iceberg.hadoop.HadoopFileIO", {})
+    """What opens a URI with these properties of pyiceberg's; Hadoop's file systems, as Spark's own settings have them,
+    for local files and other schemes. Raises NotSupported for a setting that Spark is not given here."""
+    scheme, authority, _ = split_uri(uri)
     if scheme in ("s3", "s3a", "s3n"):
         return JavaFileIO("org.apache.iceberg.aws.s3.S3FileIO", _s3(properties), BUNDLES["aws"])
     if scheme == "gs":
@@ -64,7 +62,7 @@ def java_file_io(uri: str, properties: Mapping[str, str]) -> JavaFileIO:
     if scheme in ("abfs", "abfss", "wasb", "wasbs"):
         account = authority.rpartition("@")[2]
         return JavaFileIO("org.apache.iceberg.azure.adlsv2.ADLSFileIO", _adls(account, properties), BUNDLES["azure"])
-    raise NotSupported(f"Spark is given no tables of {scheme}:// here: only of folders, S3, GCS and Azure")
+    return JavaFileIO("org.apache.iceberg.hadoop.HadoopFileIO", {})
 
 
 def _s3(properties: Mapping[str, str]) -> dict[str, str]:

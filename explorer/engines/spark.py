@@ -213,7 +213,13 @@ class SparkEngine:
                     f"Spark needs {bundle.package} for this store, and it is not among the jars fetched unasked:"
                     f' put {{"spark.jars.packages": "{bundle.package}"}} into {data_home() / "spark.json"}'
                 )
-            [jar] = resolve_jars(find_java(), (bundle.package,), self._settings.get("spark.jars.ivySettings"))
+            state = self.state
+            self._enter("ready", f"fetching {bundle.package}, once")
+            try:
+                [jar] = resolve_jars(find_java(), (bundle.package,), self._settings.get("spark.jars.ivySettings"))
+            finally:
+                if self.state.phase == "ready":  # and not restarted meanwhile
+                    self._enter(state.phase, state.detail)
             _append(session, loader, str(jar))
             if not self._settings["spark.master"].startswith("local"):
                 session.sparkContext._jsc.addJar(str(jar))  # to the executors

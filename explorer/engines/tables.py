@@ -5,6 +5,7 @@ table's reads."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from explorer.engines.spark import SparkEngine
 
 _VIEW = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
+_SCHEME = re.compile("[a-z][a-z0-9]*")
 _HOME = "/.relative"
 """Below it is what relative paths name, in a file system of mounts."""
 
@@ -74,11 +76,14 @@ def mounts(moved: Sequence[tuple[str, str]], user: str) -> dict[str, str]:
     for old, new in moved:
         store, inner = split_store(spelled(old))
         scheme, _, authority = (store or "file://").partition("://")
+        if not _SCHEME.fullmatch(scheme):  # it becomes part of the names of settings: others stay without a file system
+            continue
         if not inner.startswith("/"):
             inner = f"{_HOME}/{user}/{inner}"
         table = f"fs.viewfs.mounttable.{authority or 'default'}"
         settings[f"{table}.homedir"] = _HOME
-        settings.setdefault(f"{table}.link.{inner}", Path(new).as_uri())
+        link = "linkMergeSlash" if inner == "/" else f"link.{inner}"
+        settings.setdefault(f"{table}.{link}", Path(new).as_uri())
         for name in (scheme, *(alias for alias, one in SAME_STORE.items() if one == scheme)):
             settings |= {f"fs.{name}.impl": _VIEW, f"fs.{name}.impl.disable.cache": "true"}
     return settings

@@ -13,6 +13,7 @@ import pytest
 import explorer
 from explorer.engines.reads import ReadFailed, ReadSession
 from explorer.engines.spark import SparkEngine
+from explorer.engines.tables import mounts
 from explorer.errors import OutsideRoots, UnreadableFile
 from tests.security.test_before_spark import rewrite
 from tests.unit.small import edit_metadata, make_table
@@ -104,7 +105,8 @@ def test_data_that_moved_and_metadata_that_stayed(reads: ReadSession, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "place", ["data/persistent/t", "file://data/persistent/t", "s3a://bucket.a-b/t", "abfss://c@a.dfs.x.net/t"]
+    "place",
+    ["data/persistent/t", "file://data/persistent/t", "s3a://bucket.a-b/t", "s3://bucket", "abfss://c@a.dfs.x.net/t"],
 )
 def test_places_that_never_were_here(place: str, reads: ReadSession, tmp_path: Path) -> None:
     table = make_table(tmp_path / "t", 2)
@@ -144,3 +146,15 @@ def test_what_a_table_names_is_no_root(made: Path, reads: ReadSession, tmp_path:
     with pytest.raises(OutsideRoots, match=r"names .*apart as its write.data.path: add that as a root \(--root\)"):
         ids(opened, reads)
     assert ids(explorer.open_table(str(table), roots=[str(tmp_path / "apart")]), reads) == [0, 100]
+
+
+def test_a_place_chooses_no_setting() -> None:
+    """What a stranger's metadata names becomes names of Hadoop's settings: of mounts, and of nothing else."""
+    places = ["viewfs.overload.scheme.target.file://x/t", "s3a.endpoint://x/t", "x-y://b/t", "s3://b.link./t", "/t"]
+    settings = mounts([(place, "/here") for place in places], "me")
+    assert {k for k in settings if not k.startswith("fs.viewfs.mounttable.")} == {
+        "fs.defaultFS", "fs.viewfs.overload.scheme.target.file.impl",
+        *(f"fs.{s}.impl{end}" for s in ("s3", "s3a", "s3n", "file") for end in ("", ".disable.cache")),
+    }  # fmt: skip
+    assert settings["fs.viewfs.overload.scheme.target.file.impl"] == "org.apache.hadoop.fs.LocalFileSystem"
+    assert {v for k, v in settings.items() if not k.endswith("homedir") and ".link." in k} == {"file:///here"}
