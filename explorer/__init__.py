@@ -47,18 +47,23 @@ __all__ = [
 
 
 def open_table(
-    table: str, catalog: str | None = None, properties: Mapping[str, str] | None = None, roots: Sequence[str] = ()
+    table: str,
+    catalog: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    roots: Sequence[str] = (),
+    relocate: Mapping[str, str] | None = None,
 ) -> Table:
     """Open a table: `db.t` in the sandbox, `catalog.db.t` from .pyiceberg.yaml, or a path or URI of a table folder or
     metadata.json.
 
     `catalog` names the catalog explicitly, `properties` adds connection properties (never shown), and `roots` allows
-    reading below more folders than the table's own. In a notebook the table shows as the live widget.
+    reading below more folders than the table's own. `relocate` says of places that the metadata names where they are
+    now: {"s3://bucket/house": "/mirror/house"}. In a notebook the table shows as the live widget.
     Raises TableNotFound, UnreadableFile or AccessRefused, each naming the file and what is wrong."""
     from explorer.io.locate import locate
     from explorer.io.reader import TableReader
 
-    return Table(TableReader(locate(table, catalog, properties), roots), _show)
+    return Table(TableReader(locate(table, catalog, properties, (relocate or {}).items()), roots), _show)
 
 
 def compare(table: Table, before: str | int | None, after: str | int | None, height: str = "420px") -> Any:

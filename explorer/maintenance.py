@@ -3,6 +3,7 @@ and after."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
 import time
@@ -21,8 +22,7 @@ from explorer.engines.guard import check_write
 from explorer.engines.guard import run as run_checked
 from explorer.engines.reads import failure
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
-from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, NotSupported
-from explorer.io.paths import local_path
+from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, UnreadableFile
 from explorer.model.metadata import TableMetadata
 from explorer.progress import steps
 from explorer.scenarios import NAMESPACE
@@ -161,17 +161,23 @@ def named_files(table: Table) -> set[str]:
 
 
 def orphans(table: Table) -> dict[str, float]:
-    """Files below a local table's folder that its metadata does not reach, with their age in hours. Raises NotSupported
-    elsewhere."""
-    root = table.reader.storage.folder(table.metadata.location)
-    if root is None or not Path(root).is_dir():
-        raise NotSupported("orphans are looked for in local folders only")
-    there = {str(Path(local_path(table.reader.storage.resolve(p)) or p)) for p in named_files(table)}
-    unknown = [p for p in steps(sorted(Path(root).rglob("*")), "files") if p.is_file() and str(p) not in there]
+    """Files below a table's folder that its metadata does not reach, with their age in hours. Raises UnreadableFile
+    where the folder cannot be listed."""
+    storage, location = table.reader.storage, table.metadata.location
+    root = storage.folder(location)
+    if root is None:
+        written = storage.changed(location)
+    else:
+        files = steps(sorted(Path(root).rglob("*")), "files")
+        written = {str(p): p.stat().st_mtime for p in files if p.is_file()}
+    there = set()
+    for path in named_files(table):
+        with contextlib.suppress(UnreadableFile):  # names nothing that could be below the folder
+            there.add(storage.canonical(storage.resolve(path)))
     return {
-        str(p): (time.time() - p.stat().st_mtime) / 3600
-        for p in unknown
-        if p.suffix != ".crc" and p.name != "version-hint.text"
+        path: (time.time() - at) / 3600
+        for path, at in written.items()
+        if storage.canonical(path) not in there and not path.endswith((".crc", "/version-hint.text"))
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,10 +11,11 @@ from itertools import chain
 from explorer.core.history import Resolved, resolve_snapshot
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.engines.reads import SqlRequest, Version
-from explorer.errors import NotFoundInTable, OutsideRoots, TableNotFound, UnreadableFile
+from explorer.engines.tables import Files
+from explorer.errors import ExplorerError, NotFoundInTable, OutsideRoots, TableNotFound, UnreadableFile
 from explorer.io import catalogs
 from explorer.io.locate import locate
-from explorer.io.paths import canonical
+from explorer.io.paths import canonical, local_path
 from explorer.io.reader import TableReader
 
 _NAMED = re.compile(r"""('(?:[^']|'')*'|"[^"]*"|`[^`]*`)|\b([A-Za-z_][\w.]*)@('[^']+'|[\w.:\-]+)""")
@@ -30,49 +32,61 @@ class Reading:
     words: str
 
 
-def check_readable(reader: TableReader, snapshot_id: int | None = None) -> str:
+def check_readable(reader: TableReader, snapshot_id: int | None = None) -> Files:
     """Refuse a snapshot (None: every one) of which Spark would open a file that may not be opened: it opens whatever a
-    table names, where the table says it is. Everything is read anew, since files may have changed after they were first
-    looked at. Returns the canonical path of the metadata file. Raises OutsideRoots, and UnreadableFile when something
-    cannot be read, so that nobody knows what it names."""
-    pinned = replace(reader.location, metadata_location=reader.metadata.metadata_location)
+    table names. Everything is read anew, since files may have changed after they were first looked at. Returns how they
+    are opened. Raises OutsideRoots, and UnreadableFile when something cannot be read, so that nobody knows what it
+    names."""
+    given = reader.location.given
+    with contextlib.suppress(ExplorerError):  # Spark asks for no others when these expire while it reads
+        given = reader.location.renewed() or given
+    pinned = replace(reader.location, metadata_location=reader.metadata.metadata_location, given=given)
     fresh = TableReader(pinned, reader.extra_roots)
     location = fresh.metadata.metadata_location
-    if "#" in location:  # at which Iceberg cuts a path
-        raise OutsideRoots(location, "Spark would take what stands after # for the name of a metadata table")
     for problem in fresh.problems:
         if problem.severity == "error":
             raise UnreadableFile(problem.file, f"{problem.cause}; so Spark is not asked to read the table")
     snapshots = fresh.metadata.snapshots
     if snapshot_id is not None:
         snapshots = (fresh.require_snapshot(snapshot_id),)
+    moved = False
     for path in chain.from_iterable(map(fresh.referenced_paths, snapshots)):
-        if fresh.storage.check(path) != path:
+        there = fresh.storage.check(path)
+        if there != path and local_path(there) is None:
             raise OutsideRoots(
-                path,
-                "the table was copied or moved: Spark would look for this file where it was. Rows of single files are "
-                "read from the copy ('iceberg-explorer file-rows')",
+                path, f"it was moved to {there}, and Spark follows moves to folders of this machine only"
             )
-    return canonical(location)
+        moved = moved or there != path
+    files = Files(location, fresh.storage.properties)
+    if not moved:
+        return files
+    places = (*fresh.storage.moved, *((root, root) for root in fresh.storage.roots))  # what stayed is where it is
+    return replace(files, moved=tuple(move for move in places if local_path(move[1]) is not None))
 
 
 def another(reader: TableReader, name: str) -> TableReader:
     """Another table, by its name. What the person gave for this table's catalog holds for that catalog only. Raises
     TableNotFound."""
     same = catalogs.split(name)[0] == reader.location.catalog
-    return TableReader(locate(name, None, reader.location.properties if same else None), reader.extra_roots)
+    own = reader.location.properties if same else None
+    return TableReader(locate(name, None, own, reader.location.relocate), reader.extra_roots)
 
 
 def check_named(reader: TableReader, name: tuple[str, ...]) -> str:
     """Refuse a table of a catalog, or a branch or metadata table of one, by the parts of its name, if Spark would open
-    a file that may not be opened for any of its snapshots. Returns the canonical path of its metadata file. Raises
-    AccessRefused, UnreadableFile, TableNotFound."""
+    a file that may not be opened for any of its snapshots, or that was moved: its catalog there knows of no move.
+    Returns the canonical path of its metadata file. Raises AccessRefused, UnreadableFile, TableNotFound."""
     try:
-        return check_readable(another(reader, ".".join(name)))
+        files = check_readable(another(reader, ".".join(name)))
     except TableNotFound:
         if len(name) < 4:
             raise
-        return check_readable(another(reader, ".".join(name[:-1])))
+        files = check_readable(another(reader, ".".join(name[:-1])))
+    if files.moved:
+        raise OutsideRoots(
+            files.metadata_location, f"the table was moved: name a version of it ({'.'.join(name)}@main)"
+        )
+    return canonical(files.metadata_location)
 
 
 def reading(reader: TableReader, wanted: str | int | None) -> Reading:

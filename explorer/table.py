@@ -83,7 +83,10 @@ class Table:
         """The table as its catalog or folder has it now, as a new Table. Raises TableNotFound or UnreadableFile."""
         old = self.reader.location
         catalog = old.catalog if old.identifier == old.asked else None
-        return Table(TableReader(locate(old.asked, catalog, old.properties), self.reader.extra_roots), self._display)
+        return Table(
+            TableReader(locate(old.asked, catalog, old.properties, old.relocate), self.reader.extra_roots),
+            self._display,
+        )
 
     # -- collections --------------------------------------------------------------------------------------------------
     def resolve(self, snapshot: str | int | None = None) -> Resolved:

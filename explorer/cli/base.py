@@ -84,9 +84,15 @@ def output_option(command: F) -> F:
 
 
 def table_options(command: F) -> F:
-    """TABLE, --catalog, --property, --root, --output."""
+    """TABLE, --catalog, --property, --root, --relocate, --output."""
     for option in (
         output_option,
+        click.option(
+            "--relocate",
+            multiple=True,
+            metavar="OLD=NEW",
+            help="What the metadata says is below OLD was moved, and is below NEW now.",
+        ),
         click.option("--root", "roots", multiple=True, help="Also allow reading below this folder or URI."),
         click.option(
             "--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A catalog or storage property."
@@ -108,15 +114,23 @@ snapshot_option = click.option(
 )
 
 
-def opened(table: str, catalog: str | None, properties: Iterable[str], roots: Iterable[str]) -> explorer.Table:
+def opened(
+    table: str, catalog: str | None, properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]
+) -> explorer.Table:
     """Open TABLE with the common options."""
+    own = _pairs(properties, "--property", "KEY=VALUE")
+    moves = _pairs(relocate, "--relocate", "OLD=NEW")
+    return explorer.open_table(table, catalog, own or None, list(roots), moves)
+
+
+def _pairs(items: Iterable[str], option: str, form: str) -> dict[str, str]:
     pairs = {}
-    for item in properties:
+    for item in items:
         key, separator, value = item.partition("=")
-        if not separator:
-            raise click.BadParameter(f"{item!r} is not KEY=VALUE", param_hint="--property")
+        if not (key and separator):
+            raise click.BadParameter(f"{item!r} is not {form}", param_hint=option)
         pairs[key] = value
-    return explorer.open_table(table, catalog, pairs or None, list(roots))
+    return pairs
 
 
 def emit(data: Any, output: str, text: Callable[[], str]) -> None:

@@ -136,10 +136,11 @@ def _collection_command(
         catalog: str | None,
         properties: tuple[str, ...],
         roots: tuple[str, ...],
+        relocate: tuple[str, ...],
         output: str,
         **options: Any,
     ) -> None:
-        opened_table = opened(table, catalog, properties, roots)
+        opened_table = opened(table, catalog, properties, roots, relocate)
         emit_rows(rows(opened_table, **options), output, columns, opened_table)
         finish(opened_table)
 

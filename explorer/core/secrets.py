@@ -9,7 +9,7 @@ URLs), and credentials that can be told by their form."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 HIDDEN = "(hidden)"
@@ -91,8 +91,10 @@ def metadata_without_secrets(value: Any) -> Any:
     return redacted(value) if isinstance(value, str) else value
 
 
-def redacted(text: str) -> str:
-    """Text without the credentials in it."""
+def redacted(text: str, values: Iterable[str] = ()) -> str:
+    """Text without the credentials in it, and without these values."""
+    for value in sorted(values, key=len, reverse=True):
+        text = text.replace(value, HIDDEN)
 
     def user_info(match: re.Match[str]) -> str:
         scheme, info = match[1], match[2]

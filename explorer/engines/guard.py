@@ -231,7 +231,9 @@ class _Statement:
         if not all(_PLAIN.fullmatch(part) for part in parts):
             raise AccessRefused(f"{name} is no plain table name: files are not read by their paths here")
         if len(parts) < 3 or not is_iceberg_catalog(self.spark, parts[0]):
-            raise AccessRefused(f"this reads {name}: {parts[0]} is no Iceberg catalog that Spark knows")
+            raise AccessRefused(
+                f"this reads {name}: {parts[0]} is no Iceberg catalog that Spark knows; name a version, {name}@main"
+            )
         self.checked.add(self.tables(parts))
 
     def _function(self, parts: tuple[str, ...], known: frozenset[str]) -> None:

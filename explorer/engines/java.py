@@ -21,9 +21,28 @@ PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
     "org.xerial:sqlite-jdbc:3.54.1.0",
 )
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A jar that Iceberg's FileIO of one store needs: its package, and a class that is there where it is already."""
+
+    package: str
+    needed: str
+
+
+BUNDLES = {
+    "aws": Bundle("org.apache.iceberg:iceberg-aws-bundle:1.12.0", "software.amazon.awssdk.services.s3.S3Client"),
+    "gcp": Bundle("org.apache.iceberg:iceberg-gcp-bundle:1.12.0", "com.google.cloud.storage.Storage"),
+    "azure": Bundle(
+        "org.apache.iceberg:iceberg-azure-bundle:1.12.0", "com.azure.storage.file.datalake.DataLakeFileSystemClient"
+    ),
+}
+"""By store; fetched when a table there is first read, those with a digest below."""
 SHA256 = {
     PACKAGES[0]: "3123c3798af642dd537230923548e013ef41cc28b6626e5225808cf5670a0f82",
     PACKAGES[1]: "f8dce420a6016278497f4f0560f65602b9db858de141b541cf91a4644ebe4639",
+    BUNDLES["aws"].package: "dd7e49ffa4ac9b215bed846581991259e3aec9bb2fa08d6cec029c46cd66d957",
 }
 """What a jar must be, to the byte. Jars that a person adds in spark.jars.packages are theirs to trust."""
 

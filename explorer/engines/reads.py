@@ -4,6 +4,8 @@ A table is read by its metadata.json, so what Spark reads is what was opened, wh
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import logging
 import re
 import threading
@@ -16,9 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from explorer.core.secrets import redacted
 from explorer.engines import guard
 from explorer.engines.spark import SparkEngine
+from explorer.engines.tables import Files, load
 from explorer.errors import EngineError, ExplorerError, NotPossible, StatementFailed
+from explorer.io.paths import canonical
 from explorer.progress import Cancelled, Phase, Progress, listener
 
 if TYPE_CHECKING:
@@ -47,12 +52,12 @@ class ReadCancelled(Cancelled):
 @dataclass(frozen=True)
 class Version:
     """One version of one table: its metadata file, and a snapshot id, branch or tag (None: an empty table). `check`
-    returns the canonical path of that file, and raises AccessRefused or UnreadableFile when Spark must not open what
-    the version names."""
+    returns how its files are opened, and raises AccessRefused or UnreadableFile when Spark must not open what the
+    version names."""
 
     metadata_location: str
     version: str | None
-    check: Callable[[], str] = field(compare=False, repr=False)
+    check: Callable[[], Files] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,8 @@ class SparkRead:
     _error: ExplorerError | None = None
     _over: threading.Event = field(default_factory=threading.Event)
     _session: Any = None
+    _secrets: set[str] = field(default_factory=set, repr=False)
+    _opened: list[Any] = field(default_factory=list, repr=False)
 
     @property
     def over(self) -> bool:
@@ -223,7 +230,7 @@ class ReadSession:
             if read._phase == "cancelled":
                 raise ReadCancelled("the read was cancelled")
             read._phase = "planning"
-            frame = _frame(spark, read.request)
+            frame = self._frame(spark, read)
             if read._phase == "cancelled":
                 raise ReadCancelled("the read was cancelled")
             read._phase = "running"
@@ -232,36 +239,51 @@ class ReadSession:
             read._end(rows)
         except ReadCancelled as error:
             read._end(error=error)
+        except StatementFailed as error:
+            read._end(error=type(error)(redacted(str(error), read._secrets)))
         except ExplorerError as error:
             read._end(error=error)
         except Exception as error:  # Spark, py4j and the network raise many kinds
             if read._phase == "cancelled":
                 read._end(error=ReadCancelled("the read was cancelled"))
             else:
-                read._end(error=ReadFailed(explain(error, self.engine.lost)))
+                read._end(error=ReadFailed(redacted(explain(error, self.engine.lost), read._secrets)))
+        finally:
+            with contextlib.suppress(Exception):  # connections to stores; gone where Spark is
+                for io in read._opened:
+                    io.close()
 
+    def _frame(self, spark: SparkSession, read: SparkRead) -> DataFrame:
+        request = read.request
+        if isinstance(request, SqlRequest):
+            checks = {name: self._view(spark, read, name, version) for name, version in request.views.items()}
+            frame = guard.query(spark, request.sql, checks, request.tables)
+        else:
+            frame, _ = self._load(spark, read, request.version)
+            if request.where:
+                frame = guard.condition(spark, frame, request.where)
+            known = [f"`{c.replace('`', '``')}`" for c in (request.columns or frame.columns)]
+            frame = frame.select(*known, *request.metadata_columns)
+        return frame.limit(request.limit) if request.limit is not None else frame
 
-def _frame(spark: SparkSession, request: ReadRequest | SqlRequest) -> DataFrame:
-    if isinstance(request, SqlRequest):
-        for name, version in request.views.items():
-            _load(spark, version).createOrReplaceTempView(name)
-        checks = {name: version.check for name, version in request.views.items()}
-        frame = guard.query(spark, request.sql, checks, request.tables)
-    else:
-        request.version.check()
-        frame = _load(spark, request.version)
-        if request.where:
-            frame = guard.condition(spark, frame, request.where)
-        known = [f"`{c.replace('`', '``')}`" for c in (request.columns or frame.columns)]
-        frame = frame.select(*known, *request.metadata_columns)
-    return frame.limit(request.limit) if request.limit is not None else frame
+    def _load(self, spark: SparkSession, read: SparkRead, version: Version) -> tuple[DataFrame, str]:
+        """The rows of a version whose files may be opened, and the canonical path of its metadata file."""
+        files = version.check()
+        read._secrets |= files.file_io.secrets
+        frame, io = load(self.engine, spark, files, version.version)
+        read._opened.append(io)
+        return frame, canonical(files.metadata_location)
 
+    def _view(self, spark: SparkSession, read: SparkRead, name: str, version: Version) -> Callable[[], str]:
+        """Makes the view of a version once a statement is seen to read it."""
 
-def _load(spark: SparkSession, version: Version) -> DataFrame:
-    reader = spark.read.format("iceberg")
-    if version.version is not None:
-        reader = reader.option("versionAsOf", version.version)
-    return reader.load(version.metadata_location)
+        @functools.cache
+        def made() -> str:
+            frame, location = self._load(spark, read, version)
+            frame.createOrReplaceTempView(name)
+            return location
+
+        return made
 
 
 def _reports(frame: DataFrame) -> list[ScanReport]:
@@ -294,7 +316,7 @@ def _reports(frame: DataFrame) -> list[ScanReport]:
     return reports
 
 
-_FILE = re.compile(r"((?:[a-z0-9]+:)?/[^\s'\",]+\.(?:parquet|avro|orc|puffin|metadata\.json))")
+_FILE = re.compile(r"((?:[a-z][a-z0-9+.-]*:)?[^\s'\",:]*/[^\s'\",]+\.(?:parquet|avro|orc|puffin|metadata\.json))")
 
 
 def failure(error: Exception, lost: bool, what: str = "") -> ExplorerError:

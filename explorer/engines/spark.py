@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from explorer.engines import confine
 from explorer.engines.allowed import FUNCTIONS, TABLE_FUNCTIONS
-from explorer.engines.java import PACKAGES, Java, find_java, resolve_jars, spark_home
+from explorer.engines.java import PACKAGES, SHA256, Bundle, Java, find_java, resolve_jars, spark_home
 from explorer.errors import EngineError
 from explorer.io.home import data_home, private, sandbox_home
 
@@ -44,6 +44,8 @@ _JAVA_OPTIONS = [
             "sun.security.action", "sun.util.calendar",
         )
     ),
+    # for SparkEngine.require
+    "--add-opens=java.base/jdk.internal.loader=ALL-UNNAMED",
     "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
     "-Djdk.reflect.useDirectMethodHandle=false",
     "-Dio.netty.tryReflectionSetAccessible=true",
@@ -140,6 +142,7 @@ class SparkEngine:
         self._session: SparkSession | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._jars = threading.Lock()
         self._listeners: list[Callable[[SparkState], None]] = []
         self.state = SparkState("stopped")
 
@@ -197,6 +200,30 @@ class SparkEngine:
                 registry.dropFunction(identifier(name))
         return session
 
+    def require(self, bundle: Bundle) -> None:
+        """Have a bundle's classes in the JVM, which goes on running: its jar is fetched once, and put on the class path
+        as Java agents do it (ADR 13). Raises EngineError with the fix when the jar cannot be had."""
+        session = self.session()
+        with self._jars:
+            loader = session._jvm.java.lang.ClassLoader.getSystemClassLoader()  # type: ignore[union-attr]
+            if _has_class(loader, bundle.needed):
+                return
+            if bundle.package not in SHA256:
+                raise EngineError(
+                    f"Spark needs {bundle.package} for this store, and it is not among the jars fetched unasked:"
+                    f' put {{"spark.jars.packages": "{bundle.package}"}} into {data_home() / "spark.json"}'
+                )
+            state = self.state
+            self._enter("ready", f"fetching {bundle.package}, once")
+            try:
+                [jar] = resolve_jars(find_java(), (bundle.package,), self._settings.get("spark.jars.ivySettings"))
+            finally:
+                if self.state.phase == "ready":  # and not restarted meanwhile
+                    self._enter(state.phase, state.detail)
+            _append(session, loader, str(jar))
+            if not self._settings["spark.master"].startswith("local"):
+                session.sparkContext._jsc.addJar(str(jar))  # to the executors
+
     def stop(self) -> None:
         """Stop the session; the JVM itself ends with this process."""
         with self._lock:
@@ -237,6 +264,29 @@ class SparkEngine:
 def shared_engine() -> SparkEngine:
     """The engine of this process with the default settings: one JVM, which all sessions of a server share."""
     return SparkEngine()
+
+
+def _has_class(loader: Any, name: str) -> bool:
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        loader.loadClass(name)
+    except Py4JJavaError:
+        return False
+    return True
+
+
+def _append(session: SparkSession, loader: Any, jar: str) -> None:
+    """Append a jar to the class path. Iceberg's classes came from there, so they see no class of a loader below it,
+    where `ADD JAR` puts jars. java.lang.instrument names this method, which a system class loader has for it."""
+    (method,) = (
+        m for m in loader.getClass().getDeclaredMethods() if m.getName() == "appendToClassPathForInstrumentation"
+    )
+    method.setAccessible(True)
+    jvm, gateway = session._jvm, session.sparkContext._gateway
+    arguments = gateway.new_array(jvm.java.lang.Object, 1)  # type: ignore[union-attr]
+    arguments[0] = jar
+    method.invoke(loader, arguments)
 
 
 def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sandbox: Path) -> SparkSession:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from explorer.errors import TableNotFound, UnreadableFile
 from explorer.io import budget, catalogs
 from explorer.io.metadata import parse_metadata
-from explorer.io.paths import canonical, local_path
+from explorer.io.paths import canonical, local_path, relocated, spelled
 from explorer.io.storage import Storage
 
 SAME_VERSION = 50
@@ -23,7 +23,8 @@ METADATA_NAME = re.compile(r"^(?:v(\d+)|(\d+)-[0-9a-fA-F-]+|.*?)(\.gz)?\.metadat
 class Location:
     """Where a table was found. `reason` says in words why this metadata file was chosen; `catalog` and `identifier`
     are None for a table opened by path; `properties` are the user's own, `given` those that the catalog's server adds
-    for storage; `asked` is what was looked for, so that it can be looked for again."""
+    for storage; `relocate` are the moves that the user knows of, (place that metadata names, where it is now); `asked`
+    is what was looked for, so that it can be looked for again."""
 
     name: str
     metadata_location: str
@@ -33,6 +34,7 @@ class Location:
     properties: Mapping[str, str] | None = field(default=None, repr=False)
     given: Mapping[str, str] = field(default_factory=dict, repr=False)
     asked: str = ""
+    relocate: tuple[tuple[str, str], ...] = ()
 
     def renewed(self) -> Mapping[str, str]:
         """What the catalog's server gives now: credentials that it vends expire. Raises TableNotFound."""
@@ -47,13 +49,29 @@ def metadata_version(path: str) -> int | None:
     return int(match.group(1) or match.group(2)) if match and (match.group(1) or match.group(2)) else None
 
 
-def locate(table: str, catalog: str | None = None, properties: Mapping[str, str] | None = None) -> Location:
-    """Find a table. Raises TableNotFound, saying what was looked for and what is there instead."""
+def locate(
+    table: str,
+    catalog: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    relocate: Iterable[tuple[str, str]] = (),
+) -> Location:
+    """Find a table. `relocate` are (old place, new place), the longest of which counts: a catalog's pointer into an old
+    place is followed to the new one. Raises TableNotFound, saying what was looked for and what is there instead."""
+    moves = tuple(sorted(map(_move, relocate), key=lambda move: -len(move[0])))
     if not _is_path(table):
-        return replace(_by_name(table, catalog, properties), asked=table)
+        named = _by_name(table, catalog, properties)
+        return replace(named, metadata_location=relocated(named.metadata_location, moves), asked=table, relocate=moves)
     if catalog is not None:  # a path in its storage
         properties = catalogs.properties_of(catalog, properties)
-    return replace(_by_path(table, properties or {}), asked=table)
+    return replace(_by_path(table, properties or {}), asked=table, relocate=moves)
+
+
+def _move(pair: tuple[str, str]) -> tuple[str, str]:
+    old, new = pair
+    if not old or not new:
+        raise TableNotFound(f"{old!r} was moved to {new!r}: both must name a place")
+    local = local_path(new)
+    return spelled(old), new.rstrip("/") if local is None else os.path.abspath(local)
 
 
 def _is_path(table: str) -> bool:

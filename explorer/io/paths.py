@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 from explorer.errors import UnreadableFile
 
@@ -21,11 +22,19 @@ DOTS = re.compile(r"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 
 def local_path(path: str) -> str | None:
     """The local file system path of a plain path or file: URI; None for object storage. Nothing in it is decoded, and
-    `?` and `#` are letters like others, as they are for Iceberg's own readers."""
+    `?` and `#` are letters like others, as they are for Iceberg's own readers. A file: URI with a host is nowhere, and
+    left as it is: `canonical` refuses it."""
     if path.startswith("file:"):
         rest = path.removeprefix("file:")
-        return "/" + rest[2:].partition("/")[2] if rest.startswith("//") else rest
+        if not rest.startswith("//"):
+            return rest
+        host, _, inner = rest[2:].partition("/")
+        return f"/{inner}" if host in ("", "localhost") else path
     return None if _SCHEME.match(path) else path
+
+
+def _names_a_host(path: str) -> bool:
+    return path.startswith("file:") and local_path(path) == path
 
 
 def canonical(path: str) -> str:
@@ -36,6 +45,8 @@ def canonical(path: str) -> str:
     local = local_path(path)
     if not path or local == "" or "\0" in (path if local is None else local):
         raise UnreadableFile(path, "is no path: it is empty, or has a NUL byte")
+    if _names_a_host(path):
+        raise UnreadableFile(path, "names a host before its path: only file:///… is of this machine")
     try:
         if local is not None:
             return os.path.realpath(local)
@@ -46,6 +57,26 @@ def canonical(path: str) -> str:
     # A key may begin with a slash: it is in no folder that does not.
     folded = f"/{inner}" if inner.startswith("/") else os.path.normpath("/" + inner)
     return f"{SAME_STORE.get(scheme.lower(), scheme.lower())}://{authority}{folded}"
+
+
+def spelled(path: str) -> str:
+    """One way to write what a path says, without a look at the disk: `file:///x`, `file:/x` and `/x` are one, `./x` and
+    `x`, and a store by its names."""
+    local = local_path(path)
+    if local is None or _names_a_host(path):
+        scheme, _, rest = path.partition(":")
+        return f"{SAME_STORE.get(scheme.lower(), scheme.lower())}:{rest}".rstrip("/")
+    return re.sub(r"^(?:\./)+", "", re.sub("/{2,}", "/", local)).rstrip("/")
+
+
+def relocated(path: str, moved: Sequence[tuple[str, str]]) -> str:
+    """A path in the first old place that it is in, taken to the new one; else as it is. `moved` are (old, as `spelled`
+    writes it; new)."""
+    here = spelled(path) if moved else ""
+    for old, new in moved:
+        if here == old or here.startswith(f"{old}/"):
+            return new.rstrip("/") + here[len(old) :]
+    return path
 
 
 def split_store(path: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from explorer.errors import NotFoundInTable, NotNow, UnreadableFile
 from explorer.io import avro, budget, cache, manifests, parquet, places, puffin
 from explorer.io.locate import Location
 from explorer.io.metadata import parse_metadata
-from explorer.io.paths import canonical, local_path
+from explorer.io.paths import local_path
 from explorer.io.storage import Storage
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -65,13 +65,6 @@ def _bytes(read: Entries) -> int:
     return 1000 if read.value is None else int(read.value.nbytes) + 1000
 
 
-def _same_place(one: str, other: str) -> bool:
-    try:
-        return canonical(one) == canonical(other)
-    except UnreadableFile:
-        return False
-
-
 def _unreadable(error: UnreadableFile) -> Entries:
     problem = Problem(error.path, error.cause, unaffected="other manifests are not affected")
     return Read(None, (problem,), not isinstance(error, NotNow))
@@ -97,27 +90,13 @@ class TableReader:
     def __init__(self, location: Location, roots: Sequence[str] = ()) -> None:
         self.location = location
         self.extra_roots = tuple(roots)
-        path, here = location.metadata_location, places.table_folder(location.metadata_location)
-        own = places.own_folders(path)
+        path = location.metadata_location
         keys = (location.properties, location.given, location.renewed)
         first = Storage([places.metadata_folder(path), *roots], *keys)
         self.metadata, problems = read_metadata(first, path)
-        stated, moved = self.metadata.location, None
-        if not stated or _same_place(stated, here):
-            pass
-        elif location.catalog is not None:
-            if places.location_is_own(stated, path, location.properties or {}):
-                own.append(stated)
-            else:
-                cause = f"the table says it lives at {stated}, which is no folder of its own: nothing is read there"
-                fix = "add it as a root if its files are to be read"
-                problems.append(Problem(path, cause, "/location", fix, "warning"))
-        else:
-            moved = (stated, here)
-            cause = f"opened from {here}, but the table says it lives at {stated}: copied or edited"
-            problems.append(Problem(path, cause, "/location", "paths below it are read from the copy", "info"))
-        self.problems = tuple(problems)
-        self.storage = Storage([*own, *roots], *keys, moved=moved)
+        where = places.whereabouts(self.metadata, location)
+        self.problems = (*problems, *where.problems)
+        self.storage = Storage([*where.folders, *roots], *keys, moved=where.moved, refused=where.refused)
         self._lock = threading.Lock()
         self._lists: LRUCache[int, Listed] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
         self._entries: LRUCache[tuple[str, bool], Entries] = LRUCache(MEMORY_BYTES, getsizeof=_bytes)

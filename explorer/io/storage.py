@@ -8,7 +8,6 @@ copy."""
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import stat
@@ -18,24 +17,22 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlparse
 
 from cachetools import TTLCache
-from pyiceberg.io import FileIO, load_file_io
+from pyiceberg.io import FileIO
 
 from explorer.errors import AccessRefused, ExplorerError, NotNow, OutsideRoots, UnreadableFile
 from explorer.io import budget, cache
-from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path
+from explorer.io.access import Access
+from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path, relocated, spelled
 from explorer.io.stores import (
     IN_FLIGHT,
-    combined,
     explained,
+    infos,
     names_in,
-    plain_key,
     refused,
     requests,
-    split_uri,
-    store_of,
+    times_in,
 )
 from explorer.progress import listener, steps
 
@@ -53,38 +50,10 @@ FOLDERS = 1000
 """Folders whose links are remembered as resolved."""
 
 
-class _Access:
-    """How stores are opened with what was given last; another takes its place when that is renewed."""
-
-    def __init__(self, own: Mapping[str, str], given: Mapping[str, str]) -> None:
-        self.given = given
-        self.properties = combined(own, given)
-        self._file_ios: dict[str, FileIO] = {}
-        self._stores: dict[str, ObjectStore | None] = {}
-        outer = {k: v for k, v in os.environ.items() if k.startswith(("AWS_", "GOOGLE_", "AZURE_"))}
-        outer.pop("AWS_SESSION_TOKEN", None)  # one account, for an hour
-        said = (sorted(own.items()), sorted(outer.items()), given.get("s3.endpoint"))
-        self.identity = hashlib.blake2b(repr(said).encode(), digest_size=16).hexdigest()
-
-    def file_io(self, path: str) -> FileIO:
-        """pyiceberg's, for a URI."""
-        scheme = urlparse(path).scheme
-        if scheme not in self._file_ios:
-            self._file_ios[scheme] = load_file_io(self.properties, path)
-        return self._file_ios[scheme]
-
-    def store(self, resolved: str) -> tuple[ObjectStore | None, str]:
-        """The store that reads a URI, and the key there; None where FileIO does."""
-        scheme, bucket, key = split_uri(resolved)
-        name = f"{scheme}://{bucket}"
-        if name not in self._stores:
-            self._stores[name] = store_of(resolved, self.properties)
-        return self._stores[name] if plain_key(key) else None, key
-
-
 class Storage:
     """Reads files below `roots`. `properties` are the user's, `given` what a catalog's server adds, which `renew` asks
-    for anew when they are refused. `moved` is (location in the metadata, folder it was copied to), when they differ."""
+    for anew when they are refused. `moved` are (place in the metadata, where it is looked up instead), the first of
+    which wins. `refused` are (what in the metadata names it, folder) of places that may not be read, to say so."""
 
     def __init__(
         self,
@@ -93,12 +62,14 @@ class Storage:
         given: Mapping[str, str] | None = None,
         renew: Callable[[], Mapping[str, str]] = dict,
         *,
-        moved: tuple[str, str] | None = None,
+        moved: Sequence[tuple[str, str]] = (),
+        refused: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.roots = [canonical(root) for root in roots]
-        self.moved = moved
+        self._refused = [(name, spelled(folder)) for name, folder in refused]
+        self.moved = tuple((spelled(old), new) for old, new in moved)
         self._own, self._renew = dict(properties or {}), renew
-        self._access = _Access(self._own, dict(given or {}))
+        self._access = Access(self._own, dict(given or {}))
         self._asked_anew = float("-inf")
         self._renewing = threading.Lock()
         self._folders: dict[str, str] = {}
@@ -112,14 +83,14 @@ class Storage:
         environment name them, and the endpoint that a catalog gave. A digest."""
         return self._access.identity
 
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """What stores are opened with now: secrets, never to be shown."""
+        return self._access.properties
+
     def resolve(self, path: str) -> str:
-        """Where a path of the metadata is really looked up; differs from `path` only in a copied table."""
-        if self.moved:
-            old, new = self.moved
-            for spelling in (old, old.removeprefix("file://"), old.removeprefix("file:")):
-                if spelling and below(path, spelling):
-                    return new.rstrip("/") + path[len(spelling.rstrip("/")) :]
-        return path
+        """Where a path of the metadata is really looked up; differs from `path` only in a table that was moved."""
+        return relocated(path, self.moved)
 
     def canonical(self, path: str) -> str:
         """`canonical`, with the folders of local files resolved once: what is opened later passes through no link."""
@@ -154,16 +125,19 @@ class Storage:
         """(the path looked up, its canonical form, the root it is below)."""
         if not isinstance(path, str):
             raise UnreadableFile(repr(path)[:100], "is no path")
-        if DOTS.search(path):  # one reader follows links first, another folds `..` first
+        if DOTS.search(path.removeprefix("./")):  # one reader follows links first, another folds `..` first
             raise OutsideRoots(path, "has `.` or `..` in it, which readers take in different ways: it was not opened")
         resolved = self.resolve(path)
         real = self.canonical(resolved)
         for root in self.roots:
             if below(real, root):
                 return resolved, real, root
-        roots = ", ".join(self.roots)
+        fix = "add a root to allow more, or say with --relocate OLD=NEW where it is now"
+        for name, folder in self._refused:
+            if below(spelled(resolved), folder):
+                fix = f"the table names {folder} as its {name}: add that as a root (--root) if you trust it"
         raise OutsideRoots(
-            path, f"outside the table's folder, so it was not opened (allowed: {roots}; add a root to allow more)"
+            path, f"outside the table's folder, so it was not opened (allowed: {', '.join(self.roots)}; {fix})"
         )
 
     def read(self, path: str, offset: int = 0, length: int | None = None, limit: int = budget.DATA) -> bytes:
@@ -229,7 +203,7 @@ class Storage:
                 return self._ask(path, resolved, get, read, again=False)
             raise NotNow(path, f"cannot be read: {explained(error, resolved, access.properties)}") from error
 
-    def _renewed(self, before: _Access) -> bool:
+    def _renewed(self, before: Access) -> bool:
         """Whether there are other credentials now than those before. The catalog is asked once in a while: files may be
         forbidden to any."""
         if not before.given:
@@ -240,7 +214,7 @@ class Storage:
                 with contextlib.suppress(ExplorerError):
                     given = dict(self._renew())
                     if given and given != before.given:
-                        self._access = _Access(self._own, given)
+                        self._access = Access(self._own, given)
             return self._access is not before
 
     def kept(self, path: str, length: int | None = None, limit: int = budget.DATA) -> bytes:
@@ -334,15 +308,25 @@ class Storage:
         resolved, _, _ = self._checked(folder)
 
         def listed(_: FileIO) -> list[str]:
-            from pyarrow.fs import FileSelector
-            from pyiceberg.io.pyarrow import PyArrowFileIO
-
-            properties = self._access.properties
-            storage = PyArrowFileIO(properties)
-            scheme, netloc, place = storage.parse_location(resolved, properties)
-            return [i.base_name for i in storage.fs_by_scheme(scheme, netloc).get_file_info(FileSelector(place))]
+            return [info.base_name for info, _ in infos(resolved, self._access.properties)]
 
         return self._ask(folder, resolved, names_in, listed)
+
+    def changed(self, folder: str) -> dict[str, float]:
+        """The files of a store at any depth below a folder, by URI, and when each was last written, in seconds since
+        1970. Raises as `read` does."""
+        resolved, _, _ = self._checked(folder)
+        top = resolved.rstrip("/")
+
+        def written(_: FileIO) -> dict[str, float]:
+            listed = infos(resolved, self._access.properties, recursive=True)
+            return {top + rest: info.mtime_ns / 1e9 for info, rest in listed if info.is_file}
+
+        told = self._ask(
+            folder, resolved, lambda store, key: {top + rest: at for rest, at in times_in(store, key).items()}, written
+        )
+        budget.within(len(told), budget.NAMES, folder, "files below it")
+        return told
 
     def sizes(self, paths: Sequence[str]) -> list[int | None]:
         """The size of each file, those of stores asked for together; None where it cannot be told."""

@@ -7,7 +7,7 @@ import functools
 import importlib.util
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from explorer.core.secrets import redacted
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
+    from pyarrow.fs import FileInfo
 
 CONNECT_S, READ_S, WHOLE_S, RETRY_S, RETRIES = 5.0, 20.0, 300.0, 60.0, 5
 """How long a connection, a silence, and one file may take; how long, and how often, it is tried again."""
@@ -143,6 +144,27 @@ def names_in(store: ObjectStore, prefix: str) -> list[str]:
     """The names of the files in a folder, not of those in folders below it."""
     listed = store.list_with_delimiter(f"{prefix.rstrip('/')}/")
     return [str(item["path"]).rsplit("/", 1)[-1] for item in listed["objects"]]
+
+
+def times_in(store: ObjectStore, prefix: str) -> dict[str, float]:
+    """The files at any depth below a folder: what stands after it in their keys, and when they were written."""
+    start = len(prefix.rstrip("/"))
+    return {
+        str(item["path"])[start:]: item["last_modified"].timestamp()
+        for batch in store.list(f"{prefix[:start]}/")
+        for item in batch
+    }
+
+
+def infos(uri: str, properties: Mapping[str, str], recursive: bool = False) -> Iterator[tuple[FileInfo, str]]:
+    """What pyarrow says is in a folder, and what stands after the folder in its path."""
+    from pyarrow.fs import FileSelector
+    from pyiceberg.io.pyarrow import PyArrowFileIO
+
+    scheme, netloc, place = PyArrowFileIO.parse_location(uri, dict(properties))
+    files = PyArrowFileIO(dict(properties)).fs_by_scheme(scheme, netloc)
+    for info in files.get_file_info(FileSelector(place, recursive=recursive)):
+        yield info, info.path[len(place.rstrip("/")) :]
 
 
 def _first(properties: Mapping[str, str], names: tuple[str, ...]) -> str | None:

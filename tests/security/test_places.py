@@ -14,7 +14,7 @@ import explorer
 from explorer.errors import AccessRefused, OutsideRoots, TableNotFound, UnreadableFile
 from explorer.io import cache, catalogs, configuration, home, isolated
 from explorer.io.locate import Location
-from explorer.io.paths import below, canonical
+from explorer.io.paths import below, canonical, relocated, spelled
 from explorer.io.places import location_is_own, own_folders
 from explorer.io.reader import TableReader
 from explorer.io.storage import Storage
@@ -331,3 +331,90 @@ def test_half_a_character_in_a_name_is_told(tmp_path: Path) -> None:
     for act in (storage.read, storage.size):
         with pytest.raises(UnreadableFile, match="UnicodeEncodeError"):
             act(f"{tmp_path}/\ud800")
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        ["file:///x/y", "file:/x/y", "/x/y", "/x//y/", "file://localhost/x/y", "//x/y"],
+        ["./x/y", "x/y", "././x/y/", "file:x/y", ".//x//y"],
+        ["s3://b/x", "s3a://b/x", "s3n://b/x", "S3://b/x/"],
+        ["abfss://c@a/x", "wasbs://c@a/x"],
+        ["file://data/x"],
+        ["s3://b//x"],
+    ],
+)
+def test_spellings_of_one_place_are_one_place(spellings: list[str]) -> None:
+    assert len({spelled(spelling) for spelling in spellings}) == 1
+    moved = [(spelled(spellings[0]), "/new")]
+    for spelling in spellings:
+        assert relocated(f"{spelling.rstrip('/')}/a b%20", moved) == "/new/a b%20"
+        assert relocated(spelling, moved) == "/new"
+    for other in ("/x/yz", "x/yz", "/elsewhere", "s3://c/x", "gs://b/x", "/data/x", "data/x", "s3://b/x2"):
+        assert relocated(other, moved) == other
+
+
+def test_a_host_before_a_path_is_not_cut_off(table: Path) -> None:
+    with pytest.raises(UnreadableFile, match="names a host"):
+        canonical("file://data/persistent/t")
+    with pytest.raises(UnreadableFile, match="names a host"):
+        Storage([str(table)]).check(f"file://host{table}/data/x.parquet")
+
+
+@pytest.mark.parametrize("name", ["write.data.path", "write.metadata.path", "write.object-storage.path"])
+def test_where_a_table_says_it_writes_is_read_below_the_warehouse_only(table: Path, name: str) -> None:
+    def named(folder: str) -> None:
+        edit_metadata(table, lambda data: data.update(properties={name: folder}))
+
+    house = {"warehouse": "s3://bucket/house"}
+    named("s3a://bucket/house/objects")
+    assert by_catalog(table, **house).storage.roots[1:] == ["s3://bucket/house/objects"]
+    for folder in (
+        "s3://bucket/house",
+        "s3://bucket",
+        "s3://bucket/houses/x",
+        "s3://",
+        "/",
+        "/etc",
+        "..",
+        "/etc/ssl",
+        "x",
+    ):
+        named(folder)
+        for reader in (by_catalog(table, **house), by_catalog(table), by_catalog(table, warehouse="/")):
+            assert reader.storage.roots == [str(table)]
+        by_path = explorer.open_table(str(table)).reader
+        assert by_path.storage.roots == [str(table)]
+    named("s3://bucket/elsewhere")
+    for reader in (by_catalog(table, **house), explorer.open_table(str(table)).reader):
+        with pytest.raises(OutsideRoots, match=rf"names s3://bucket/elsewhere as its {name}: .*--root"):
+            reader.storage.check("s3://bucket/elsewhere/f.parquet")
+    allowed = explorer.open_table(str(table), roots=["s3://bucket/elsewhere"]).reader
+    assert allowed.storage.check("s3://bucket/elsewhere/f.parquet")
+
+
+def test_metadata_kept_apart_is_no_copy(table: Path) -> None:
+    edit_metadata(
+        table,
+        lambda data: data.update(location="/srv/house/t", properties={"write.metadata.path": f"{table}/metadata"}),
+    )
+    opened = explorer.open_table(str(table))
+    assert "keeps its metadata here" in opened.problems[0].cause
+    with pytest.raises(OutsideRoots, match="as its location"):
+        opened.reader.storage.check("/srv/house/t/data/x.parquet")
+
+
+def test_a_move_opens_the_new_place_and_no_other(table: Path, tmp_path: Path) -> None:
+    where = explorer.open_table(
+        str(table), relocate={"/": str(tmp_path / "b"), "s3://x/long/er": "/c", "s3://x/long": "/d"}
+    )
+    storage = where.reader.storage
+    assert storage.check("s3a://x/long/er/f") == "/c/f"
+    assert storage.check("s3://x/long/f") == "/d/f"
+    assert storage.check("/etc/passwd") == str(tmp_path / "b/etc/passwd")
+    for path in ("s3://x/other", "s3://x/long/../f", "s3://x/longer"):
+        with pytest.raises(OutsideRoots):
+            storage.check(path)
+    for pair in ({"": "/x"}, {"/x": ""}):
+        with pytest.raises(TableNotFound, match="must name a place"):
+            explorer.open_table(str(table), relocate=pair)

@@ -8,11 +8,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from pyiceberg.io import load_file_io
 from tornado.httputil import HTTPServerRequest
 
 import explorer
 from explorer.errors import UnreadableFile
 from explorer.io.storage import Storage
+from explorer.maintenance import preview
 from explorer.progress import Cancelled, Watch
 from explorer.views.changes import diff_object
 from tests.servers.conftest import COMMITS, Store
@@ -158,6 +160,20 @@ def test_parts_of_files(store: Store) -> None:
     assert store.proxy.requests == 5
     with pytest.raises(UnreadableFile, match="does not exist"):
         storage.read("s3://warehouse/wh/db/t/metadata/nothing.json")
+
+
+def test_orphans_in_a_store(store: Store) -> None:
+    table = opened(store)
+    assert preview(table, "remove-orphans").files == ()
+    stray = f"{store.metadata.rpartition('/metadata/')[0]}/data/region=é &%20+/stray.parquet"
+    pyarrow = load_file_io(store.properties(endpoint=store.direct), stray)
+    with pyarrow.new_output(stray).create() as file:
+        file.write(b"left behind")
+    try:
+        for others in ({}, {"resolve_region": "true"}):  # with the second, pyarrow lists it
+            assert preview(opened(store, **others), "remove-orphans").files == (stray,)
+    finally:
+        pyarrow.delete(stray)
 
 
 def test_a_uri_with_a_catalogs_properties(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -98,7 +99,7 @@ def test_an_unreadable_metadata_file_is_1(tmp_path: Path) -> None:
 
 
 ROOT = Path(__file__).parents[2]
-COMMON = {"--output", "--catalog", "--property", "--root", "--snapshot"}
+COMMON = {"--output", "--catalog", "--property", "--root", "--relocate", "--snapshot"}
 """Options that docs/cli.md tells of once, for all commands; `--snapshot` in its rows is `-s`."""
 
 
@@ -133,6 +134,22 @@ def test_every_option_is_documented_and_nothing_else() -> None:
         missing = {o for o in options - told if o.startswith("--")} - COMMON
         assert missing <= ({"--allow-writes"} if name in ("maintain", "undo", "observe") else set()), name
         assert ("-s" in options) == ("[-s" in row), name
+
+
+def test_places_that_moved_are_given_as_pairs(table: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(table, copy)
+    shutil.move(copy / "data", tmp_path / "elsewhere")
+    data = str(next((tmp_path / "elsewhere").glob("*.parquet")).name)
+    lost = run("file-rows", str(copy), data)
+    assert lost.exit_code == 1
+    assert f"looked for at {copy}/data/{data}" in lost.output
+    told = run("file-rows", str(copy), data, "--relocate", f"file://{table}/data={tmp_path}/elsewhere", "-o", "json")
+    assert (told.exit_code, len(json.loads(told.stdout))) == (0, 2)
+    for wrong in ("x", "=y", "=", "x="):
+        refused = run("show", str(copy), "--relocate", wrong)
+        assert refused.exit_code in (1, 2)
+        assert "OLD=NEW" in refused.output or "must name a place" in refused.output
 
 
 def test_secrets_are_not_printed(tmp_path: Path) -> None:

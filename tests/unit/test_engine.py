@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from explorer.engines import java
+from explorer.engines.reads import explain
 from explorer.engines.spark import SparkEngine, settings
 from explorer.errors import EngineError
 
@@ -79,8 +80,8 @@ def test_a_failed_start_is_a_state_and_an_error(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_jar_that_is_not_the_one_that_is_pinned_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
-    assert set(java.SHA256) == set(java.PACKAGES)
-    for package in java.PACKAGES:
+    assert set(java.SHA256) == {*java.PACKAGES, java.BUNDLES["aws"].package}
+    for package in java.SHA256:
         group, artifact, version = package.split(":")
         jar = tmp_path / "jars" / f"{group}_{artifact}-{version}.jar"
         jar.parent.mkdir(exist_ok=True)
@@ -95,3 +96,11 @@ def test_loopback_is_asked_who_is_there_and_reads_no_pages() -> None:
     assert chosen["spark.hadoop.fs.http.impl"] == "none"
     assert chosen["spark.sql.variable.substitute"] == "false"
     assert "spark.authenticate" not in settings(master="spark://elsewhere:7077")  # its master has the secret
+
+
+@pytest.mark.parametrize(
+    "path", ["data/persistent/t/x.parquet", "/t/x.parquet", "s3://b/t/x.parquet", "file:/t/x.avro"]
+)
+def test_an_error_names_a_path_whole(path: str) -> None:
+    told = explain(RuntimeError(f"java.io.FileNotFoundException: File {path} does not exist"), False)
+    assert told == f"{path}: the file does not exist"

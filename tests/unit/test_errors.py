@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer import cli, errors, maintenance
+from explorer import cli, errors
 from explorer.engines import java
 from explorer.engines.reads import LOST, failure
-from explorer.io.home import HOME_VARIABLE
-from tests.unit.small import make_table
 
 KINDS = {name: kind for name, kind in vars(errors).items() if inspect.isclass(kind)}
 
@@ -53,14 +51,3 @@ def test_no_java_is_an_engine_error(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr(java, "_version", lambda command: None)
     with pytest.raises(errors.EngineError, match="none was found"):
         java.find_java()
-
-
-def test_orphans_of_a_store_are_not_supported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
-    import explorer
-
-    table = explorer.open_table(str(make_table(tmp_path)))
-    object.__setattr__(table.metadata, "location", "s3://bucket/t")
-    table.reader.storage.roots.append("s3://bucket/t")
-    with pytest.raises(errors.NotSupported, match="local folders only"):
-        maintenance.orphans(table)
