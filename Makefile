@@ -14,7 +14,7 @@ test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark 
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 quick: $(STAMP) lint  ## under a minute: what needs neither Spark nor a browser
-	$(BIN)/python -m pytest -q tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py
 
 test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, those that are here; the first run installs them
 	$(BIN)/python -m tests.pythons
