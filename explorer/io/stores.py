@@ -40,6 +40,10 @@ LEFT = (
 """With one of these, pyiceberg's FileIO reads: it knows how."""
 
 
+EXTRAS = {"adlfs": "azure", "gcsfs": "gcs", "s3fs": "s3", "boto3": "s3"}
+"""By the module that a FileIO of pyiceberg's asks for, what of this package brings one that reads."""
+
+
 @functools.cache
 def requests() -> ThreadPoolExecutor:
     """The threads that wait for stores. Each question has at most IN_FLIGHT requests waiting here, so nobody waits
@@ -187,6 +191,8 @@ def refused(error: Exception) -> bool:
 
 def explained(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
     """What a store's client says, in a line without its inner workings, and what can be set where it took too long."""
+    if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
+        return f"a package is missing: pip install 'iceberg-metadata-explorer[{EXTRAS[error.name]}]'"
     text = re.split(r"\n|Debug source", str(error))[0].strip()
     kind = type(error).__name__
     words = redacted(f"{kind}: {text}")[:500]
