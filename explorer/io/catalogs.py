@@ -4,7 +4,7 @@ Read-only."""
 from __future__ import annotations
 
 import contextlib
-import itertools
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -144,17 +144,28 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
             )
         return Pointer(location, getattr(catalog, "given", {}))
     except (NoSuchTableError, NoSuchNamespaceError) as error:
-        near: list[str] = []
-        with contextlib.suppress(TableNotFound):  # who may load a table may not always list them
-            near += (table.identifier for table in itertools.islice(_listed(catalog, name), NEAR))
-        there = f"; it has: {', '.join(near)}" if near else ""
-        raise TableNotFound(f"no table {identifier!r} in catalog {name!r}{there}") from error
+        raise TableNotFound(f"no table {identifier!r} in catalog {name!r}{_near(catalog, name, identifier)}") from error
     except ExplorerError:
         raise
     except Exception as error:
         raise TableNotFound(
             f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error)}"
         ) from error
+
+
+def _near(catalog: Catalog, name: str, identifier: str) -> str:
+    """What else one may have meant: tables of the same namespace, the most alike first, or else the namespaces there
+    are. A catalog is not listed for a slip of the pen."""
+    namespace = tuple(identifier.split(".")[:-1])
+    names: list[str] = []
+    with contextlib.suppress(TableNotFound), _listing(name):  # who may load a table may not always list them
+        names = [table.identifier for table in _tables(catalog, name, namespace)]
+    if names:
+        alike = difflib.get_close_matches(identifier, names, NEAR)
+        return f"; it has: {', '.join([*alike, *(n for n in names if n not in alike)][:NEAR])}"
+    with contextlib.suppress(TableNotFound), _listing(name):
+        names = [".".join(space) for space in sorted(catalog.list_namespaces())]
+    return f"; its namespaces: {', '.join(names[:NEAR])}" if names else ""
 
 
 def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Iterator[CatalogTable]:

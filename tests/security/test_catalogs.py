@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
@@ -26,6 +27,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self) -> None:
         self.config: dict[str, Any] = {"defaults": {}, "overrides": {}}
         self.table: dict[str, Any] | None = None
+        self.lists: Callable[[str, dict[str, str]], Any] = lambda path, query: None
         self.asked: list[str] = []
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
@@ -37,12 +39,15 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         self.server.asked.append(f"{self.path} {self.headers} {body}")
+        url = urlsplit(self.path)
         if self.path.startswith("/v1/config"):
             self.answer(200, self.server.config)
         elif "oauth" in self.path:
             self.answer(200, {"access_token": "t", "token_type": "bearer", "expires_in": 60})
         elif self.path.endswith("/tables/t") and self.server.table is not None:
             self.answer(200, self.server.table)
+        elif (listed := self.server.lists(url.path, dict(parse_qsl(url.query)))) is not None:
+            self.answer(200, listed)
         else:
             self.answer(404, {"error": {"message": "not here", "type": "NoSuchTableException", "code": 404}})
 
@@ -134,3 +139,48 @@ def test_other_accounts_of_the_environment_have_other_cached_files(monkeypatch: 
         seen.add(Storage([]).identity)
     seen.add(Storage([], {}, {"s3.endpoint": "http://y"}).identity)
     assert len(seen) == 4
+
+
+def test_requests_are_signed_with_ones_own_keys(servers: tuple[Server, Server]) -> None:
+    server, _ = servers
+    keys = {"client.access-key-id": "AKIDMINE", "client.secret-access-key": "hush"}
+    signing = {"rest.sigv4-enabled": "true", "rest.signing-region": "eu-west-1", "rest.signing-name": "glue"}
+    with pytest.raises(TableNotFound, match="no table"):
+        catalogs.pointer("mine", "db.t", {"type": "rest", "uri": server.url, **keys, **signing})
+    assert len(server.asked) > 1
+    for request in server.asked:
+        assert "AWS4-HMAC-SHA256 Credential=AKIDMINE/" in request
+        assert "/eu-west-1/glue/aws4_request" in request
+        assert "hush" not in request
+
+
+def test_namespaces_are_nested_and_come_in_pages(servers: tuple[Server, Server]) -> None:
+    server, _ = servers
+    pages = {"": ([["a"], ["b"]], "2"), "2": ([["c"]], None)}
+    spaces = {"a": [["a", "inner"]]}
+    tables = {"c": {"": (["t1", "t2"], "next"), "next": (["t3"], None)}, "a\x1finner": {"": (["deep"], None)}}
+
+    def lists(path: str, query: dict[str, str]) -> Any:
+        token = query.get("pageToken", "")
+        if path == "/v1/namespaces" and "parent" in query:
+            return {"namespaces": spaces.get(query["parent"], [])}
+        if path == "/v1/namespaces":
+            listed, following = pages[token]
+            return {"namespaces": listed, "next-page-token": following}
+        if path.endswith("/tables"):
+            space = unquote(path.split("/")[3])
+            names, following = tables.get(space, {"": ([], None)})[token]
+            named = [{"namespace": space.split("\x1f"), "name": name} for name in names]
+            return {"identifiers": named, "next-page-token": following}
+        return None
+
+    server.lists = lists
+    properties = {"type": "rest", "uri": server.url}
+    listed = [table.identifier for table in catalogs.tables("mine", properties)]
+    assert listed == ["a.inner.deep", "c.t1", "c.t2", "c.t3"]
+    before = len(server.asked)
+    with pytest.raises(TableNotFound, match=r"it has: c\.t3, c\.t2, c\.t1"):
+        catalogs.pointer("mine", "c.t33", properties)
+    with pytest.raises(TableNotFound, match="its namespaces: a, b, c"):
+        catalogs.pointer("mine", "db.t", properties)
+    assert len(server.asked) - before < 10
