@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 5006
+# Two processes, each with its own sandbox, take whole files in the order of tests/conftest.py.
+TWO := -n 2 --dist loadfile --no-loadscope-reorder
 STAMP := .venv/.installed
 
 .PHONY: demo test quick test-pythons lab lint bench bench-remote race pairs attacks fuzz browser clean requirements
@@ -11,10 +13,10 @@ demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer serve --show --port $(PORT)
 
 test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark too; in two processes, each with its own sandbox
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest $(TWO)
 
 quick: $(STAMP) lint  ## under a minute: what needs neither Spark nor a browser
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py
+	$(BIN)/python -m pytest -q $(TWO) tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py
 
 test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, those that are here; the first run installs them
 	$(BIN)/python -m tests.pythons

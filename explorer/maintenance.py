@@ -169,7 +169,11 @@ def orphans(table: Table) -> dict[str, float]:
         written = storage.changed(location)
     else:
         files = steps(sorted(Path(root).rglob("*")), "files")
-        written = {str(p): p.stat().st_mtime for p in files if p.is_file()}
+        written = {}
+        for file in files:
+            with contextlib.suppress(FileNotFoundError):  # gone meanwhile
+                if file.is_file():
+                    written[str(file)] = file.stat().st_mtime
     there = set()
     for path in named_files(table):
         with contextlib.suppress(UnreadableFile):  # names nothing that could be below the folder

@@ -7,6 +7,7 @@ not to be had."""
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -119,8 +120,16 @@ def opened(
 ) -> explorer.Table:
     """Open TABLE with the common options."""
     own = _pairs(properties, "--property", "KEY=VALUE")
-    moves = _pairs(relocate, "--relocate", "OLD=NEW")
+    moves = dict(map(_move, relocate))
     return explorer.open_table(table, catalog, own or None, list(roots), moves)
+
+
+def _move(text: str) -> tuple[str, str]:
+    """OLD=NEW, where both may have a = in them: NEW begins where an absolute path or a URI does."""
+    match = re.fullmatch(r"(.+?)=((?:/|[a-z][a-z0-9+.-]*:/).*)", text, re.DOTALL)
+    if match is None:
+        raise click.BadParameter(f"{text!r} is not OLD=NEW with an absolute path or a URI", param_hint="--relocate")
+    return match[1], match[2]
 
 
 def _pairs(items: Iterable[str], option: str, form: str) -> dict[str, str]:

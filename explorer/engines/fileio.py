@@ -8,7 +8,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from explorer.core.secrets import is_secret
 from explorer.engines.java import BUNDLES, Bundle
 from explorer.errors import NotSupported
 from explorer.io.stores import KEYS, LEFT, split_uri
@@ -31,6 +30,11 @@ _TIMEOUTS = {
     "s3.request-timeout": "http-client.apache.socket-timeout-ms",
 }
 _CREDENTIALS = ("access_key_id", "secret_access_key", "session_token")
+_SAS = "adls.sas-token."
+_SECRET = (
+    "s3.access-key-id", "s3.secret-access-key", "s3.session-token", "gcs.oauth2.token",
+    "adls.auth.shared-key.account.key", "adls.token",
+)  # fmt: skip
 _GCS = ("gcs.project-id", "gcs.oauth2.token", "gcs.oauth2.token-expires-at", "gcs.service.host")
 
 
@@ -46,8 +50,7 @@ class JavaFileIO:
     @property
     def secrets(self) -> frozenset[str]:
         """Values that no text may show."""
-        named = {v for k, v in self.properties.items() if is_secret(k) or k == "s3.access-key-id"}
-        return frozenset(named - {ANONYMOUS, ""})
+        return frozenset(v for k, v in self.properties.items() if v and (k in _SECRET or k.startswith(_SAS)))
 
 
 def java_file_io(uri: str, properties: Mapping[str, str]) -> JavaFileIO:
@@ -56,7 +59,7 @@ def java_file_io(uri: str, properties: Mapping[str, str]) -> JavaFileIO:
     scheme, authority, _ = split_uri(uri)
     if scheme in ("s3", "s3a", "s3n"):
         return JavaFileIO("org.apache.iceberg.aws.s3.S3FileIO", _s3(properties), BUNDLES["aws"])
-    if scheme == "gs":
+    if scheme in ("gs", "gcs"):
         kept = {name: str(properties[name]) for name in _GCS if properties.get(name)}
         return JavaFileIO("org.apache.iceberg.gcp.gcs.GCSFileIO", kept, BUNDLES["gcp"])
     if scheme in ("abfs", "abfss", "wasb", "wasbs"):
@@ -94,16 +97,19 @@ def _s3(properties: Mapping[str, str]) -> dict[str, str]:
     return settings
 
 
-def _adls(account: str, properties: Mapping[str, str]) -> dict[str, str]:
-    named = {
-        "adls.account-name": "adls.auth.shared-key.account.name",
-        "adls.account-key": "adls.auth.shared-key.account.key",
-        "adls.sas-token": f"adls.sas-token.{account}",
-        "adls.connection-string": f"adls.connection-string.{account}",
-        "adls.token": "adls.token",
-    }
-    kept = {name: str(value) for name, value in properties.items() if name.startswith("adls.sas-token.")}
-    return {**kept, **{theirs: str(properties[ours]) for ours, theirs in named.items() if properties.get(ours)}}
+def _adls(host: str, properties: Mapping[str, str]) -> dict[str, str]:
+    """Credentials for the account that they are for, and for no other host that a URI may name."""
+    name = str(properties.get("adls.account-name", ""))
+    kept = {key: str(value) for key, value in properties.items() if key == f"{_SAS}{host}"}
+    if name and host in (f"{name}.dfs.core.windows.net", f"{name}.blob.core.windows.net"):
+        named = {
+            "adls.account-name": "adls.auth.shared-key.account.name",
+            "adls.account-key": "adls.auth.shared-key.account.key",
+            "adls.sas-token": f"{_SAS}{host}",
+            "adls.token": "adls.token",
+        }
+        kept = {**{theirs: str(properties[ours]) for ours, theirs in named.items() if properties.get(ours)}, **kept}
+    return kept
 
 
 def _first(properties: Mapping[str, str], names: tuple[str, ...]) -> str | None:

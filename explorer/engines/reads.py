@@ -270,8 +270,7 @@ class ReadSession:
         """The rows of a version whose files may be opened, and the canonical path of its metadata file."""
         files = version.check()
         read._secrets |= files.file_io.secrets
-        frame, io = load(self.engine, spark, files, version.version)
-        read._opened.append(io)
+        frame = load(self.engine, spark, files, version.version, read._opened.append)
         return frame, canonical(files.metadata_location)
 
     def _view(self, spark: SparkSession, read: SparkRead, name: str, version: Version) -> Callable[[], str]:

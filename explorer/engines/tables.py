@@ -6,13 +6,13 @@ table's reads."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.engines.fileio import JavaFileIO, java_file_io
-from explorer.io.paths import SAME_STORE, spelled, split_store
+from explorer.io.paths import SAME_STORE, local_path, spelled, split_store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,9 +41,12 @@ class Files:
         return java_file_io(self.metadata_location, self.properties)
 
 
-def load(engine: SparkEngine, spark: SparkSession, files: Files, version: str | None) -> tuple[DataFrame, Any]:
-    """The rows of a version (a snapshot id, branch or tag; None: as the metadata file is), not yet read, and the FileIO
-    that reads them, for `close`. Raises NotSupported, and EngineError when a jar cannot be had."""
+def load(
+    engine: SparkEngine, spark: SparkSession, files: Files, version: str | None, opened: Callable[[Any], None]
+) -> DataFrame:
+    """The rows of a version (a snapshot id, branch or tag; None: as the metadata file is), not yet read. `opened` is
+    told each FileIO that reads them, to be closed afterwards. Raises NotSupported, and EngineError when a jar cannot be
+    had."""
     from pyspark.sql import DataFrame
 
     jvm: Any = spark._jvm
@@ -55,18 +58,20 @@ def load(engine: SparkEngine, spark: SparkSession, files: Files, version: str | 
         settings.put(key, value)
     hadoop = spark._jsparkSession.sessionState().newHadoopConf()  # type: ignore[attr-defined]
     io = iceberg.CatalogUtil.loadFileIO(own.implementation, settings, hadoop)
+    opened(io)
     metadata = iceberg.TableMetadataParser.read(io, files.metadata_location)
     if files.moved:
         user = str(jvm.org.apache.hadoop.security.UserGroupInformation.getCurrentUser().getShortUserName())
         for key, value in mounts(files.moved, user).items():
             hadoop.set(key, value)
         io = iceberg.hadoop.HadoopFileIO(hadoop)
+        opened(io)
     table = iceberg.BaseTable(iceberg.StaticTableOperations(metadata, io), files.metadata_location)
     source = iceberg.spark.source.SparkTable
     known = source(table) if version is None else source.create(table, iceberg.spark.TimeTravel.version(version))
     none = jvm.scala.Option.apply(None)
     relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(known, none, none)
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, relation), spark), io  # type: ignore[attr-defined]
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, relation), spark)  # type: ignore[attr-defined]
 
 
 def mounts(moved: Sequence[tuple[str, str]], user: str) -> dict[str, str]:
@@ -83,7 +88,7 @@ def mounts(moved: Sequence[tuple[str, str]], user: str) -> dict[str, str]:
         table = f"fs.viewfs.mounttable.{authority or 'default'}"
         settings[f"{table}.homedir"] = _HOME
         link = "linkMergeSlash" if inner == "/" else f"link.{inner}"
-        settings.setdefault(f"{table}.{link}", Path(new).as_uri())
+        settings.setdefault(f"{table}.{link}", Path(local_path(new) or new).as_uri())
         for name in (scheme, *(alias for alias, one in SAME_STORE.items() if one == scheme)):
             settings |= {f"fs.{name}.impl": _VIEW, f"fs.{name}.impl.disable.cache": "true"}
     return settings

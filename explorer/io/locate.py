@@ -58,7 +58,7 @@ def locate(
     """Find a table. `relocate` are (old place, new place), the longest of which counts: a catalog's pointer into an old
     place is followed to the new one. Raises TableNotFound, saying what was looked for and what is there instead."""
     moves = tuple(sorted(map(_move, relocate), key=lambda move: -len(move[0])))
-    if not _is_path(table):
+    if not _is_path(table) or (catalog is None and _of_a_catalog(table)):
         named = _by_name(table, catalog, properties)
         return replace(named, metadata_location=relocated(named.metadata_location, moves), asked=table, relocate=moves)
     if catalog is not None:  # a path in its storage
@@ -71,7 +71,14 @@ def _move(pair: tuple[str, str]) -> tuple[str, str]:
     if not old or not new:
         raise TableNotFound(f"{old!r} was moved to {new!r}: both must name a place")
     local = local_path(new)
-    return spelled(old), new.rstrip("/") if local is None else os.path.abspath(local)
+    if local is not None and not os.path.isabs(local):  # a URI of another machine too
+        raise TableNotFound(f"{old!r} was moved to {new!r}, which is neither an absolute path nor a URI of a store")
+    return spelled(old), new.rstrip("/") if local is None else os.path.normpath(local)
+
+
+def _of_a_catalog(table: str) -> bool:
+    """Whether what could be a path is nowhere, and begins with the name of a catalog: tables may have a / in theirs."""
+    return table.partition(".")[0] in catalogs.configured() and not os.path.exists(table)
 
 
 def _is_path(table: str) -> bool:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import requests
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.io import FileIO
 from pyiceberg.io.pyarrow import PyArrowFileIO
@@ -21,6 +23,8 @@ STORAGE = frozenset({
 _PER_ACCOUNT = "adls.sas-token."
 PROTOCOL = frozenset({"prefix", "namespace-separator", "warehouse"})
 """What it may say of how it is to be asked."""
+TIMEOUT_S = (10.0, 60.0)
+"""To connect, and without an answer."""
 SIGNING = "s3.remote-signing-enabled"
 
 
@@ -30,6 +34,12 @@ class ListedRest(RestCatalog):
 
     given: dict[str, str]
     signs: bool
+
+    def _create_session(self) -> requests.Session:
+        session = super()._create_session()
+        send = session.send
+        session.send = lambda request, **options: send(request, **{**options, "timeout": TIMEOUT_S})  # type: ignore[method-assign]
+        return session
 
     def _fetch_config(self) -> None:
         own, uri = dict(self.properties), self.uri
@@ -54,7 +64,9 @@ class ListedRest(RestCatalog):
 
 
 def _storage(said: dict[str, Any]) -> dict[str, str]:
-    return {k: str(v) for k, v in said.items() if v is not None and (k in STORAGE or k.startswith(_PER_ACCOUNT))}
+    """By the list. A region becomes part of a host's name, so it is only accepted as one."""
+    listed = {k: str(v) for k, v in said.items() if v is not None and (k in STORAGE or k.startswith(_PER_ACCOUNT))}
+    return {k: v for k, v in listed.items() if not k.endswith(".region") or re.fullmatch("[a-z0-9-]{1,40}", v)}
 
 
 def _yes(value: Any) -> bool:

@@ -53,11 +53,15 @@ def requests() -> ThreadPoolExecutor:
 
 ACCOUNT = re.compile(r"(s3|client)\.(access-key-id|secret-access-key|session-token|role-arn|profile-name|anonymous)")
 """What says who asks."""
+AZURE_PLACES = ("adls.account-name", "adls.connection-string")
+"""What says which host of Azure is asked."""
 
 
 def combined(own: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """The user's properties with those that a catalog's server gave. An endpoint of the server's own gets no keys of
-    the user's, nor of the environment."""
+    """The user's properties with those that a catalog's server gave. An endpoint or account of the server's own gets no
+    keys of the user's, nor of the environment."""
+    if any(given.get(name) not in (None, own.get(name)) for name in AZURE_PLACES):
+        own = {k: v for k, v in own.items() if not k.startswith("adls.")}
     if given.get("s3.endpoint") in (None, own.get("s3.endpoint")):
         return {**own, **given}
     others = {k: v for k, v in own.items() if not ACCOUNT.fullmatch(k)}

@@ -23,7 +23,7 @@ from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.progress import Cancelled
 from explorer.table import Table
-from explorer.ui.background import Job
+from explorer.ui.background import AWAY, Job
 from explorer.ui.changes import diff_view, history_view, lifecycle_view
 from explorer.ui.export import export
 from explorer.ui.lab import lab_view
@@ -89,7 +89,7 @@ class Dashboard:
             label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6)
         )
         self.restart.on_click(lambda _: self._restart_spark())
-        self.opening = Job()
+        self.opening = Job(pool=AWAY)
         self.lists = {name: pn.Column(sizing_mode="stretch_both") for name in TABS[1:]}
         self.tabs = pn.Tabs(
             ("Graph", self.pane),
@@ -129,7 +129,7 @@ class Dashboard:
         self.picker.fill(lambda: self._open_first() if not wanted else None)
 
     def _open_first(self) -> None:
-        if self.view is None and (first := self.picker.first(FIRST)):
+        if self.view is None and not self.opening.busy and (first := self.picker.first(FIRST)):
             self.open(first)
 
     def _exports(self) -> pn.viewable.Viewable:

@@ -79,6 +79,8 @@ class Task:
         try:
             with self._watch.listening():
                 answer = self._work()
+            if self._watch.cancelled:  # what has no steps ends all the same
+                raise Cancelled("cancelled")
         except BaseException as error:  # who waits for it is told, whatever it is
             self._answer.set_exception(error)
         else:
@@ -142,6 +144,8 @@ HERE = Pool("here", 4, 2)
 """For what computes in this process: Python computes on one core, so more threads would only slow the pages down."""
 ELSEWHERE = Pool("elsewhere", 16, 2)
 """For what waits for Spark or other processes."""
+AWAY = Pool("away", 16, 2)
+"""For what waits for catalogs, whose servers may not answer."""
 
 
 class Asked(Protocol):
@@ -318,8 +322,9 @@ class Job:
     def _end(self, asked: Task) -> None:
         self._now = None
         self.bar.visible = self.cancel_button.visible = False
-        for button, disabled in zip(self._buttons, self._was or (), strict=False):
-            button.disabled = disabled
+        if self._was is not None:
+            for button, disabled in zip(self._buttons, self._was, strict=True):
+                button.disabled = disabled
         self._was = None
         self._spoken = answered = False
         try:

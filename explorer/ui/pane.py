@@ -19,6 +19,9 @@ from explorer.ui.host import GraphHost, answer_to
 from explorer.ui.state import GraphState
 from explorer.views.svg import vocabulary
 
+WAITING = 50
+"""Requests of a page that wait for their turn; of more, which no person makes, the oldest are left out."""
+
 
 class GraphPane(GraphHost, AnyWidgetComponent):
     """The graph's script on the dashboard; the same traits as ui.notebook.GraphWidget, and `progress`: whether a
@@ -38,7 +41,7 @@ class GraphPane(GraphHost, AnyWidgetComponent):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._waiting: deque[Mapping[str, Any]] = deque()
+        self._waiting: deque[Mapping[str, Any]] = deque(maxlen=WAITING)
 
     @classmethod
     def of(cls, state: GraphState, **options: Any) -> GraphPane:
@@ -79,7 +82,7 @@ class GraphPane(GraphHost, AnyWidgetComponent):
         if not self._now.over:
             so_far = self._now.progress()
             if so_far.seconds >= QUIET_S:
-                self.progress = {"busy": True, "text": f"Reading… {str(so_far).removeprefix('running, ')}"}
+                self._tell(True, f"Reading… {str(so_far).removeprefix('running, ')}")
             return
         asked, self._now = self._now, None
         reason = ""
@@ -91,7 +94,7 @@ class GraphPane(GraphHost, AnyWidgetComponent):
             logging.getLogger(__name__).exception("a request of the graph failed")
             reason = explain(error, lost=False)
         if reason or self.progress:
-            self.progress = {"busy": False, "text": reason}
+            self._tell(False, reason)
         self._next()
 
     def drop(self) -> None:
@@ -100,6 +103,10 @@ class GraphPane(GraphHost, AnyWidgetComponent):
         self._now = None
         if self.progress:
             self.progress = {}
+
+    def _tell(self, busy: bool, text: str) -> None:
+        """Say it to the page, also when it is the same as before."""
+        self.progress = {"n": self.progress.get("n", 0) + 1, "busy": busy, "text": text}
 
     def _give_up(self) -> None:
         self._waiting.clear()

@@ -14,7 +14,7 @@ import panel_material_ui as pmui
 
 from explorer.errors import ExplorerError
 from explorer.io import catalogs
-from explorer.ui.background import Job
+from explorer.ui.background import AWAY, Job
 from explorer.ui.widgets import label
 
 SHOWN = 500
@@ -71,13 +71,16 @@ class Picker:
         self.tree = pmui.Tree(items=[], active=[], level_indent=8, sizing_mode="stretch_width", margin=0, sx=STYLE)
         self.tree.param.watch(self._on_pick, "active")
         self.tree.param.watch(lambda _: self._unfold(), "expanded")
-        self.job = Job()
+        self.job = Job(pool=AWAY, settled=self._settled)
         self.view = pn.Column(self.tree, self.job.view, sizing_mode="stretch_width")
         self._open = open_table
         self._listings: list[Listing] = []
+        self._unfolding: tuple[int, int] | None = None
 
     def fill(self, then: Callable[[], None] = lambda: None) -> None:
         """List every configured catalog anew; one that cannot be reached says so and leaves the others."""
+
+        self._unfolding = None
 
         def show(listings: list[Listing]) -> None:
             self._listings = listings
@@ -136,8 +139,14 @@ class Picker:
         for i, listing in enumerate(self._listings):
             for j, space in enumerate(listing.namespaces):
                 if space.tables is None and (i, j) in map(tuple, self.tree.expanded):
+                    self._unfolding = (i, j)
                     self.job.start(space.listed, partial(self._listed, i, j), f"Listing {'.'.join(space.name)}…")
                     return
+
+    def _settled(self, answered: bool) -> None:
+        """What was given up is folded again: unfolding asks anew."""
+        if not answered and self._unfolding is not None:
+            self.tree.expanded = [place for place in self.tree.expanded if tuple(place) != self._unfolding]
 
     def _listed(self, i: int, j: int, space: Namespace) -> None:
         self._listings[i].namespaces[j] = space

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -141,6 +143,20 @@ def test_other_accounts_of_the_environment_have_other_cached_files(monkeypatch: 
     assert len(seen) == 4
 
 
+def test_an_account_that_a_server_names_gets_no_keys_of_ours(servers: tuple[Server, Server]) -> None:
+    server, _ = servers
+    azure = {"adls.account-name": "acc", "adls.account-key": "hush", "adls.token": "hush", "adls.sas-token": "hush"}
+    for said in ({"adls.connection-string": "https://evil.example"}, {"adls.account-name": "theirs"}):
+        server.config["overrides"] = said
+        given = catalogs.load("mine", {**own(server), **azure}).given  # type: ignore[attr-defined]
+        assert given == said
+        assert "hush" not in str([v for k, v in combined(azure, given).items()])
+    assert combined(azure, {"adls.account-name": "acc"})["adls.account-key"] == "hush"
+    server.config["overrides"] = {"s3.region": "x@127.0.0.1:1/", "client.region": "eu-west-1"}
+    given = catalogs.load("mine", own(server)).given  # type: ignore[attr-defined]
+    assert given == {"client.region": "eu-west-1"}  # a region becomes part of a host's name
+
+
 def test_requests_are_signed_with_ones_own_keys(servers: tuple[Server, Server]) -> None:
     server, _ = servers
     keys = {"client.access-key-id": "AKIDMINE", "client.secret-access-key": "hush"}
@@ -184,3 +200,12 @@ def test_namespaces_are_nested_and_come_in_pages(servers: tuple[Server, Server])
     with pytest.raises(TableNotFound, match="its namespaces: a, b, c"):
         catalogs.pointer("mine", "db.t", properties)
     assert len(server.asked) - before < 10
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.io.rest.TIMEOUT_S", (0.5, 0.5))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+        with pytest.raises(TableNotFound, match="timed out"):
+            catalogs.load("mine", {"type": "rest", "uri": f"http://127.0.0.1:{silent.getsockname()[1]}"})
+    assert time.monotonic() - began < 20

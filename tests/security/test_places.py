@@ -418,3 +418,6 @@ def test_a_move_opens_the_new_place_and_no_other(table: Path, tmp_path: Path) ->
     for pair in ({"": "/x"}, {"/x": ""}):
         with pytest.raises(TableNotFound, match="must name a place"):
             explorer.open_table(str(table), relocate=pair)
+    for new in ("1/t=/mirror", "~/x", "./x", "file://host/x"):  # else folders below the working one
+        with pytest.raises(TableNotFound, match="neither an absolute path"):
+            explorer.open_table(str(table), relocate={"/x": new})

@@ -235,7 +235,12 @@ def test_names_of_gcs_and_azure() -> None:
         "adls.auth.shared-key.account.key": "k",
         "adls.sas-token.acc.dfs.core.windows.net": "s",
     }
-    assert azure.secrets >= {"k", "s"}
+    assert azure.secrets == {"k", "s"}  # and not the account, a word like others
+    keys = {"adls.account-name": "acc", "adls.account-key": "k", "adls.sas-token": "s", "adls.token": "t"}
+    keys |= {"adls.connection-string": "https://evil.example", "adls.sas-token.mine.example": "m"}
+    for host in ("evil.example", "acc.evil.example", "other.dfs.core.windows.net"):
+        assert java_file_io(f"abfss://c@{host}/t", keys).properties == {}
+    assert java_file_io("abfss://c@mine.example/t", keys).properties == {"adls.sas-token.mine.example": "m"}
     for uri in ("file:/x", "/s3://b/x", "x", "hdfs://n/t"):
         known = java_file_io(uri, {"s3.endpoint": "x", "s3.access-key-id": "k"})
         assert known == JavaFileIO("org.apache.iceberg.hadoop.HadoopFileIO", {})

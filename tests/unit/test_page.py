@@ -78,7 +78,7 @@ def test_a_graph_answers_in_turn_and_says_how_far_it_is(slow: Slow) -> None:
         assert told == [True, True, True]
         assert slow.view.search == "manifest"
         assert pane.state["picture"]["snapshot"] == pane.timeline["ids"][2]
-        assert pane.progress == {"busy": False, "text": ""}
+        assert (pane.progress["busy"], pane.progress["text"]) == (False, "")
 
     on_a_page(test)
 
@@ -93,7 +93,7 @@ def test_what_is_given_up_leaves_the_graph_as_it_was(slow: Slow) -> None:
             await until(lambda: pane.progress.get("busy"))
             ask(pane, type="cancel")
             await until(lambda: not pane.busy)
-            assert pane.progress == {"busy": False, "text": "Cancelled."}
+            assert (pane.progress["busy"], pane.progress["text"]) == (False, "Cancelled.")
             assert pane.state is before
             assert slow.view.search == ""
             ask(pane, type="snapshot", id="snapshot-3")
@@ -131,6 +131,11 @@ def test_a_fault_is_said_and_the_next_request_answered(slow: Slow, caplog: pytes
             ask(pane, type="search", text="manifest")
             await until(lambda: not pane.busy)
             assert "NoneType" in pane.progress["text"]
+            told: list[Any] = []
+            pane.param.watch(lambda event: told.append(event.new), "progress")
+            ask(pane, type="search", text="manifest")
+            await until(lambda: not pane.busy)
+            assert told  # again: the page shows "Reading…" until it is told
             ask(pane, type="snapshot", id="snapshot-3")
             await until(lambda: not pane.busy)
         assert pane.state["picture"]["snapshot"] == pane.timeline["ids"][2]
@@ -196,6 +201,34 @@ def test_a_namespace_is_listed_when_it_is_unfolded(large: SqlCatalog, monkeypatc
         assert opened == ["large.few.b", "large.many.t0003"]
         assert picker.first("large.few.b") == "large.few.b"
         assert picker.first("large.few.c") == "large.few.a"
+
+    on_a_page(test)
+
+
+def test_a_listing_that_is_given_up_is_folded_again(large: SqlCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, whole, asked = threading.Event(), SqlCatalog.list_tables, list[Any]()
+
+    def slow(self: SqlCatalog, namespace: Any) -> Any:
+        asked.append(namespace)
+        gate.wait(10)
+        return whole(self, namespace)
+
+    monkeypatch.setattr(SqlCatalog, "list_tables", slow)
+
+    async def test() -> None:
+        with set_curdoc(Document()):
+            picker = Picker(lambda name: None)
+            picker.fill()
+            await until(lambda: not picker.job.busy)
+            picker.tree.expanded = [(0,), (0, 1)]
+            await until(lambda: asked)
+            picker.job.cancel()
+            gate.set()
+            await until(lambda: not picker.job.busy)
+            assert picker.tree.expanded == [(0,)]
+            picker.tree.expanded = [(0,), (0, 0)]
+            await until(lambda: "'label': 'a'" in str(picker.tree.items))
+            assert len(asked) == 2  # not the one that was given up
 
     on_a_page(test)
 

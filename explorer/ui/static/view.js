@@ -34,6 +34,7 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
   function ask(request) {
     if (!send) return;
     working(true);
+    say("");
     send(request);
   }
   const canvas = new Canvas(vocabulary, {
