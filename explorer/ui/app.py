@@ -41,7 +41,7 @@ panel.reactive.CDN_DIST = (
 )
 LISTS = ("snapshots", "manifests", "files", "entries", "partitions")
 TABS = ("graph", "diff", "lifecycle", "history", "rows", "deletes", "maintain", "lab", *LISTS, "problems", "export")
-FIRST = "demo.manifest_lifecycle"
+FIRST = "sandbox.demo.manifest_lifecycle"
 TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 
 COMPACT = {

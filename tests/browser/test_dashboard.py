@@ -173,6 +173,7 @@ def test_pick_a_table_and_switch_to_dark(dashboard: str, watched: Watched, artif
     page = watched.page
     page.set_viewport_size({"width": 1920, "height": 1080})
     show(page, dashboard)
+    expect(page.locator(".ix-name")).to_have_text("sandbox.demo.manifest_lifecycle")
     page.get_by_text("deletion_vectors", exact=True).click()
     expect(page.locator(".ix-name")).to_have_text("sandbox.demo.deletion_vectors")
     expect(page.locator('.ix-node[data-kind="deletion_vector"]')).to_have_count(2)
