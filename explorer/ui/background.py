@@ -79,8 +79,6 @@ class Task:
         try:
             with self._watch.listening():
                 answer = self._work()
-            if self._watch.cancelled:  # what has no steps ends all the same
-                raise Cancelled("cancelled")
         except BaseException as error:  # who waits for it is told, whatever it is
             self._answer.set_exception(error)
         else:

@@ -5,7 +5,7 @@ thread."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ import panel_material_ui as pmui
 
 from explorer.errors import ExplorerError
 from explorer.io import catalogs
+from explorer.progress import Cancelled, cancelled
 from explorer.ui.background import AWAY, Job
 from explorer.ui.widgets import label
 
@@ -35,13 +36,14 @@ class Namespace:
     problem: str = ""
 
     def listed(self) -> Namespace:
-        """The same with its tables."""
+        """The same with its tables. Raises Cancelled."""
         try:
-            return Namespace(
-                self.catalog, self.name, [t.identifier for t in catalogs.tables_in(self.catalog, self.name)]
-            )
+            listed = replace(self, tables=[t.identifier for t in catalogs.tables_in(self.catalog, self.name)])
         except ExplorerError as error:
-            return Namespace(self.catalog, self.name, [], str(error))
+            listed = replace(self, tables=[], problem=str(error))
+        if cancelled():
+            raise Cancelled("cancelled")
+        return listed
 
 
 @dataclass
