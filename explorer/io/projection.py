@@ -207,7 +207,7 @@ class _Projection:
             raise Unprojectable(f"{path} is a shredded variant, which is read through Spark")
         texts = []
         for value in array.to_pylist():
-            texts.append(None if value is None else variant_text(value["metadata"], value["value"]))
+            texts.append(None if value is None else variant_text(value["metadata"], value["value"], self.room))
             self.take(len(texts[-1] or ""))
         return pa.array(texts, pa.string())
 

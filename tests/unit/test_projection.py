@@ -6,6 +6,7 @@ import datetime
 import decimal
 import io
 import json
+import tracemalloc
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -384,7 +385,7 @@ def test_columns_that_are_not_asked_for_are_not_decoded(file_format: str, tmp_pa
      "[true,false]"), (b"\x20\x02\x7d\x00\x00\x00", "1.25"), (b"\x2c\x01\x00\x00\x00", '"1970-01-02"'),
 ])  # fmt: skip
 def test_variants_as_text(value: bytes, text: str) -> None:
-    assert variant_text(b"\1\0\0", value) == text
+    assert variant_text(b"\1\0\0", value, 1000) == text
 
 
 def test_damaged_variants_end_soon() -> None:
@@ -392,6 +393,57 @@ def test_damaged_variants_end_soon() -> None:
     for _ in range(60):  # lists whose 200 items are all the next list
         count = 200
         bomb = bytes([3, count]) + b"\0" * (count + 1) + bomb
-    for value in (bomb, b"", b"\x09", b"\xff" * 20, b"\x02\x05\x00"):
+    for value in (bomb, b"", b"\x09", b"\xff" * 20, b"\x02\x05\x00", b"\x13" + b"\xff" * 4):
         with pytest.raises(ValueError, match="variant"):
-            variant_text(b"\1\0\0", value)
+            variant_text(b"\1\0\0", value, 1 << 30)
+
+
+@pytest.mark.parametrize("inmost", [b"\x03\x00\x00", b"\x02\x00\x00"], ids=["lists", "objects"])
+def test_empty_containers_are_charged(inmost: bytes) -> None:
+    bomb, width = inmost, 16
+    for _ in range(8):  # 16 ** 8 empty ones
+        bomb = bytes([3, width]) + b"\0" * (width + 1) + bomb
+    with pytest.raises(ValueError, match="64 times its bytes"):
+        variant_text(b"\1\0\0", bomb, 1 << 30)
+
+
+def test_a_variant_has_the_room_that_is_left() -> None:
+    ten = b"\x03\x0a" + bytes(11) + b"\x04"  # ten times true
+    assert len(variant_text(b"\1\0\0", ten, 51)) == 51
+    with pytest.raises(ValueError, match="too large"):
+        variant_text(b"\1\0\0", ten, 50)
+
+
+def test_names_of_variants_are_cut_out_when_asked_for() -> None:
+    names = b"\x01\x02" + b"\x00\x01\x02" + b"ab"
+    pair = b"\x02\x02\x00\x01\x00\x01\x02\x04\x08"
+    assert variant_text(names, pair, 100) == '{"a":true,"b":false}'
+    with pytest.raises(ValueError, match="no name 2"):
+        variant_text(names, b"\x02\x01\x02\x00\x01\x04", 100)
+    size, count = 40_000, 20_000  # every other name would be all 40 kB
+    offsets = b"".join((i % 2 * size).to_bytes(4, "little") for i in range(count + 1))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="do not ascend"):
+        variant_text(b"\xc1" + count.to_bytes(4, "little") + offsets + b"x" * size, b"\x00", 100)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 4 << 20
+
+
+@pytest.mark.parametrize(("unscaled", "scale", "text"), [
+    (10**37 + 1, 10, "1000000000000000000000000000.0000000001"), (-(10**37) - 1, 0, "-1" + "0" * 36 + "1"),
+    (-5, 2, "-0.05"), (0, 2, "0.00"),
+])  # fmt: skip
+def test_decimals_of_variants_keep_all_digits(unscaled: int, scale: int, text: str) -> None:
+    value = bytes([10 << 2, scale]) + unscaled.to_bytes(16, "little", signed=True)
+    assert variant_text(b"\1\0\0", value, 100) == text
+
+
+@pytest.mark.parametrize(("kind", "number", "arrow"), [
+    (11, 2932897, pa.date32()), (11, -(1 << 31), pa.date32()), (12, 1 << 62, pa.timestamp("us", "UTC")),
+    (13, -(1 << 62), pa.timestamp("us")), (17, 86_400_000_000, pa.time64("us")), (17, -1, pa.time64("us")),
+])  # fmt: skip
+def test_times_of_variants_beyond_pythons_read_as_those_of_columns(kind: int, number: int, arrow: pa.DataType) -> None:
+    value = bytes([kind << 2]) + number.to_bytes(4 if kind == 11 else 8, "little", signed=True)
+    whole = pa.array([number], pa.int32() if kind == 11 else pa.int64())
+    assert json.loads(variant_text(b"\1\0\0", value, 100)) == whole.cast(arrow).cast(pa.string())[0].as_py()
