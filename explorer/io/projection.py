@@ -82,22 +82,26 @@ def children(kind: pa.DataType) -> list[pa.Field]:
     return [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_nested(kind) else []
 
 
-def name_mapping(value: Any) -> list[Json]:
-    """A name mapping's JSON, without what is none (spec: "Name Mapping Serialization")."""
-    entries = [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
-    mapping: list[Json] = []
-    for entry in entries:
+def name_mapping(value: Any) -> dict[str, Json]:
+    """A name mapping's JSON by name, without what is none (spec: "Name Mapping Serialization"); of two entries with one
+    name the first has it."""
+    mapping: dict[str, Json] = {}
+    for entry in value if isinstance(value, list) else ():
+        if not isinstance(entry, Mapping):
+            continue
         listed, own = entry.get("names"), entry.get("field-id")
-        names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
         known = own if type(own) is int else None
-        mapping.append({"field-id": known, "names": names, "fields": name_mapping(entry.get("fields"))})
+        inside = {"field-id": known, "fields": name_mapping(entry.get("fields"))}
+        for name in listed if isinstance(listed, list) else ():
+            if isinstance(name, str):
+                mapping.setdefault(name, inside)
     return mapping
 
 
-def mapped(field: pa.Field, mapping: Sequence[Json], name: str | None = None) -> pa.Field:
+def mapped(field: pa.Field, mapping: Mapping[str, Json], name: str | None = None) -> pa.Field:
     """A field of a file without ids, with those that a name mapping gives it and what is inside (spec: "Column
     Projection"). `name` is what the mapping calls it, where that is not its own."""
-    entry = next((m for m in mapping if (name or field.name) in m["names"]), None)
+    entry = mapping.get(name or field.name)
     if entry is None:
         return field
     inner, kind = entry["fields"], field.type
@@ -107,7 +111,7 @@ def mapped(field: pa.Field, mapping: Sequence[Json], name: str | None = None) ->
         kind = pa.map_(mapped(kind.key_field, inner, "key"), mapped(kind.item_field, inner, "value"))
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
         element, pair = kind.value_field, children(kind.value_type)
-        if {"key", "value"} <= {n for m in inner for n in m["names"]} and len(pair) == 2:  # Avro's map of pairs
+        if {"key", "value"} <= inner.keys() and len(pair) == 2:  # Avro's map of pairs
             both = [mapped(pair[0], inner, "key"), mapped(pair[1], inner, "value")]
             element = element.with_type(pa.struct(both))
         kind = (pa.list_ if pa.types.is_list(kind) else pa.large_list)(mapped(element, inner, "element"))
@@ -248,8 +252,12 @@ class _Projection:
 
 
 def _width(kind: pa.DataType) -> int:
-    """Bytes that a null takes, about."""
-    return 8 + sum(_width(f.type) for f in children(kind))
+    """Bytes that a null takes, about: of a list or map, which then is empty, nothing that is inside."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _width(kind.storage_type)
+    if pa.types.is_fixed_size_binary(kind) or pa.types.is_decimal(kind):
+        return 1 + int(kind.byte_width)
+    return 8 + (sum(_width(f.type) for f in kind) if pa.types.is_struct(kind) else 0)
 
 
 def _list(array: pa.Array, kind: pa.DataType, values: pa.Array) -> pa.Array:

@@ -6,6 +6,7 @@ import datetime
 import decimal
 import io
 import json
+import time
 import tracemalloc
 import uuid
 from dataclasses import replace
@@ -22,7 +23,8 @@ from explorer.core.deletes import LiveFile
 from explorer.core.variant import variant_text
 from explorer.errors import UnreadableFile
 from explorer.io import rows as contents
-from explorer.io.projection import FIELD_ID
+from explorer.io.projection import FIELD_ID, name_mapping, project
+from explorer.io.projection import mapped as mapped_field
 from explorer.io.storage import Storage
 from explorer.model.metadata import TableMetadata
 from tests.unit.paper import on_paper
@@ -350,6 +352,37 @@ def test_position_deletes_of_every_format(file_format: str, tmp_path: Path) -> N
     file = live_file(tmp_path, data, file_format)
     read = contents.position_deletes(Storage([str(tmp_path)]), file)
     assert read.to_pylist() == [{"file_path": "a", "pos": 1}, {"file_path": "b", "pos": 2}]
+
+
+def test_negative_positions_are_refused(tmp_path: Path) -> None:
+    """Python and numpy would take them from the end: the last row hidden."""
+    rows = pa.table({"file_path": ["a", "a"], "pos": pa.array([2, -1], pa.int64())})
+    with pytest.raises(UnreadableFile, match=r"data\.parquet: row 1 deletes the position -1"):
+        contents.position_deletes(Storage([str(tmp_path)]), live_file(tmp_path, parquet(rows)))
+
+
+@pytest.mark.parametrize(("kind", "bytes_each"), [
+    ("fixed[1000]", 1000), ("decimal(38, 2)", 16), ("uuid", 16), ("long", 8),
+    (struct(field(3, "a", "fixed[500]"), field(4, "b", "fixed[500]")), 1000),
+])  # fmt: skip
+def test_absent_columns_take_no_more_than_there_is_room_for(kind: Any, bytes_each: int) -> None:
+    absent = [field(1, "c", kind)]
+    with pytest.raises(ValueError, match="too large"):
+        project(pa.table({}), absent, 1000, {}, 1000 * bytes_each - 1)
+    assert project(pa.table({}), absent, 1000, {}, 1000 * (bytes_each + 100)).nbytes >= 1000 * bytes_each
+    with pytest.raises(ValueError, match="too large"):
+        project(pa.table({}), absent, 1000, {1: None}, 1000 * bytes_each - 1)
+
+
+def test_wide_schemas_and_mappings_take_time_in_proportion() -> None:
+    wide = [field(i, f"c{i}", "int") for i in range(20_000)]
+    mapping = name_mapping([{"field-id": i, "names": [f"c{i}"]} for i in range(20_000)])
+    started = time.process_time()
+    with pytest.raises(UnreadableFile, match="two columns of one struct are called 'c19999'"):
+        contents.read_schema(table_of(*wide, field(20_000, "c19999", "int")), None)
+    ids = [mapped_field(pa.field(f"c{i}", pa.int32()), mapping).metadata[FIELD_ID] for i in range(20_000)]
+    assert ids == [str(i).encode() for i in range(20_000)]
+    assert time.process_time() - started < 5  # quadratic, it is a minute
 
 
 @pytest.mark.parametrize("file_format", ["PARQUET", "ORC", "AVRO"])
