@@ -20,6 +20,8 @@ from explorer.core.variant import variant_text
 
 FIELD_ID = b"PARQUET:field_id"
 """Where Arrow keeps a field's id; pyarrow's Parquet reader writes it there, and io.stored for the other formats."""
+SPARK = "read it through Spark"
+"""What to do with a file that is not read here."""
 Json = Mapping[str, Any]
 
 _SIMPLE = {
@@ -124,7 +126,7 @@ def project(stored: pa.Table, fields: Sequence[Json], rows: int, partition: Mapp
     that the file has is among `stored`. `partition` has values of identity partitions by source id. `room` is how many
     bytes may come to be of what the file does not store. Raises Unprojectable, and what Arrow raises on values that do
     not fit."""
-    made = _Projection(room)
+    made = _Projection(room, partition)
     at = {field_id(f): i for i, f in reversed(list(enumerate(stored.schema)))}
     arrays = []
     for field in fields:
@@ -133,8 +135,6 @@ def project(stored: pa.Table, fields: Sequence[Json], rows: int, partition: Mapp
             whole = stored.column(at[own]).combine_chunks()
             whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
             arrays.append(made.convert(whole, stored.schema.field(at[own]), field["type"], name))
-        elif own in partition:
-            arrays.append(made.repeated(_partition_value(partition[own], field["type"]), rows))
         else:
             arrays.append(made.missing(field, rows, name))
     schema = pa.schema([pa.field(f["name"], a.type) for f, a in zip(fields, arrays, strict=True)])
@@ -145,14 +145,14 @@ class _Projection:
     """The projection of one file's columns; counts what comes to be that the file does not store: a default, or what
     variants share, may be large, a million times."""
 
-    def __init__(self, room: int) -> None:
-        self.room = room
+    def __init__(self, room: int, partition: Mapping[int, Any]) -> None:
+        self.room, self.partition = room, partition
 
     def take(self, size: int) -> None:
         """Count bytes before they come to be."""
         self.room -= size
         if self.room < 0:
-            raise Unprojectable("columns that it does not store would be too large; read it through Spark")
+            raise Unprojectable(f"columns that it does not store would be too large; {SPARK}")
 
     def convert(self, array: pa.Array, stored: pa.Field, kind: Any, path: str) -> pa.Array:
         """An array (without an offset) as a type's JSON asks for it; `stored` is its field, ids inside. `path` is for
@@ -216,7 +216,12 @@ class _Projection:
         return pa.array(texts, pa.string())
 
     def missing(self, field: Json, rows: int, path: str) -> pa.Array:
+        """A field that the file lacks, in a struct as well as at the top."""
         kind, default = field["type"], field.get("initial-default")
+        if (own := self.partition.get(field["id"])) is not None:
+            return self.repeated(_partition_value(own, kind), rows)
+        if field["id"] in self.partition:
+            return self.nulls(rows, kind)
         if default is not None:
             return self.repeated(self.default(default, kind, path), rows)
         if field.get("required"):
@@ -269,6 +274,7 @@ def _list(array: pa.Array, kind: pa.DataType, values: pa.Array) -> pa.Array:
 _WHOLE = (pa.types.is_integer,)
 _BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
 _TEXT = (pa.types.is_string, pa.types.is_large_string)
+_MOMENT = (pa.types.is_timestamp, pa.types.is_date32)
 _FROM = {
     "boolean": (pa.types.is_boolean,),
     "int": _WHOLE,
@@ -277,11 +283,14 @@ _FROM = {
     "double": (pa.types.is_floating,),
     "date": (pa.types.is_date32, pa.types.is_int32),
     "time": (pa.types.is_time, pa.types.is_int64),
-    "timestamp": (pa.types.is_timestamp, pa.types.is_date32),
+    "timestamp": _MOMENT,
+    "timestamptz": _MOMENT,
     "string": (*_TEXT, *_BYTES),
     "uuid": (*_BYTES, *_TEXT),
     "fixed": _BYTES,
     "binary": (*_BYTES, *_TEXT),
+    "geometry": (*_BYTES, *_TEXT),
+    "geography": (*_BYTES, *_TEXT),
     "decimal": (pa.types.is_decimal,),
 }
 """What each type may be stored as: as itself, as what was promoted to it (spec: "Schema Evolution"), and as writers
@@ -290,9 +299,7 @@ store it without its annotation."""
 
 def _cast(array: pa.Array, kind: str, path: str) -> pa.Array:
     target = arrow_type(kind)
-    family = re.split(r"[(\[]", kind)[0].strip()
-    family = {"timestamptz": "timestamp", "geometry": "binary", "geography": "binary"}.get(family.split("_")[0], family)
-    family = family.split("_")[0]
+    family = re.split(r"[^a-z]", kind)[0]  # without what follows in brackets, and without _ns
     if not any(fits(array.type) for fits in _FROM[family]):
         raise Unprojectable(f"{path} is stored as {array.type}, which is no {kind}")
     if family == "uuid":
@@ -301,7 +308,7 @@ def _cast(array: pa.Array, kind: str, path: str) -> pa.Array:
         return array
     if pa.types.is_fixed_size_binary(array.type):
         array = array.cast(pa.binary())
-    if family == "timestamp" and pa.types.is_timestamp(array.type) and array.type.unit == "ns" and target.unit == "us":
+    if pa.types.is_timestamp(array.type) and array.type.unit == "ns" and target.unit == "us":
         array = pc.floor_temporal(array.cast(pa.timestamp("ns")), unit="microsecond")
     return array.cast(target)
 
@@ -332,8 +339,6 @@ def _from_json(value: Any, kind: str) -> Any:
 
 
 def _partition_value(value: Any, kind: Any) -> pa.Array:
-    """A partition value, as Arrow gave it to Python, as an array of one."""
-    if value is None:
-        return pa.nulls(1, arrow_type(kind))
+    """A partition value that is not null, as Arrow gave it to Python, as an array of one."""
     given = pa.array([value], arrow_type(kind)) if kind in ("float", "double") else pa.array([value])
     return _cast(given, kind, "the partition's value")

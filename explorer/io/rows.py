@@ -20,7 +20,7 @@ from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
 from explorer.io.json_text import load_json
 from explorer.io.metadata import parse_schema
-from explorer.io.projection import arrow_type, has_ids, mapped, name_mapping, project
+from explorer.io.projection import SPARK, arrow_type, has_ids, mapped, name_mapping, project
 from explorer.io.puffin import NoPuffin, read_footer
 from explorer.io.storage import Storage
 from explorer.model.metadata import Schema, TableMetadata
@@ -41,7 +41,6 @@ FORMATS = {
 """What files of each format start or end with."""
 UNPACKING = 4
 """How many times its bytes a data file takes while it is decoded, about."""
-SPARK = "read it through Spark"
 
 
 def read_schema(metadata: TableMetadata, schema_id: int | None) -> Schema:

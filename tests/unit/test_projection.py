@@ -152,6 +152,20 @@ def test_what_a_file_lacks(tmp_path: Path) -> None:
         read(table_of(field(9, "x", "int", required=True)), file)
 
 
+def test_identity_partitions_of_fields_inside_structs(tmp_path: Path) -> None:
+    inner = pa.struct([stored("b", pa.int64(), 3)])
+    data = parquet(pa.table([pa.array([{"b": 1}, None], inner)], pa.schema([stored("a", inner, 1)])))
+    file = live_file(tmp_path, data, partition={"1000": 7, "1001": None})
+    spec = [
+        {"field-id": 1000, "name": "a.p", "transform": "identity", "source-id": 2},
+        {"field-id": 1001, "name": "a.q", "transform": "identity", "source-id": 4},
+    ]
+    kind = struct(
+        field(2, "p", "int", required=True), field(3, "b", "long"), field(4, "q", "int", **{"initial-default": 1})
+    )
+    assert read(table_of(field(1, "a", kind), spec=spec), file) == [{"a": {"p": 7, "b": 1, "q": None}}, {"a": None}]
+
+
 DEFAULTS = [
     ("boolean", True, True), ("int", -3, -3), ("long", 1 << 40, 1 << 40), ("float", 1.5, 1.5), ("double", 2.25, 2.25),
     ("decimal(9, 2)", "14.20", decimal.Decimal("14.20")), ("date", "2017-11-16", datetime.date(2017, 11, 16)),
@@ -352,6 +366,18 @@ def test_position_deletes_of_every_format(file_format: str, tmp_path: Path) -> N
     file = live_file(tmp_path, data, file_format)
     read = contents.position_deletes(Storage([str(tmp_path)]), file)
     assert read.to_pylist() == [{"file_path": "a", "pos": 1}, {"file_path": "b", "pos": 2}]
+
+
+def test_string_and_binary_views_are_read_as_what_they_view(tmp_path: Path) -> None:
+    """As writers on Arrow declare them in the footer's ARROW:schema."""
+    texts = pa.list_(stored("element", pa.string_view(), 4))
+    kinds = [
+        stored("t", pa.string_view(), 1), stored("b", pa.binary_view(), 2), stored("l", texts, 3),
+    ]  # fmt: skip
+    row = {"t": "text longer than twelve bytes", "b": b"\0" * 20, "l": ["one", None]}
+    file = live_file(tmp_path, parquet(pa.table([[row[k.name]] for k in kinds], pa.schema(kinds))))
+    table = table_of(field(1, "t", "string"), field(2, "b", "binary"), field(3, "l", listed(4, "string")))
+    assert read(table, file) == [row]
 
 
 def test_negative_positions_are_refused(tmp_path: Path) -> None:
