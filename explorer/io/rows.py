@@ -88,7 +88,22 @@ def equality_schema(metadata: TableMetadata, ids: Sequence[int]) -> Schema:
                 taken.add(fields[-1]["name"])
     if missing:
         raise UnreadableFile(metadata.metadata_location, f"no schema has the equality column of id {min(missing)}")
+    if inside := [i for i in ids if not field_place(fields, i)]:
+        cause = f"the equality column of id {min(inside)} is inside a list or map, where the spec allows none"
+        raise UnreadableFile(metadata.metadata_location, cause)
     return parse_schema({"schema-id": order[0].schema_id, "fields": fields})
+
+
+def field_place(fields: Sequence[Any], field_id: int) -> list[int]:
+    """Where a field is among JSON fields, and in each struct inside; empty when it is in none."""
+    for i, field in enumerate(fields):
+        if field["id"] == field_id:
+            return [i]
+        kind = field["type"]
+        inner = field_place(kind["fields"], field_id) if isinstance(kind, dict) and kind.get("type") == "struct" else []
+        if inner:
+            return [i, *inner]
+    return []
 
 
 def _pruned(field: dict[str, Any], ids: set[int]) -> dict[str, Any] | None:

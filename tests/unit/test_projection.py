@@ -19,9 +19,12 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
+from explorer import rowlevel
 from explorer.core.deletes import LiveFile
+from explorer.core.row_diff import column_at
 from explorer.core.variant import variant_text
-from explorer.errors import UnreadableFile
+from explorer.errors import NotFoundInTable, UnreadableFile
+from explorer.filters import bound_filter, filter_schema, matching
 from explorer.io import rows as contents
 from explorer.io.projection import FIELD_ID, name_mapping, project
 from explorer.io.projection import mapped as mapped_field
@@ -506,3 +509,34 @@ def test_times_of_variants_beyond_pythons_read_as_those_of_columns(kind: int, nu
     value = bytes([kind << 2]) + number.to_bytes(4 if kind == 11 else 8, "little", signed=True)
     whole = pa.array([number], pa.int32() if kind == 11 else pa.int64())
     assert json.loads(variant_text(b"\1\0\0", value, 100)) == whole.cast(arrow).cast(pa.string())[0].as_py()
+
+
+DOTTED = [
+    field(1, "a", struct(field(2, "b", "long"), field(3, "c", struct(field(4, "d", "long"))))), field(5, "a.b", "long"),
+    field(6, "a.c", struct(field(7, "d", "long"))), field(8, "l", listed(9, "long")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "field_id"), [("a.b", 5), ("a.c", 6), ("a.c.d", 7)])
+def test_names_with_dots_mean_one_column_to_filters_keys_and_rows(path: str, field_id: int) -> None:
+    """The one furthest out: bounds, values and pairs would be of different columns else."""
+    schema = contents.read_schema(table_of(*DOTTED), None)
+    flat = filter_schema(schema)
+    assert flat.find_field(path).field_id == field_id
+    rows = pa.table({"a": [{"b": 2, "c": {"d": 4}}], "a.b": [5], "a.c": [{"d": 7}], "l": [[9]]})
+    assert column_at(rows, path).to_pylist() == ([{"d": 7}] if field_id == 6 else [field_id])
+    if field_id != 6:
+        assert matching(rows, bound_filter(f"{path} = {field_id}", flat)).num_rows == 1
+    assert rowlevel.pairing_keys(schema, [path], False) == (path,)
+    with pytest.raises(NotFoundInTable, match=r"l\.element"):
+        rowlevel.pairing_keys(schema, ["l.element"], False)
+
+
+def test_equality_columns_go_by_id_where_names_have_dots() -> None:
+    table = table_of(*DOTTED)
+    fields = contents.equality_schema(table, [2, 5]).raw["fields"]
+    assert [contents.field_place(fields, i) for i in (2, 5)] == [[0, 0], [1]]
+    rows = pa.table({"a": [{"b": 2}], "a.b": [5]})
+    assert rowlevel._keys(rows, contents.equality_schema(table, [2, 5]), [2, 5]).row(0) == (2, 5)
+    with pytest.raises(UnreadableFile, match="column of id 9 is inside a list or map"):
+        contents.equality_schema(table, [9])
