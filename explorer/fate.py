@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from explorer.core.deletes import KIND_WORDS, LiveFile, Verdict
 from explorer.core.fates import FateEvent, What
 from explorer.core.lineage import current_log
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
-from explorer.core.row_diff import value_at
+from explorer.core.row_diff import column_at
 from explorer.core.units import count
 from explorer.core.values import row_dicts
 from explorer.filters import bound_filter, filter_schema, matching, metrics_filter
@@ -58,6 +60,7 @@ class Fate:
         self._may_match = metrics_filter(bound_filter(where, flat, bind_it=False), flat)
         self.keys = pairing_keys(self.schema, keys, self._lineage)
         self.rows: dict[Place, dict[str, Any]] = {}
+        self._keyed: dict[Place, dict[str, Any]] = {}
         self._matches: dict[str, list[int]] = {}
         self._ordinals = snapshot_ordinals(meta)
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
@@ -80,6 +83,10 @@ class Fate:
                 for row in row_dicts(matches):
                     self._matches[data.path].append(row["_pos"])
                     self.rows[(data.path, row["_pos"])] = {k: v for k, v in row.items() if k != "_pos"}
+                if self.keys:
+                    places = [(data.path, position) for position in self._matches[data.path]]
+                    told_by = pa.table({k: column_at(matches, k) for k in self.keys})
+                    self._keyed |= zip(places, row_dicts(told_by), strict=True)
         return self._matches[data.path]
 
     def _standing(self, snapshot: Snapshot) -> Standing:
@@ -110,7 +117,7 @@ class Fate:
         return repr([self.rows[place][f.name] for f in self.schema.fields])
 
     def _key(self, place: Place) -> str | None:
-        values = [value_at(self.rows[place], k) for k in self.keys]
+        values = list(self._keyed.get(place, {}).values())
         return repr(values) if values and None not in values else None
 
     def _events(self) -> list[FateEvent]:

@@ -6,7 +6,7 @@ asked for nulls."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ from pyiceberg.types import NestedField, UnknownType
 
 from explorer.core.deletes import LiveFile
 from explorer.core.names import shorten
-from explorer.core.row_diff import column_at
+from explorer.core.row_diff import column_at, named_fields
 from explorer.core.values import primitive_type
 from explorer.errors import NotFoundInTable
 from explorer.model import metadata as model
@@ -29,18 +29,11 @@ from explorer.model import metadata as model
 
 def filter_schema(schema: model.Schema) -> Schema:
     """A schema as filters see it: every column and every field inside a struct, side by side, under its path."""
-    fields: dict[str, NestedField] = {}
-
-    def walk(listed: Any, prefix: str) -> None:
-        for field in listed:
-            path, kind = prefix + field["name"], field["type"]
-            known = primitive_type(kind) or UnknownType()
-            fields.setdefault(path, NestedField(field["id"], path, known, required=False))
-            if isinstance(kind, Mapping) and kind.get("type") == "struct":
-                walk(kind["fields"], f"{path}.")
-
-    walk(schema.raw["fields"], "")
-    return Schema(*fields.values(), schema_id=schema.schema_id)
+    fields = []
+    for path, field in named_fields(schema.raw["fields"]).items():
+        known = primitive_type(field["type"]) or UnknownType()
+        fields.append(NestedField(field["id"], path, known, required=False))
+    return Schema(*fields, schema_id=schema.schema_id)
 
 
 def bound_filter(where: str, schema: Schema, bind_it: bool = True) -> BooleanExpression:

@@ -19,7 +19,7 @@ from cachetools import LRUCache
 from explorer.core.deletes import KIND_WORDS, Applicability, LiveFile, Verdict, live_files
 from explorer.core.lineage import newer
 from explorer.core.names import base_name
-from explorer.core.row_diff import RowDiff, column_at, row_changes
+from explorer.core.row_diff import RowDiff, named_fields, nested_column, row_changes
 from explorer.core.values import partition_path
 from explorer.errors import NotFoundInTable
 from explorer.io import budget
@@ -196,7 +196,7 @@ def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFra
     and NaN is NaN."""
     columns = {}
     for field_id in ids:
-        column = column_at(table, schema.by_id[field_id].name)
+        column = nested_column(table, contents.field_place(schema.raw["fields"], field_id))
         if isinstance(column.type, pa.BaseExtensionType):
             column = column.cast(column.type.storage_type)
         if pa.types.is_floating(column.type):
@@ -212,11 +212,11 @@ def _keys(table: pa.Table, schema: Schema, ids: Sequence[int]) -> polars.DataFra
 def pairing_keys(schema: Schema, keys: Sequence[str], lineage: bool) -> tuple[str, ...]:
     """The columns, or fields inside structs, that tell a changed row from a new one: those asked for, else the
     identifier fields, else in v3 the row id. Raises NotFoundInTable."""
-    names = {f.name for f in schema.by_id.values()} | ({"_row_id"} if lineage else set())
-    if unknown := [k for k in keys if k not in names]:
+    names = {field["id"]: path for path, field in named_fields(schema.raw["fields"]).items()}
+    if unknown := [k for k in keys if k not in {*names.values(), *(("_row_id",) if lineage else ())}]:
         columns = ", ".join(f.name for f in schema.fields)
         raise NotFoundInTable(f"no column {unknown[0]!r} in the schema: it has {columns}")
-    identifiers = tuple(schema.by_id[i].name for i in schema.identifier_field_ids if i in schema.by_id)
+    identifiers = tuple(names[i] for i in schema.identifier_field_ids if i in names)
     return tuple(keys) or identifiers or (("_row_id",) if lineage else ())
 
 

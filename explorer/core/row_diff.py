@@ -42,25 +42,45 @@ class RowDiff:
     note: str = ""
 
 
+def named_fields(fields: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Every column and every field inside a struct, as JSON, by its path (`a.b`). Names may have dots themselves: of
+    two fields with one path that is meant which is furthest out."""
+    named = {field["name"]: field for field in fields}
+    for field in sorted(fields, key=lambda f: -len(f["name"])):
+        kind = field["type"]
+        if isinstance(kind, Mapping) and kind.get("type") == "struct":
+            for path, inner in named_fields(kind["fields"]).items():
+                named.setdefault(f"{field['name']}.{path}", inner)
+    return named
+
+
 def column_at(table: pa.Table, path: str) -> pa.ChunkedArray:
-    """A column by its name, or a field inside structs by its path (`a.b`); null where a struct around it is."""
-    if path in table.column_names:
-        return table[path]
-    name, *inner = path.split(".")
-    column = table[name]
-    for part in inner:
-        column = pc.struct_field(column, part)
+    """The column, or field inside structs, that a path means (see named_fields); null where a struct around it is.
+    Raises KeyError."""
+    at = _place(list(table.schema), path)
+    if at is None:
+        raise KeyError(path)
+    return nested_column(table, at)
+
+
+def _place(fields: Sequence[pa.Field], path: str) -> list[int] | None:
+    for i, field in enumerate(fields):
+        if field.name == path:
+            return [i]
+    for i, field in sorted(enumerate(fields), key=lambda item: -len(item[1].name)):
+        if pa.types.is_struct(field.type) and path.startswith(f"{field.name}."):
+            inner = _place(list(field.type), path[len(field.name) + 1 :])
+            if inner is not None:
+                return [i, *inner]
+    return None
+
+
+def nested_column(table: pa.Table, at: Sequence[int]) -> pa.ChunkedArray:
+    """A column, or a field inside structs, by its place in each."""
+    column = table.column(at[0])
+    for i in at[1:]:
+        column = pc.struct_field(column, i)
     return column
-
-
-def value_at(row: Mapping[str, Any], path: str) -> Any:
-    """The same of one row."""
-    if path in row:
-        return row[path]
-    value: Any = row
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
 
 
 def row_changes(before: pa.Table, after: pa.Table, columns: Sequence[str], keys: Sequence[str] = ()) -> RowChanges:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal
@@ -205,8 +206,8 @@ def unified_partition_type(metadata: TableMetadata, tables: list[pa.Table]) -> p
     for spec in metadata.partition_specs:
         for part in spec.fields:
             names[str(part.field_id)] = part.name
-    taken = list(names.values())
-    label = {i: (n if taken.count(n) == 1 else f"{n}_{i}") for i, n in names.items()}
+    often = Counter(names.values())
+    label = {i: (n if often[n] == 1 else f"{n}_{i}") for i, n in names.items()}
     return pa.struct(
         [pa.field(label.get(i, f"field_{i}"), types[i], metadata={"partition-field-id": i}) for i in types]
     )
@@ -232,22 +233,33 @@ def conform_partition(table: pa.Table, target: pa.StructType) -> pa.ChunkedArray
 
 
 def row_dicts(table: pa.Table, maps: Literal["lossy"] | None = None) -> list[dict[str, Any]]:
-    """The rows as Python values; `maps` as pyarrow's maps_as_pydicts. Times beyond the years 1 to 9999, which Python
-    lacks, make all of them text; maps stay pairs where a key is no text or number."""
+    """The rows as Python values; `maps` as pyarrow's maps_as_pydicts. What Python lacks becomes text, each value alone:
+    dates and times beyond the years 1 to 9999. A map stays pairs where a key is no text or number."""
     try:
         return table.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
     except (OverflowError, TypeError):
-        told = [field.with_type(_told(field.type)) for field in table.schema]
-        return table.cast(pa.schema(told)).to_pylist()  # type: ignore[no-any-return]
+        columns = [_told_column(column, maps) for column in table.columns]
+        return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _told(kind: pa.DataType) -> pa.DataType:
-    """The type with text for dates and timestamps, deeper ones too."""
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return pa.string()
-    if pa.types.is_struct(kind):
-        return pa.struct([f.with_type(_told(f.type)) for f in kind])
-    if pa.types.is_map(kind):
-        key, value = (f.with_type(_told(f.type)) for f in (kind.key_field, kind.item_field))
-        return pa.map_(key, value)
-    return pa.list_(kind.value_field.with_type(_told(kind.value_type))) if pa.types.is_list(kind) else kind
+def _told_column(column: pa.ChunkedArray, maps: Literal["lossy"] | None) -> list[Any]:
+    try:
+        return column.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
+    except (OverflowError, TypeError):
+        return [_told(value, maps) for value in column]
+
+
+def _told(value: pa.Scalar, maps: Literal["lossy"] | None) -> Any:
+    try:
+        return value.as_py(maps_as_pydicts=maps)
+    except (OverflowError, TypeError):
+        if pa.types.is_struct(value.type):
+            return {name: _told(inner, maps) for name, inner in value.items()}
+        if pa.types.is_map(value.type):
+            entries = value.values
+            pairs = [(_told(k, maps), _told(v, maps)) for k, v in zip(entries.field(0), entries.field(1), strict=True)]
+            hashable = maps is not None and not pa.types.is_nested(value.type.key_type)
+            return dict(pairs) if hashable else pairs
+        if pa.types.is_nested(value.type):
+            return [_told(inner, maps) for inner in value.values]
+        return value.cast(pa.string()).as_py()

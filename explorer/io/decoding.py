@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from explorer.errors import UnreadableFile
+from explorer.io import budget
 from explorer.io.isolated import to_json
 
 
@@ -31,7 +32,7 @@ def records(data: bytes, path: str, limits: Mapping[str, int], start: int, limit
     for record in avro.records_here(avro.open_container(data, path), start, limit):
         texts.append(to_json(record))
         size += len(texts[-1])
-        _within(size, limits["decoded"] // 8, path, "bytes of JSON once decoded")
+        budget.within(size, limits["decoded"] // 8, path, "bytes of JSON once decoded", "read it through Spark")
     return pa.table({"record": pa.array(texts, pa.string())})
 
 
@@ -52,11 +53,6 @@ def footer(data: bytes, path: str, limits: Mapping[str, int]) -> pa.Table:
 TASKS: dict[str, Callable[..., pa.Table]] = {
     "entries": entries, "records": records, "columns": columns, "footer": footer,
 }  # fmt: skip
-
-
-def _within(size: int, limit: int, path: str, what: str) -> None:
-    if size > limit:
-        raise UnreadableFile(path, f"has {size:,} {what}; at most {limit:,} are read here; read it through Spark")
 
 
 def _limit(limits: Mapping[str, int]) -> None:

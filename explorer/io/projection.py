@@ -20,6 +20,8 @@ from explorer.core.variant import variant_text
 
 FIELD_ID = b"PARQUET:field_id"
 """Where Arrow keeps a field's id; pyarrow's Parquet reader writes it there, and io.stored for the other formats."""
+SPARK = "read it through Spark"
+"""What to do with a file that is not read here."""
 Json = Mapping[str, Any]
 
 _SIMPLE = {
@@ -82,22 +84,26 @@ def children(kind: pa.DataType) -> list[pa.Field]:
     return [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_nested(kind) else []
 
 
-def name_mapping(value: Any) -> list[Json]:
-    """A name mapping's JSON, without what is none (spec: "Name Mapping Serialization")."""
-    entries = [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []
-    mapping: list[Json] = []
-    for entry in entries:
+def name_mapping(value: Any) -> dict[str, Json]:
+    """A name mapping's JSON by name, without what is none (spec: "Name Mapping Serialization"); of two entries with one
+    name the first has it."""
+    mapping: dict[str, Json] = {}
+    for entry in value if isinstance(value, list) else ():
+        if not isinstance(entry, Mapping):
+            continue
         listed, own = entry.get("names"), entry.get("field-id")
-        names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
         known = own if type(own) is int else None
-        mapping.append({"field-id": known, "names": names, "fields": name_mapping(entry.get("fields"))})
+        inside = {"field-id": known, "fields": name_mapping(entry.get("fields"))}
+        for name in listed if isinstance(listed, list) else ():
+            if isinstance(name, str):
+                mapping.setdefault(name, inside)
     return mapping
 
 
-def mapped(field: pa.Field, mapping: Sequence[Json], name: str | None = None) -> pa.Field:
+def mapped(field: pa.Field, mapping: Mapping[str, Json], name: str | None = None) -> pa.Field:
     """A field of a file without ids, with those that a name mapping gives it and what is inside (spec: "Column
     Projection"). `name` is what the mapping calls it, where that is not its own."""
-    entry = next((m for m in mapping if (name or field.name) in m["names"]), None)
+    entry = mapping.get(name or field.name)
     if entry is None:
         return field
     inner, kind = entry["fields"], field.type
@@ -107,7 +113,7 @@ def mapped(field: pa.Field, mapping: Sequence[Json], name: str | None = None) ->
         kind = pa.map_(mapped(kind.key_field, inner, "key"), mapped(kind.item_field, inner, "value"))
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
         element, pair = kind.value_field, children(kind.value_type)
-        if {"key", "value"} <= {n for m in inner for n in m["names"]} and len(pair) == 2:  # Avro's map of pairs
+        if {"key", "value"} <= inner.keys() and len(pair) == 2:  # Avro's map of pairs
             both = [mapped(pair[0], inner, "key"), mapped(pair[1], inner, "value")]
             element = element.with_type(pa.struct(both))
         kind = (pa.list_ if pa.types.is_list(kind) else pa.large_list)(mapped(element, inner, "element"))
@@ -120,7 +126,7 @@ def project(stored: pa.Table, fields: Sequence[Json], rows: int, partition: Mapp
     that the file has is among `stored`. `partition` has values of identity partitions by source id. `room` is how many
     bytes may come to be of what the file does not store. Raises Unprojectable, and what Arrow raises on values that do
     not fit."""
-    made = _Projection(room)
+    made = _Projection(room, partition)
     at = {field_id(f): i for i, f in reversed(list(enumerate(stored.schema)))}
     arrays = []
     for field in fields:
@@ -129,8 +135,6 @@ def project(stored: pa.Table, fields: Sequence[Json], rows: int, partition: Mapp
             whole = stored.column(at[own]).combine_chunks()
             whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
             arrays.append(made.convert(whole, stored.schema.field(at[own]), field["type"], name))
-        elif own in partition:
-            arrays.append(made.repeated(_partition_value(partition[own], field["type"]), rows))
         else:
             arrays.append(made.missing(field, rows, name))
     schema = pa.schema([pa.field(f["name"], a.type) for f, a in zip(fields, arrays, strict=True)])
@@ -141,14 +145,14 @@ class _Projection:
     """The projection of one file's columns; counts what comes to be that the file does not store: a default, or what
     variants share, may be large, a million times."""
 
-    def __init__(self, room: int) -> None:
-        self.room = room
+    def __init__(self, room: int, partition: Mapping[int, Any]) -> None:
+        self.room, self.partition = room, partition
 
     def take(self, size: int) -> None:
         """Count bytes before they come to be."""
         self.room -= size
         if self.room < 0:
-            raise Unprojectable("columns that it does not store would be too large; read it through Spark")
+            raise Unprojectable(f"columns that it does not store would be too large; {SPARK}")
 
     def convert(self, array: pa.Array, stored: pa.Field, kind: Any, path: str) -> pa.Array:
         """An array (without an offset) as a type's JSON asks for it; `stored` is its field, ids inside. `path` is for
@@ -207,12 +211,17 @@ class _Projection:
             raise Unprojectable(f"{path} is a shredded variant, which is read through Spark")
         texts = []
         for value in array.to_pylist():
-            texts.append(None if value is None else variant_text(value["metadata"], value["value"]))
+            texts.append(None if value is None else variant_text(value["metadata"], value["value"], self.room))
             self.take(len(texts[-1] or ""))
         return pa.array(texts, pa.string())
 
     def missing(self, field: Json, rows: int, path: str) -> pa.Array:
+        """A field that the file lacks, in a struct as well as at the top."""
         kind, default = field["type"], field.get("initial-default")
+        if (own := self.partition.get(field["id"])) is not None:
+            return self.repeated(_partition_value(own, kind), rows)
+        if field["id"] in self.partition:
+            return self.nulls(rows, kind)
         if default is not None:
             return self.repeated(self.default(default, kind, path), rows)
         if field.get("required"):
@@ -248,8 +257,12 @@ class _Projection:
 
 
 def _width(kind: pa.DataType) -> int:
-    """Bytes that a null takes, about."""
-    return 8 + sum(_width(f.type) for f in children(kind))
+    """Bytes that a null takes, about: of a list or map, which then is empty, nothing that is inside."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _width(kind.storage_type)
+    if pa.types.is_fixed_size_binary(kind) or pa.types.is_decimal(kind):
+        return 1 + int(kind.byte_width)
+    return 8 + (sum(_width(f.type) for f in kind) if pa.types.is_struct(kind) else 0)
 
 
 def _list(array: pa.Array, kind: pa.DataType, values: pa.Array) -> pa.Array:
@@ -261,6 +274,7 @@ def _list(array: pa.Array, kind: pa.DataType, values: pa.Array) -> pa.Array:
 _WHOLE = (pa.types.is_integer,)
 _BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
 _TEXT = (pa.types.is_string, pa.types.is_large_string)
+_MOMENT = (pa.types.is_timestamp, pa.types.is_date32)
 _FROM = {
     "boolean": (pa.types.is_boolean,),
     "int": _WHOLE,
@@ -269,11 +283,14 @@ _FROM = {
     "double": (pa.types.is_floating,),
     "date": (pa.types.is_date32, pa.types.is_int32),
     "time": (pa.types.is_time, pa.types.is_int64),
-    "timestamp": (pa.types.is_timestamp, pa.types.is_date32),
+    "timestamp": _MOMENT,
+    "timestamptz": _MOMENT,
     "string": (*_TEXT, *_BYTES),
     "uuid": (*_BYTES, *_TEXT),
     "fixed": _BYTES,
     "binary": (*_BYTES, *_TEXT),
+    "geometry": (*_BYTES, *_TEXT),
+    "geography": (*_BYTES, *_TEXT),
     "decimal": (pa.types.is_decimal,),
 }
 """What each type may be stored as: as itself, as what was promoted to it (spec: "Schema Evolution"), and as writers
@@ -282,9 +299,7 @@ store it without its annotation."""
 
 def _cast(array: pa.Array, kind: str, path: str) -> pa.Array:
     target = arrow_type(kind)
-    family = re.split(r"[(\[]", kind)[0].strip()
-    family = {"timestamptz": "timestamp", "geometry": "binary", "geography": "binary"}.get(family.split("_")[0], family)
-    family = family.split("_")[0]
+    family = re.split(r"[^a-z]", kind)[0]  # without what follows in brackets, and without _ns
     if not any(fits(array.type) for fits in _FROM[family]):
         raise Unprojectable(f"{path} is stored as {array.type}, which is no {kind}")
     if family == "uuid":
@@ -293,7 +308,7 @@ def _cast(array: pa.Array, kind: str, path: str) -> pa.Array:
         return array
     if pa.types.is_fixed_size_binary(array.type):
         array = array.cast(pa.binary())
-    if family == "timestamp" and pa.types.is_timestamp(array.type) and array.type.unit == "ns" and target.unit == "us":
+    if pa.types.is_timestamp(array.type) and array.type.unit == "ns" and target.unit == "us":
         array = pc.floor_temporal(array.cast(pa.timestamp("ns")), unit="microsecond")
     return array.cast(target)
 
@@ -324,8 +339,6 @@ def _from_json(value: Any, kind: str) -> Any:
 
 
 def _partition_value(value: Any, kind: Any) -> pa.Array:
-    """A partition value, as Arrow gave it to Python, as an array of one."""
-    if value is None:
-        return pa.nulls(1, arrow_type(kind))
+    """A partition value that is not null, as Arrow gave it to Python, as an array of one."""
     given = pa.array([value], arrow_type(kind)) if kind in ("float", "double") else pa.array([value])
     return _cast(given, kind, "the partition's value")

@@ -6,11 +6,13 @@ thousand times. What comes back is projected onto the schema by field id (io.pro
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyroaring import BitMap64
 
 from explorer.core.deletes import PATH_ID, LiveFile
@@ -18,7 +20,7 @@ from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
 from explorer.io.json_text import load_json
 from explorer.io.metadata import parse_schema
-from explorer.io.projection import arrow_type, has_ids, mapped, name_mapping, project
+from explorer.io.projection import SPARK, arrow_type, has_ids, mapped, name_mapping, project
 from explorer.io.puffin import NoPuffin, read_footer
 from explorer.io.storage import Storage
 from explorer.model.metadata import Schema, TableMetadata
@@ -39,7 +41,6 @@ FORMATS = {
 """What files of each format start or end with."""
 UNPACKING = 4
 """How many times its bytes a data file takes while it is decoded, about."""
-SPARK = "read it through Spark"
 
 
 def read_schema(metadata: TableMetadata, schema_id: int | None) -> Schema:
@@ -63,9 +64,9 @@ def _check_names(kind: Any) -> None:
     if not isinstance(kind, dict):
         return
     names = [f["name"] for f in kind.get("fields", ())]
-    if len(set(names)) < len(names):
-        twice = next(n for n in names if names.count(n) > 1)
-        raise ValueError(f"two columns of one struct are called {twice!r}")
+    name, often = max(Counter(names).items(), key=lambda item: item[1], default=("", 0))
+    if often > 1:
+        raise ValueError(f"two columns of one struct are called {name!r}")
     inside = [f["type"] for f in kind.get("fields", ())]
     for inner in (*inside, *(kind.get(part) for part in ("element", "key", "value"))):
         _check_names(inner)
@@ -76,18 +77,33 @@ def equality_schema(metadata: TableMetadata, ids: Sequence[int]) -> Schema:
     the current schema, or else the newest that has them. Raises UnreadableFile."""
     order = (read_schema(metadata, None), *sorted(metadata.schemas, key=lambda s: s.schema_id, reverse=True))
     fields: list[dict[str, Any]] = []
-    missing = set(ids)
+    missing, taken = set(ids), set()
     for schema in order:
         wanted = missing & set(schema.by_id)
         missing -= wanted
         for field in schema.raw["fields"]:
             pruned = _pruned(field, wanted)
             if pruned is not None:
-                taken = {f["name"] for f in fields}
                 fields.append(pruned | {"name": field["name"] if field["name"] not in taken else f"#{field['id']}"})
+                taken.add(fields[-1]["name"])
     if missing:
         raise UnreadableFile(metadata.metadata_location, f"no schema has the equality column of id {min(missing)}")
+    if inside := [i for i in ids if not field_place(fields, i)]:
+        cause = f"the equality column of id {min(inside)} is inside a list or map, where the spec allows none"
+        raise UnreadableFile(metadata.metadata_location, cause)
     return parse_schema({"schema-id": order[0].schema_id, "fields": fields})
+
+
+def field_place(fields: Sequence[Any], field_id: int) -> list[int]:
+    """Where a field is among JSON fields, and in each struct inside; empty when it is in none."""
+    for i, field in enumerate(fields):
+        if field["id"] == field_id:
+            return [i]
+        kind = field["type"]
+        inner = field_place(kind["fields"], field_id) if isinstance(kind, dict) and kind.get("type") == "struct" else []
+        if inner:
+            return [i, *inner]
+    return []
 
 
 def _pruned(field: dict[str, Any], ids: set[int]) -> dict[str, Any] | None:
@@ -100,7 +116,7 @@ def _pruned(field: dict[str, Any], ids: set[int]) -> dict[str, Any] | None:
     return field | {"required": False, "type": {"type": "struct", "fields": kept}} if kept else None
 
 
-def _mapping(metadata: TableMetadata) -> list[Any] | None:
+def _mapping(metadata: TableMetadata) -> Mapping[str, Any] | None:
     """The table's name mapping; None when it has none, which is not an empty one."""
     text = metadata.properties.get("schema.name-mapping.default")
     if text is None:
@@ -113,7 +129,11 @@ def _mapping(metadata: TableMetadata) -> list[Any] | None:
 
 
 def _columns(
-    storage: Storage, file: LiveFile, fields: Sequence[Any], mapping: Sequence[Any] | None, absent: dict[int, Any]
+    storage: Storage,
+    file: LiveFile,
+    fields: Sequence[Any],
+    mapping: Mapping[str, Any] | None,
+    absent: dict[int, Any],
 ) -> pa.Table:
     """The columns of JSON fields, of all rows of a file; see io.projection.project. Raises UnreadableFile."""
     budget.within(file.record_count or 0, budget.ROWS, file.path, "rows, says its manifest", SPARK)
@@ -124,7 +144,7 @@ def _columns(
     if at != magic:
         raise UnreadableFile(file.path, f"not {kind}: it {where} with {at!r}, not {magic!r}")
     ids = {f["id"] for f in fields}
-    names = {n for m in mapping or () if m["field-id"] in ids for n in m["names"]}
+    names = {name for name, entry in (mapping or {}).items() if entry["field-id"] in ids}
     with budget.reading(len(data) * UNPACKING, file.path):
         arguments = {"format": file.file_format, "ids": sorted(ids), "names": sorted(names)}
         table = isolated.run("columns", file.path, data, **arguments)
@@ -134,7 +154,7 @@ def _columns(
         if len(whole) and mapping is None:
             cause = "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default)"
             raise UnreadableFile(file.path, f"{cause}; Spark takes them by their place or name")
-        whole = pa.schema([mapped(f, mapping or ()) for f in whole])
+        whole = pa.schema([mapped(f, mapping or {}) for f in whole])
     unfit = (ValueError, ArithmeticError, KeyError, TypeError, pa.ArrowException)
     try:
         table = table.cast(pa.schema([whole.field(name) for name in table.column_names]))
@@ -162,9 +182,14 @@ def _constants(file: LiveFile, metadata: TableMetadata) -> dict[int, Any]:
 
 
 def position_deletes(storage: Storage, file: LiveFile) -> pa.Table:
-    """A position delete file: `file_path`, `pos`, in file order (spec: "Position Delete Files"). Raises
-    UnreadableFile."""
-    return _columns(storage, file, [f | {"required": True} for f in POSITIONS], POSITION_NAMES, {})
+    """A position delete file: `file_path`, `pos`, in file order (spec: "Position Delete Files"). Raises UnreadableFile,
+    also when a position is negative."""
+    table = _columns(storage, file, [f | {"required": True} for f in POSITIONS], POSITION_NAMES, {})
+    least = pc.min(table["pos"]).as_py()
+    if least is not None and least < 0:
+        row = pc.index(table["pos"], least).as_py()
+        raise UnreadableFile(file.path, f"row {row} deletes the position {least}; positions start at 0")
+    return table
 
 
 def deletion_vector(storage: Storage, file: LiveFile) -> pa.Array:

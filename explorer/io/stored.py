@@ -6,6 +6,7 @@ names."""
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.errors import UnreadableFile
-from explorer.io.projection import FIELD_ID, children, field_id, has_ids
+from explorer.io import budget
+from explorer.io.projection import FIELD_ID, SPARK, children, field_id, has_ids
 
 RECORDS = 4096
 """Avro records that are Python objects at a time."""
@@ -35,11 +37,7 @@ def _wanted(schema: pa.Schema, ids: Collection[int], names: Collection[str]) -> 
     return [f.name for f in schema if f.name in names]
 
 
-def _within(size: int, limit: int, path: str, what: str) -> None:
-    if size > limit:
-        raise UnreadableFile(path, f"has {size:,} {what}; at most {limit:,} are read here; read it through Spark")
-
-
+_within = functools.partial(budget.within, fix=SPARK)
 Stored = tuple[pa.Table, pa.Schema, int]
 
 
@@ -90,7 +88,7 @@ def _orc(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names
 
 
 def _plain(field: pa.Field) -> pa.Field:
-    """A field without dictionaries and extension types, its id where Parquet has it, deeper ones too."""
+    """A field without dictionaries, views and extension types, its id where Parquet has it, deeper ones too."""
     known = field.metadata or {}
     given = known.get(FIELD_ID, known.get(b"iceberg.id"))
     return pa.field(field.name, _plain_type(field.type), field.nullable, {FIELD_ID: given} if given else None)
@@ -101,6 +99,10 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
         return _plain_type(kind.storage_type)
     if pa.types.is_dictionary(kind):
         return _plain_type(kind.value_type)
+    if pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_binary_view(kind):
+        return pa.binary()
     inside = [_plain(f) for f in children(kind)]
     if pa.types.is_struct(kind):
         return pa.struct(inside)

@@ -351,7 +351,7 @@ def test_rows_that_python_has_no_values_for_are_told(tmp_path: Path) -> None:
     opened = explorer.open_table(str(tmp_path / "db" / "t"))
     rows = opened.file_rows(opened.files()[0]["file_path"])
     assert "29349-01-26" in repr(rows)
-    told = {"id": 1, "day": "29349-01-26", "m": [[{"k": 1}, ["3111-09-16 23:10:18.963968Z"]]]}
+    told = {"id": 1, "day": "29349-01-26", "m": [[{"k": 1}, ["3111-09-16T23:10:18.963968+00:00"]]]}
     assert {k: rows.to_json()[0][k] for k in told} == told
     diff = opened.row_diff(None, "snapshot-1")
     assert "29349-01-26" in render_row_diff(diff)

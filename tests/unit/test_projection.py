@@ -6,6 +6,8 @@ import datetime
 import decimal
 import io
 import json
+import time
+import tracemalloc
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +19,15 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
+from explorer import rowlevel
 from explorer.core.deletes import LiveFile
+from explorer.core.row_diff import column_at
 from explorer.core.variant import variant_text
-from explorer.errors import UnreadableFile
+from explorer.errors import NotFoundInTable, UnreadableFile
+from explorer.filters import bound_filter, filter_schema, matching
 from explorer.io import rows as contents
-from explorer.io.projection import FIELD_ID
+from explorer.io.projection import FIELD_ID, name_mapping, project
+from explorer.io.projection import mapped as mapped_field
 from explorer.io.storage import Storage
 from explorer.model.metadata import TableMetadata
 from tests.unit.paper import on_paper
@@ -147,6 +153,20 @@ def test_what_a_file_lacks(tmp_path: Path) -> None:
     assert read(table, file) == [expected | {"id": 1}, expected | {"id": 2}]
     with pytest.raises(UnreadableFile, match="lacks the required column x, which has no initial default"):
         read(table_of(field(9, "x", "int", required=True)), file)
+
+
+def test_identity_partitions_of_fields_inside_structs(tmp_path: Path) -> None:
+    inner = pa.struct([stored("b", pa.int64(), 3)])
+    data = parquet(pa.table([pa.array([{"b": 1}, None], inner)], pa.schema([stored("a", inner, 1)])))
+    file = live_file(tmp_path, data, partition={"1000": 7, "1001": None})
+    spec = [
+        {"field-id": 1000, "name": "a.p", "transform": "identity", "source-id": 2},
+        {"field-id": 1001, "name": "a.q", "transform": "identity", "source-id": 4},
+    ]
+    kind = struct(
+        field(2, "p", "int", required=True), field(3, "b", "long"), field(4, "q", "int", **{"initial-default": 1})
+    )
+    assert read(table_of(field(1, "a", kind), spec=spec), file) == [{"a": {"p": 7, "b": 1, "q": None}}, {"a": None}]
 
 
 DEFAULTS = [
@@ -351,6 +371,49 @@ def test_position_deletes_of_every_format(file_format: str, tmp_path: Path) -> N
     assert read.to_pylist() == [{"file_path": "a", "pos": 1}, {"file_path": "b", "pos": 2}]
 
 
+def test_string_and_binary_views_are_read_as_what_they_view(tmp_path: Path) -> None:
+    """As writers on Arrow declare them in the footer's ARROW:schema."""
+    texts = pa.list_(stored("element", pa.string_view(), 4))
+    kinds = [
+        stored("t", pa.string_view(), 1), stored("b", pa.binary_view(), 2), stored("l", texts, 3),
+    ]  # fmt: skip
+    row = {"t": "text longer than twelve bytes", "b": b"\0" * 20, "l": ["one", None]}
+    file = live_file(tmp_path, parquet(pa.table([[row[k.name]] for k in kinds], pa.schema(kinds))))
+    table = table_of(field(1, "t", "string"), field(2, "b", "binary"), field(3, "l", listed(4, "string")))
+    assert read(table, file) == [row]
+
+
+def test_negative_positions_are_refused(tmp_path: Path) -> None:
+    """Python and numpy would take them from the end: the last row hidden."""
+    rows = pa.table({"file_path": ["a", "a"], "pos": pa.array([2, -1], pa.int64())})
+    with pytest.raises(UnreadableFile, match=r"data\.parquet: row 1 deletes the position -1"):
+        contents.position_deletes(Storage([str(tmp_path)]), live_file(tmp_path, parquet(rows)))
+
+
+@pytest.mark.parametrize(("kind", "bytes_each"), [
+    ("fixed[1000]", 1000), ("decimal(38, 2)", 16), ("uuid", 16), ("long", 8),
+    (struct(field(3, "a", "fixed[500]"), field(4, "b", "fixed[500]")), 1000),
+])  # fmt: skip
+def test_absent_columns_take_no_more_than_there_is_room_for(kind: Any, bytes_each: int) -> None:
+    absent = [field(1, "c", kind)]
+    with pytest.raises(ValueError, match="too large"):
+        project(pa.table({}), absent, 1000, {}, 1000 * bytes_each - 1)
+    assert project(pa.table({}), absent, 1000, {}, 1000 * (bytes_each + 100)).nbytes >= 1000 * bytes_each
+    with pytest.raises(ValueError, match="too large"):
+        project(pa.table({}), absent, 1000, {1: None}, 1000 * bytes_each - 1)
+
+
+def test_wide_schemas_and_mappings_take_time_in_proportion() -> None:
+    wide = [field(i, f"c{i}", "int") for i in range(20_000)]
+    mapping = name_mapping([{"field-id": i, "names": [f"c{i}"]} for i in range(20_000)])
+    started = time.process_time()
+    with pytest.raises(UnreadableFile, match="two columns of one struct are called 'c19999'"):
+        contents.read_schema(table_of(*wide, field(20_000, "c19999", "int")), None)
+    ids = [mapped_field(pa.field(f"c{i}", pa.int32()), mapping).metadata[FIELD_ID] for i in range(20_000)]
+    assert ids == [str(i).encode() for i in range(20_000)]
+    assert time.process_time() - started < 5  # quadratic, it is a minute
+
+
 @pytest.mark.parametrize("file_format", ["PARQUET", "ORC", "AVRO"])
 def test_columns_that_are_not_asked_for_are_not_decoded(file_format: str, tmp_path: Path) -> None:
     """The other column's bytes are overwritten, which only its decoder would notice."""
@@ -384,7 +447,7 @@ def test_columns_that_are_not_asked_for_are_not_decoded(file_format: str, tmp_pa
      "[true,false]"), (b"\x20\x02\x7d\x00\x00\x00", "1.25"), (b"\x2c\x01\x00\x00\x00", '"1970-01-02"'),
 ])  # fmt: skip
 def test_variants_as_text(value: bytes, text: str) -> None:
-    assert variant_text(b"\1\0\0", value) == text
+    assert variant_text(b"\1\0\0", value, 1000) == text
 
 
 def test_damaged_variants_end_soon() -> None:
@@ -392,6 +455,88 @@ def test_damaged_variants_end_soon() -> None:
     for _ in range(60):  # lists whose 200 items are all the next list
         count = 200
         bomb = bytes([3, count]) + b"\0" * (count + 1) + bomb
-    for value in (bomb, b"", b"\x09", b"\xff" * 20, b"\x02\x05\x00"):
+    for value in (bomb, b"", b"\x09", b"\xff" * 20, b"\x02\x05\x00", b"\x13" + b"\xff" * 4):
         with pytest.raises(ValueError, match="variant"):
-            variant_text(b"\1\0\0", value)
+            variant_text(b"\1\0\0", value, 1 << 30)
+
+
+@pytest.mark.parametrize("inmost", [b"\x03\x00\x00", b"\x02\x00\x00"], ids=["lists", "objects"])
+def test_empty_containers_are_charged(inmost: bytes) -> None:
+    bomb, width = inmost, 16
+    for _ in range(8):  # 16 ** 8 empty ones
+        bomb = bytes([3, width]) + b"\0" * (width + 1) + bomb
+    with pytest.raises(ValueError, match="64 times its bytes"):
+        variant_text(b"\1\0\0", bomb, 1 << 30)
+
+
+def test_a_variant_has_the_room_that_is_left() -> None:
+    ten = b"\x03\x0a" + bytes(11) + b"\x04"  # ten times true
+    assert len(variant_text(b"\1\0\0", ten, 51)) == 51
+    with pytest.raises(ValueError, match="too large"):
+        variant_text(b"\1\0\0", ten, 50)
+
+
+def test_names_of_variants_are_cut_out_when_asked_for() -> None:
+    names = b"\x01\x02" + b"\x00\x01\x02" + b"ab"
+    pair = b"\x02\x02\x00\x01\x00\x01\x02\x04\x08"
+    assert variant_text(names, pair, 100) == '{"a":true,"b":false}'
+    with pytest.raises(ValueError, match="no name 2"):
+        variant_text(names, b"\x02\x01\x02\x00\x01\x04", 100)
+    size, count = 40_000, 20_000  # every other name would be all 40 kB
+    offsets = b"".join((i % 2 * size).to_bytes(4, "little") for i in range(count + 1))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="do not ascend"):
+        variant_text(b"\xc1" + count.to_bytes(4, "little") + offsets + b"x" * size, b"\x00", 100)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 4 << 20
+
+
+@pytest.mark.parametrize(("unscaled", "scale", "text"), [
+    (10**37 + 1, 10, "1000000000000000000000000000.0000000001"), (-(10**37) - 1, 0, "-1" + "0" * 36 + "1"),
+    (-5, 2, "-0.05"), (0, 2, "0.00"),
+])  # fmt: skip
+def test_decimals_of_variants_keep_all_digits(unscaled: int, scale: int, text: str) -> None:
+    value = bytes([10 << 2, scale]) + unscaled.to_bytes(16, "little", signed=True)
+    assert variant_text(b"\1\0\0", value, 100) == text
+
+
+@pytest.mark.parametrize(("kind", "number", "arrow"), [
+    (11, 2932897, pa.date32()), (11, -(1 << 31), pa.date32()), (12, 1 << 62, pa.timestamp("us", "UTC")),
+    (13, -(1 << 62), pa.timestamp("us")), (17, 86_400_000_000, pa.time64("us")), (17, -1, pa.time64("us")),
+])  # fmt: skip
+def test_times_of_variants_beyond_pythons_read_as_those_of_columns(kind: int, number: int, arrow: pa.DataType) -> None:
+    value = bytes([kind << 2]) + number.to_bytes(4 if kind == 11 else 8, "little", signed=True)
+    whole = pa.array([number], pa.int32() if kind == 11 else pa.int64())
+    assert json.loads(variant_text(b"\1\0\0", value, 100)) == whole.cast(arrow).cast(pa.string())[0].as_py()
+
+
+DOTTED = [
+    field(1, "a", struct(field(2, "b", "long"), field(3, "c", struct(field(4, "d", "long"))))), field(5, "a.b", "long"),
+    field(6, "a.c", struct(field(7, "d", "long"))), field(8, "l", listed(9, "long")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "field_id"), [("a.b", 5), ("a.c", 6), ("a.c.d", 7)])
+def test_names_with_dots_mean_one_column_to_filters_keys_and_rows(path: str, field_id: int) -> None:
+    """The one furthest out: bounds, values and pairs would be of different columns else."""
+    schema = contents.read_schema(table_of(*DOTTED), None)
+    flat = filter_schema(schema)
+    assert flat.find_field(path).field_id == field_id
+    rows = pa.table({"a": [{"b": 2, "c": {"d": 4}}], "a.b": [5], "a.c": [{"d": 7}], "l": [[9]]})
+    assert column_at(rows, path).to_pylist() == ([{"d": 7}] if field_id == 6 else [field_id])
+    if field_id != 6:
+        assert matching(rows, bound_filter(f"{path} = {field_id}", flat)).num_rows == 1
+    assert rowlevel.pairing_keys(schema, [path], False) == (path,)
+    with pytest.raises(NotFoundInTable, match=r"l\.element"):
+        rowlevel.pairing_keys(schema, ["l.element"], False)
+
+
+def test_equality_columns_go_by_id_where_names_have_dots() -> None:
+    table = table_of(*DOTTED)
+    fields = contents.equality_schema(table, [2, 5]).raw["fields"]
+    assert [contents.field_place(fields, i) for i in (2, 5)] == [[0, 0], [1]]
+    rows = pa.table({"a": [{"b": 2}], "a.b": [5]})
+    assert rowlevel._keys(rows, contents.equality_schema(table, [2, 5]), [2, 5]).row(0) == (2, 5)
+    with pytest.raises(UnreadableFile, match="column of id 9 is inside a list or map"):
+        contents.equality_schema(table, [9])

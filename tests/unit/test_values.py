@@ -15,6 +15,7 @@ from explorer.core import values
 from explorer.core.deletes import PATH_ID, Applicability, LiveFile, dangling, files_of, live_files, read_costs
 from explorer.core.entries import as_of_snapshot, inherit
 from explorer.core.row_diff import row_changes
+from explorer.core.values import row_dicts
 from explorer.model.metadata import TableMetadata
 from tests.unit.paper import entries, manifest, on_paper
 
@@ -329,6 +330,51 @@ def test_rows_are_equal_as_values_are() -> None:
     assert same(None, None, pa.null())
     assert same(None, None, pa.int64())
     assert not same(None, 0, pa.int64())
+
+
+FAR = 2932897
+"""Days to the year 10000, which Python lacks."""
+
+
+def test_a_values_type_does_not_depend_on_its_neighbours() -> None:
+    near, days = datetime.date(1970, 1, 2), pa.array([1, FAR], pa.date32())
+    pairs = pa.map_(pa.date32(), pa.list_(pa.date32()))
+    structs = pa.map_(pa.struct([("k", pa.int64())]), pa.int64())
+    table = pa.table({
+        "day": days, "inside": pa.StructArray.from_arrays([days, days.take([1, 0])], ["a", "b"]),
+        "map": pa.array([[(1, [FAR, 1])], [(1, None)]], pairs), "keys": pa.array([[({"k": 1}, 2)], []], structs),
+        "text": pa.array([[("a", 1)], []], pa.map_(pa.string(), pa.int64())),
+    })  # fmt: skip
+    far = "10000-01-01"
+    assert row_dicts(table, "lossy") == [
+        {"day": near, "inside": {"a": near, "b": far}, "map": {near: [far, near]}, "keys": [({"k": 1}, 2)],
+         "text": {"a": 1}},
+        {"day": far, "inside": {"a": far, "b": near}, "map": {near: None}, "keys": {}, "text": {}},
+    ]  # fmt: skip
+    assert row_dicts(table.slice(0, 1))[0]["map"] == [(near, [far, near])]
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.time64("us")):
+        beyond = row_dicts(pa.table({"v": pa.array([1 << 62, 0], pa.int64()).cast(kind, safe=False)}))
+        assert [type(row["v"]) is str for row in beyond] == [True, False]
+
+
+def test_deletes_of_a_partition_apply_beside_one_beyond_the_year_9999() -> None:
+    def day(*days: int) -> pa.StructArray:
+        return pa.StructArray.from_arrays([pa.array(days, pa.date32())], ["1000"])
+
+    data = entries({"status": 1, "file_path": "near"}, {"status": 1, "file_path": "far"})
+    data = data.set_column(data.schema.get_field_index("partition"), "partition", day(1, FAR))
+    deletes = entries({"status": 1, "file_path": "delete", "content": 1})
+    deletes = deletes.set_column(deletes.schema.get_field_index("partition"), "partition", day(1))
+    near, _, delete = (f for t in (data, deletes) for f in live_files(as_of_snapshot(t, manifest("m", 8), 8), 1, "m"))
+    assert near.place == delete.place
+
+
+def test_lists_with_values_that_python_lacks_are_compared_one_by_one() -> None:
+    def rows(*days: int) -> pa.Table:
+        return pa.table({"v": pa.array([[day] for day in days], pa.list_(pa.date32()))})
+
+    changes = row_changes(rows(1), rows(1, FAR), ["v"])
+    assert (changes.deleted.num_rows, changes.inserted.num_rows) == (0, 1)
 
 
 def test_without_columns_only_the_number_of_rows_counts() -> None:
