@@ -152,8 +152,7 @@ def _kept_words(meta: TableMetadata, decided: Retention) -> list[str]:
 def named_files(table: Table) -> set[str]:
     """Every file that a table's metadata leads to: metadata files, manifest lists, manifests, files and statistics."""
     meta = table.metadata
-    known = set(reach(table.tree, meta.snapshots).paths)
-    return known | {
+    return set(reach(table.tree, meta.snapshots).paths) | {
         meta.metadata_location,
         *(e.metadata_file for e in meta.metadata_log),
         *(s.path for s in meta.statistics),
@@ -165,12 +164,9 @@ def orphans(table: Table) -> dict[str, float]:
     where the folder cannot be listed."""
     storage, location = table.reader.storage, table.metadata.location
     root = storage.folder(location)
-    if root is None:
-        written = storage.changed(location)
-    else:
-        files = steps(sorted(Path(root).rglob("*")), "files")
-        written = {}
-        for file in files:
+    written = storage.changed(location) if root is None else {}
+    if root is not None:
+        for file in steps(sorted(Path(root).rglob("*")), "files"):
             with contextlib.suppress(FileNotFoundError):  # gone meanwhile
                 if file.is_file():
                     written[str(file)] = file.stat().st_mtime
