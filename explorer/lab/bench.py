@@ -50,7 +50,7 @@ class Bench:
 
     def identifier(self, name: str) -> Any:
         """A name in the lab's namespace as Iceberg has it."""
-        return self.workshop.jvm.org.apache.iceberg.catalog.TableIdentifier.parse(f"{NAMESPACE}.{name}")
+        return self.workshop.iceberg("catalog.TableIdentifier").parse(f"{NAMESPACE}.{name}")
 
     def load(self, name: str) -> Any:
         """An org.apache.iceberg.Table with operations of its own."""

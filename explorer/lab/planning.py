@@ -119,7 +119,7 @@ class _Planner:
         return self.tasks[path][0]
 
     def equal(self, column: str, value: Any) -> Any:
-        return self.jvm.org.apache.iceberg.expressions.Expressions.equal(column, value)
+        return self.workshop.iceberg("expressions.Expressions").equal(column, value)
 
     def validate(self, pending: Any, condition: Any = None) -> None:
         """Set the validations that are wanted."""

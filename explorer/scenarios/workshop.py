@@ -25,6 +25,17 @@ class Workshop:
         self.identifier = f"{SANDBOX}.{BUILDING}.{name}"
         self.jvm: Any = self.spark._jvm
         self.gateway: Any = self.spark.sparkContext._gateway
+        self._classes: dict[str, Any] = {}
+
+    def iceberg(self, name: str) -> Any:
+        """A class of Iceberg's by its name below org.apache.iceberg. Java is asked for each part of a name, so it is
+        looked up once."""
+        if name not in self._classes:
+            place = self.jvm.org.apache.iceberg
+            for part in name.split("."):
+                place = getattr(place, part)
+            self._classes[name] = place
+        return self._classes[name]
 
     def sql(self, statement: str) -> DataFrame:
         """Run SQL; `{t}` is the table, `{name}` its identifier without the catalog (for procedures)."""
@@ -58,12 +69,12 @@ class Workshop:
     # -- Java API -----------------------------------------------------------------------------------------------------
     def java(self) -> Any:
         """The table as an org.apache.iceberg.Table, freshly loaded."""
-        return self.jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(self.spark._jsparkSession, self.identifier)
+        return self.iceberg("spark.Spark3Util").loadIcebergTable(self.spark._jsparkSession, self.identifier)
 
     def file_factory(self, table: Any, equality_ids: Sequence[int] = ()) -> Any:
         """A writer factory for a table; with `equality_ids`, for equality deletes on those field ids."""
-        builder = getattr(self.jvm.org.apache.iceberg.data, "GenericFileWriterFactory$Builder")(table)
-        kind = self.jvm.org.apache.iceberg.FileFormat.fromString(self.file_format)
+        builder = self.iceberg("data.GenericFileWriterFactory$Builder")(table)
+        kind = self.iceberg("FileFormat").fromString(self.file_format)
         builder = builder.dataFileFormat(kind).deleteFileFormat(kind)
         if equality_ids:
             ids = self.gateway.new_array(self.jvm.int, len(equality_ids))
@@ -72,18 +83,18 @@ class Workshop:
             fields = self.jvm.java.util.HashSet()
             for field_id in equality_ids:
                 fields.add(field_id)
-            schema = self.jvm.org.apache.iceberg.types.TypeUtil.select(table.schema(), fields)
+            schema = self.iceberg("types.TypeUtil").select(table.schema(), fields)
             builder = builder.equalityFieldIds(ids).equalityDeleteRowSchema(schema)
         return builder.build()
 
     def _output(self, table: Any, path: str) -> Any:
         plain = table.io().newOutputFile(f"{table.location()}/data/{path}")
-        return self.jvm.org.apache.iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(plain)
+        return self.iceberg("encryption.EncryptedFiles").plainAsEncryptedOutput(plain)
 
     def _partition(self, table: Any, path: str) -> Any:
         if table.spec().isUnpartitioned():
             return None
-        return self.jvm.org.apache.iceberg.DataFiles.data(table.spec(), path)
+        return self.iceberg("DataFiles").data(table.spec(), path)
 
     def data_file(
         self, table: Any, name: str, rows: Sequence[Mapping[str, Any]], partition: str = "", factory: Any = None
@@ -96,7 +107,7 @@ class Workshop:
         return writer.toDataFile()
 
     def _write(self, writer: Any, schema: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-        template = self.jvm.org.apache.iceberg.data.GenericRecord.create(schema)
+        template = self.iceberg("data.GenericRecord").create(schema)
         for row in rows:
             record = template.copy()
             for column, value in row.items():
@@ -115,7 +126,7 @@ class Workshop:
         fields = self.jvm.java.util.HashSet()
         for field_id in ids:
             fields.add(field_id)
-        self._write(writer, self.jvm.org.apache.iceberg.types.TypeUtil.select(schema, fields), rows)
+        self._write(writer, self.iceberg("types.TypeUtil").select(schema, fields), rows)
         return writer.toDeleteFile()
 
     def position_delete_file(
@@ -126,7 +137,7 @@ class Workshop:
         spec = table.spec() if of is None else table.specs().get(of.specId())
         where = self._partition(table, partition) if of is None else of.partition()
         writer = self.file_factory(table).newPositionDeleteWriter(self._output(table, name), spec, where)
-        delete = self.jvm.org.apache.iceberg.deletes.PositionDelete.create()
+        delete = self.iceberg("deletes.PositionDelete").create()
         for path, position in places:
             writer.write(delete.set(path, position))
         writer.close()
@@ -135,11 +146,10 @@ class Workshop:
     def vectors(self, table: Any, name: str, of: Any, positions: Sequence[int]) -> list[Any]:
         """Write a Puffin file `name` with one deletion vector of these positions of the data file `of`; returns its
         DeleteFile."""
-        jvm = self.jvm
-        factory = jvm.org.apache.iceberg.io.OutputFileFactory.builderFor(table, 1, 1).operationId(name)
-        factory = factory.format(jvm.org.apache.iceberg.FileFormat.PUFFIN).build()
-        none_before = jvm.com.google.common.base.Functions.constant(None)
-        writer = jvm.org.apache.iceberg.deletes.BaseDVFileWriter(factory, none_before)
+        factory = self.iceberg("io.OutputFileFactory").builderFor(table, 1, 1).operationId(name)
+        factory = factory.format(self.iceberg("FileFormat").PUFFIN).build()
+        none_before = self.jvm.com.google.common.base.Functions.constant(None)
+        writer = self.iceberg("deletes.BaseDVFileWriter")(factory, none_before)
         for position in positions:
             writer.delete(str(of.location()), position, table.specs().get(of.specId()), of.partition())
         writer.close()
