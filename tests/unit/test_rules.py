@@ -19,7 +19,7 @@ from explorer.core.lifecycle import biography, lifecycle, matrix
 from explorer.core.metadata_diff import changes, metadata_diff, schema_changes
 from explorer.core.partitions import partitions
 from explorer.core.reach import holdings, reach
-from explorer.core.secrets import HIDDEN, is_secret, without_secrets
+from explorer.core.secrets import HIDDEN, is_secret, redacted, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
 from explorer.model.manifest import ManifestFile
@@ -398,7 +398,18 @@ def test_what_looks_like_a_secret_is_hidden() -> None:
         assert is_secret(key), key
     for key in ("write.format.default", "owner", "commit.retry.num-retries"):
         assert not is_secret(key), key
+    for key in ("encryption.key", "key", "kms.keys", "key.hash", "column.key"):
+        assert is_secret(key), key
+    for key in ("primary-key", "write.upsert.sort-key", "hash.keys", "key-columns", "encryption.key-id", "keys.count"):
+        assert not is_secret(key), key
     assert without_secrets({"token": "x", "owner": "me"}) == {"token": HIDDEN, "owner": "me"}
+
+
+def test_what_stands_before_the_host_is_hidden_unless_it_is_a_container() -> None:
+    assert redacted("abfss://files@acc.dfs.core.windows.net/t") == "abfss://files@acc.dfs.core.windows.net/t"
+    assert redacted("WASB://files@acc/t") == "WASB://files@acc/t"
+    for uri in ("abfss://me:hush@acc/t", "https://hush@host/t", "s3://me:hush@bucket/t"):
+        assert "hush" not in redacted(f"no such file: {uri}")
 
 
 def test_headers_of_older_and_newer_versions() -> None:
