@@ -445,6 +445,7 @@ def test_columns_that_are_not_asked_for_are_not_decoded(file_format: str, tmp_pa
 @pytest.mark.parametrize(("value", "text"), [
     (b"\x00", "null"), (b"\x04", "true"), (b"\x0c\x07", "7"), (b"\x09hi", '"hi"'), (b"\x03\x02\x00\x01\x02\x04\x08",
      "[true,false]"), (b"\x20\x02\x7d\x00\x00\x00", "1.25"), (b"\x2c\x01\x00\x00\x00", '"1970-01-02"'),
+    (b"\x38\x00\x00\xc0\x3f", "1.5"), (b"\x3c\x02\x00\x00\x00hi", '"aGk="'), (b"\x40\x02\x00\x00\x00hi", '"hi"'),
 ])  # fmt: skip
 def test_variants_as_text(value: bytes, text: str) -> None:
     assert variant_text(b"\1\0\0", value, 1000) == text
