@@ -21,7 +21,7 @@ from explorer.ui.widgets import label
 SHOWN = 500
 """Tables of a namespace; any other opens by its name."""
 STYLE = {
-    "& .MuiTreeItem-label, & .MuiTypography-root": {"fontSize": "13px !important"},
+    "& .MuiTypography-root": {"fontSize": "13px !important"},
     "& .MuiTreeItem-content": {"padding": "1px 2px", "gap": "4px"},
 }
 
@@ -81,7 +81,6 @@ class Picker:
 
     def fill(self, then: Callable[[], None] = lambda: None) -> None:
         """List every configured catalog anew; one that cannot be reached says so and leaves the others."""
-
         self._unfolding = None
 
         def show(listings: list[Listing]) -> None:

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from typing_extensions import Self
-
 from explorer.core.names import snapshot_ordinals
 from explorer.core.units import instant
 from explorer.errors import ExplorerError
@@ -117,7 +115,7 @@ class GraphState:
             self.message = str(error)
         return True
 
-    def copied(self) -> Self:
+    def copied(self) -> GraphState:
         """Another state that is as this one is now: what a state holds is replaced, never changed in place."""
         return copy.copy(self)
 
