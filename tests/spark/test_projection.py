@@ -7,6 +7,7 @@ import itertools
 import json
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -160,10 +161,15 @@ class Generated:
         self.workshop.sql("ALTER TABLE {t} DROP PARTITION FIELD p")
 
 
-def workshop(engine: SparkEngine, sandbox: Path, name: str) -> Workshop:
+@contextmanager
+def workshop(engine: SparkEngine, sandbox: Path, name: str) -> Iterator[Workshop]:
+    """A table of that name to be made, which is gone afterwards."""
     made = Workshop(engine, name, str(sandbox / "warehouse" / "laws" / name))
     made.sql("DROP TABLE IF EXISTS {t}")
-    return made
+    try:
+        yield made
+    finally:
+        made.sql("DROP TABLE IF EXISTS {t} PURGE")
 
 
 def agree(engine: SparkEngine, made: Workshop) -> None:
@@ -176,8 +182,7 @@ def agree(engine: SparkEngine, made: Workshop) -> None:
 
 @pytest.mark.parametrize(("version", "seed"), CASES)
 def test_generated_rows(sandbox: Path, engine: SparkEngine, version: int, seed: int) -> None:
-    made = workshop(engine, sandbox, f"generated_{version}_{seed}")
-    try:
+    with workshop(engine, sandbox, f"generated_{version}_{seed}") as made:
         generated = Generated(made, version, seed)
         for n in range(STEPS):
             generated.step()
@@ -185,8 +190,6 @@ def test_generated_rows(sandbox: Path, engine: SparkEngine, version: int, seed: 
                 generated.drop_partitioning()
                 generated.append()
         agree(engine, made)
-    finally:
-        made.sql("DROP TABLE {t} PURGE")
 
 
 @pytest.mark.parametrize("file_format", FORMATS if EVERY else ["orc"])
@@ -194,11 +197,10 @@ def test_added_files_have_no_ids_and_no_partition_columns(
     sandbox: Path, engine: SparkEngine, file_format: str, tmp_path: Path
 ) -> None:
     """Files of another writer: a name mapping, a partition's value in the path alone, a column that came later."""
-    made = workshop(engine, sandbox, f"added_{file_format}")
     rows = engine.session().sql("SELECT 1 AS id, array(named_struct('x', 1)) AS l, 'a' AS p, DATE'2020-01-01' AS day "
                                 "UNION ALL SELECT 2, null, 'b', DATE'2021-01-01'")  # fmt: skip
     rows.write.format(file_format).partitionBy("p", "day").save(str(tmp_path / "files"))
-    try:
+    with workshop(engine, sandbox, f"added_{file_format}") as made:
         made.create("id INT, l ARRAY<STRUCT<x: INT>>, p STRING, day DATE", 2, "p, day")
         made.sql(f"CALL sandbox.system.add_files('{{name}}', '`{file_format}`.`{tmp_path}/files`')")
         made.sql("ALTER TABLE {t} ADD COLUMN late STRING")
@@ -211,13 +213,10 @@ def test_added_files_have_no_ids_and_no_partition_columns(
         opened = explorer.open_table(table.metadata.metadata_location, roots=[str(tmp_path), location])
         for snapshot in opened.metadata.snapshots:
             assert bag(ours(opened, snapshot)) == bag(sparks(engine, made.identifier, snapshot))
-    finally:
-        made.sql("DROP TABLE {t}")
 
 
 def test_defaults_and_variants(sandbox: Path, engine: SparkEngine) -> None:
-    made = workshop(engine, sandbox, "defaults")
-    try:
+    with workshop(engine, sandbox, "defaults") as made:
         made.create("id INT, v VARIANT, s STRUCT<a: INT>", 3)
         texts = ['{"a": [1, 2.50, null, true, "x"], "b": {"c": -1e300, "a": {}}}', '"text"', "12345678901234", "[]"]
         made.insert(
@@ -247,14 +246,11 @@ def test_defaults_and_variants(sandbox: Path, engine: SparkEngine) -> None:
             assert (own["v"] and json.loads(own["v"])) == (row["v"] and json.loads(row["v"]))
         assert not mine
         assert {row["n"] for row in truth} == {34, 1}
-    finally:
-        made.sql("DROP TABLE {t} PURGE")
 
 
 def test_position_deletes_by_another_spelling_hide_nothing(sandbox: Path, engine: SparkEngine) -> None:
     """Paths are compared as they are written, by Spark and here; a delete that names none of them is told."""
-    made = workshop(engine, sandbox, "spelled")
-    try:
+    with workshop(engine, sandbox, "spelled") as made:
         made.create("id INT", 2)
         made.insert("1", "2")
         path = explorer.open_table("building.spelled").files()[0]["file_path"]
@@ -274,5 +270,3 @@ def test_position_deletes_by_another_spelling_hide_nothing(sandbox: Path, engine
         assert [p.severity for p in opened.problems] == ["warning"]
         explained = opened.fate("id = 1").explain(opened.metadata.current_snapshot)
         assert any("hides nothing" in line for line in explained)
-    finally:
-        made.sql("DROP TABLE {t} PURGE")
