@@ -5,8 +5,10 @@ PORT ?= 5006
 # Two processes, each with its own sandbox, take whole files in the order of tests/conftest.py.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
 STAMP := .venv/.installed
+# Modules are compiled when they are imported: most never are.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test quick test-pythons lab lint bench bench-remote race pairs attacks fuzz browser clean requirements
+.PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan plan-fuzz race pairs attacks fuzz browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -17,6 +19,10 @@ test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark 
 
 quick: $(STAMP) lint  ## under a minute: what needs neither Spark nor a browser
 	$(BIN)/python -m pytest -q $(TWO) tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py
+
+test-servers: $(STAMP)  ## minutes: every server there is: also PostgreSQL, Hive's metastore, versitygw, Iceberg's REST catalog (fetched by maven, if need be)
+	-mvn -B -q -f tests/servers/rest/pom.xml dependency:build-classpath -Dmdep.outputFile=/dev/null
+	ICEBERG_EXPLORER_EVERY_SERVER=1 $(BIN)/python -m pytest tests/servers
 
 test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, those that are here; the first run installs them
 	$(BIN)/python -m tests.pythons
@@ -36,6 +42,15 @@ bench: $(STAMP)  ## minutes: decoding, first screen, cache, memory; writes docs/
 
 bench-remote: $(STAMP)  ## minutes: a table in a store, behind 0, 5 and 50 ms a request; writes docs/remote.md
 	$(BIN)/python -m benchmarks.remote
+
+bench-size: $(STAMP)  ## half an hour: every question over one and ten million entries, seconds and memory; writes docs/size.md
+	$(BIN)/python -m benchmarks.size
+
+bench-plan: $(STAMP)  ## minutes: a plan over a million entries, against Iceberg's and pyiceberg's; writes docs/planning.md
+	$(BIN)/python -m benchmarks.planning
+
+plan-fuzz: $(STAMP)  ## half an hour: 50,000 verdicts on generated tables and filters, held against Iceberg's evaluators
+	ICEBERG_EXPLORER_PLANS=160 $(BIN)/python -m pytest tests/spark/test_planning.py -k every_verdict
 
 race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundred kills; faults at chosen points
 	$(BIN)/iceberg-explorer lab-race
@@ -58,9 +73,9 @@ browser: $(STAMP)
 $(STAMP): requirements/all.txt requirements/build.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "Python 3.10 or newer is needed: make PYTHON=python3.x")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --require-hashes -r requirements/all.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	$(PIP) --require-hashes -r requirements/build.txt
+	$(PIP) --no-build-isolation --require-hashes -r requirements/all.txt
+	$(PIP) --no-build-isolation --no-deps -e .
 	touch $@
 
 requirements: $(STAMP)  ## compile the pinned requirements anew, for Python 3.10 to 3.13

@@ -3,18 +3,23 @@ table of docs/remote.md.
 
     python -m benchmarks.remote [--commits 200]
 
-The store is moto, on this machine, behind tests.servers.proxy; moto answers about 200 requests a second, which is what
-is left of the times at 0 ms."""
+The store is versitygw, or moto where that is not on the PATH, on this machine, behind tests.servers.proxy. Who asks is
+a process of its own, warm (it asked once before, with another cache), so that store and proxy cost it nothing but their
+share of the processors."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +29,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
 from tests.servers.proxy import Proxy
+from tests.servers.running import versitygw
 
 DOCS = Path(__file__).parents[1] / "docs" / "remote.md"
 DELAYS_MS = (0, 5, 50)
@@ -40,59 +46,105 @@ QUESTIONS: dict[str, Callable[[explorer.Table], Any]] = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--commits", type=int, default=200)
-    commits = parser.parse_args().commits
+KEYS = {"s3.access-key-id": "key", "s3.secret-access-key": "hush-hush", "s3.region": "us-east-1"}
+THEIRS: dict[str, Callable[[Any], Any]] = {
+    "pyiceberg inspect.files": lambda table: table.inspect.files(),
+    "pyiceberg plan_files": lambda table: list(table.scan().plan_files()),
+}
+
+
+@contextlib.contextmanager
+def store(folder: Path) -> Iterator[tuple[str, str]]:
+    """(name, address) of a store with the bucket `warehouse`."""
+    if shutil.which("versitygw"):
+        with versitygw(folder, (KEYS["s3.access-key-id"], KEYS["s3.secret-access-key"])) as address:
+            yield "versitygw", address
+        return
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    direct = f"http://{host}:{port}"
-    urllib.request.urlopen(urllib.request.Request(f"{direct}/warehouse", method="PUT"))
-    proxy = Proxy(direct)
-    keys = {"s3.access-key-id": "key", "s3.secret-access-key": "hush", "s3.region": "us-east-1"}
-    with tempfile.TemporaryDirectory() as folder:
-        own = {"uri": f"sqlite:///{folder}/catalog.db", "warehouse": "s3://warehouse/wh", **keys}
-        catalog = SqlCatalog("remote", **own, **{"s3.endpoint": direct})
-        catalog.create_namespace("db")
-        schema = pa.schema([("id", pa.int64()), ("fruit", pa.string())])
-        table = catalog.create_table("db.t", schema)
-        for i in range(commits):
-            table.append(pa.table({"id": [i], "fruit": [f"fruit-{i}"]}, schema))
-        far = SqlCatalog("remote", **own, **{"s3.endpoint": proxy.url})
-        theirs = {
-            "pyiceberg inspect.files": lambda: far.load_table("db.t").inspect.files(),
-            "pyiceberg plan_files": lambda: list(far.load_table("db.t").scan().plan_files()),
-        }
-        lines = [
-            "| question | ms a request | requests | at once | s | again: requests | s |",
-            "|---|--:|--:|--:|--:|--:|--:|",
-        ]
-        opened = partial(explorer.open_table, table.metadata_location, properties={**keys, "s3.endpoint": proxy.url})
-        for delay in DELAYS_MS:
-            proxy.delay = delay / 1000
-            for n, (name, ask) in enumerate(QUESTIONS.items()):
-                os.environ["ICEBERG_EXPLORER_CACHE"] = f"{folder}/cache-{delay}-{n}"
-                lines.append(line(name, delay, *(timed(proxy, lambda ask=ask: ask(opened())) for _ in range(2))))
-            for name, act in theirs.items():
-                lines.append(line(name, delay, *(timed(proxy, act) for _ in range(2))))
+    urllib.request.urlopen(urllib.request.Request(f"http://{host}:{port}/warehouse", method="PUT"))
+    yield "moto", f"http://{host}:{port}"
     server.stop()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--commits", type=int, default=200)
+    parser.add_argument("--ask", nargs=4, metavar=("QUESTION", "METADATA", "URL", "FOLDER"), help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.ask:
+        answer(*chosen.ask)
+        return
+    with tempfile.TemporaryDirectory() as folder, store(Path(folder)) as (name, direct):
+        lines = [f"With {name}:", "", *measured(folder, direct, chosen.commits)]
     print("\n".join(lines))
     before, _, rest = DOCS.read_text().partition("<!-- measured -->\n")
     after = rest.partition("<!-- end -->")[2]
     DOCS.write_text("".join([before, "<!-- measured -->\n", "\n".join(lines), "\n<!-- end -->", after]))
 
 
-def timed(proxy: Proxy, act: Callable[[], Any]) -> tuple[int, int, float]:
-    """(requests, most at once, seconds)."""
-    proxy.reset()
-    began = time.perf_counter()
-    act()
-    return proxy.requests, proxy.peak, time.perf_counter() - began
+def measured(folder: str, direct: str, commits: int) -> list[str]:
+    """A row for each question and delay."""
+    proxy = Proxy(direct)
+    own = {"uri": f"sqlite:///{folder}/catalog.db", "warehouse": "s3://warehouse/wh", **KEYS}
+    catalog = SqlCatalog("remote", **own, **{"s3.endpoint": direct})
+    catalog.create_namespace("db")
+    schema = pa.schema([("id", pa.int64()), ("fruit", pa.string())])
+    table = catalog.create_table("db.t", schema)
+    for i in range(commits):
+        table.append(pa.table({"id": [i], "fruit": [f"fruit-{i}"]}, schema))
+    lines = [
+        "| question | ms a request | requests | at once | s | again: requests | s |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for delay in DELAYS_MS:
+        proxy.delay = delay / 1000
+        for question in (*QUESTIONS, *THEIRS):
+            first, again = asked(proxy, [question, table.metadata_location, proxy.url, folder])
+            seconds = f"{first[0]} | {first[1]} | {first[2]:.2f} | {again[0]} | {again[2]:.2f}"
+            lines.append(f"| {question} | {delay} | {seconds} |")
+            print(lines[-1], flush=True)
+    return lines
 
 
-def line(name: str, delay: int, first: tuple[int, int, float], again: tuple[int, int, float]) -> str:
-    return f"| {name} | {delay} | {first[0]} | {first[1]} | {first[2]:.2f} | {again[0]} | {again[2]:.2f} |"
+def asked(proxy: Proxy, arguments: list[str]) -> list[tuple[int, int, float]]:
+    """(requests, most at once, seconds), asked for the first time and again, by a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.remote", "--ask", *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdout.readline()  # warm
+        found = []
+        for _ in range(2):
+            proxy.reset()
+            child.stdin.write("\n")
+            child.stdin.flush()
+            seconds = json.loads(child.stdout.readline())
+            found.append((proxy.requests, proxy.peak, seconds))
+        child.stdin.close()
+    return found
+
+
+def answer(question: str, location: str, url: str, folder: str) -> None:
+    """Ask once to warm up, then with an empty cache, then again, each when a line comes in; print the seconds."""
+
+    def ask() -> None:
+        keys = {**KEYS, "s3.endpoint": url}
+        if question in QUESTIONS:
+            QUESTIONS[question](explorer.open_table(location, properties=keys))
+            return
+        own = {"uri": f"sqlite:///{folder}/catalog.db", "warehouse": "s3://warehouse/wh", **keys}
+        THEIRS[question](SqlCatalog("remote", **own).load_table("db.t"))
+
+    os.environ["ICEBERG_EXPLORER_CACHE"] = tempfile.mkdtemp(dir=folder)
+    ask()
+    os.environ["ICEBERG_EXPLORER_CACHE"] = tempfile.mkdtemp(dir=folder)
+    print("warm", flush=True)
+    for _ in sys.stdin:
+        began = time.perf_counter()
+        ask()
+        print(json.dumps(time.perf_counter() - began), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from explorer.errors import (
     UnreadableFile,
 )
 from explorer.table import Table
+from explorer.views.shown_plan import ShownPlan
 
 __version__ = "0.1.0"
 __all__ = [
@@ -40,8 +42,10 @@ __all__ = [
     "UnreadableFile",
     "catalog",
     "compare",
+    "metadata_view",
     "open_table",
     "show_deletes",
+    "show_plan",
     "spark",
 ]
 
@@ -81,6 +85,14 @@ def show_deletes(table: Table, snapshot: str | int | None = None, height: str = 
     return DeletesWidget(table, snapshot, height)
 
 
+def show_plan(table: Table, where: str, snapshot: str | int | None = None, sql: bool = False) -> ShownPlan:
+    """What a query with a filter reads and skips, and why, as a picture: the funnel, files by the bounds of the first
+    column that is asked, reasons. With `sql` the filter is Spark SQL, planned for what Spark hands to Iceberg of it.
+    Raises NotFoundInTable, with `sql` StatementFailed and EngineError too."""
+    plan, found = table.plan_sql(where, snapshot) if sql else (table.plan(where, snapshot), None)
+    return ShownPlan(plan, table.intervals(plan, plan.columns[0]) if plan.columns else None, found)
+
+
 def _show(table: Table) -> Mapping[str, Any]:
     from explorer.ui.notebook import mimebundle
 
@@ -96,6 +108,19 @@ def catalog(name: str = "sandbox", properties: Mapping[str, str] | None = None) 
         [{"catalog": t.catalog, "identifier": t.identifier} for t in catalogs.tables(name, properties)],
         f"tables of {name}",
     )
+
+
+def metadata_view(spark: Any, table: Table, snapshot: str | int | None = None, name: str = "") -> list[str]:
+    """Register the three states of a snapshot's entries as temporary views of a Spark session, `<name>_stored`,
+    `<name>_inherited` and `<name>_logical` (see Table.entries), and return their names. `name` is the table's own, if
+    none is given. The workers read the manifests, each time a view is asked;
+    what they cannot read is not in it (see Table.problems after Table.entries). Raises NotFoundInTable."""
+    base = name or re.sub(r"\W", "_", table.name.rpartition(".")[2])
+    views = []
+    for state in ("stored", "inherited", "logical"):
+        views.append(f"{base}_{state}")
+        table.entries(snapshot, state).to_spark(spark).createOrReplaceTempView(views[-1])
+    return views
 
 
 def spark(conf: Mapping[str, str] | None = None, master: str | None = None) -> Any:

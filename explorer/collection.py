@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from explorer.core.batches import Batches
 from explorer.core.names import shorten
 from explorer.core.values import row_dicts
-from explorer.views.rows import columns_of, plain
+from explorer.engines.choice import Choice
+from explorer.engines.pipeline import without_dictionaries
+from explorer.engines.spark import shared_engine
+from explorer.errors import NotFoundInTable
+from explorer.filters import arrow_columns, bound_filter, matching
+from explorer.io.spool import spooled
+from explorer.views.rows import columns_of, json_rows, plain
 from explorer.views.text import cell, render_table
 
 if TYPE_CHECKING:
@@ -21,12 +29,33 @@ SHOWN = 20
 
 
 class Collection(Sequence[Mapping[str, Any]]):
-    """An immutable list of rows under the spec's field names, backed by an Arrow table.
+    """An immutable list of rows under the spec's field names, as Arrow. `len()`, iteration and indexing give dicts. In
+    a notebook the first rows show as a table.
 
-    `len()`, iteration and indexing give dicts. In a notebook the first rows show as a table."""
+    Rows that grow with the table are read as they are asked for: `iter_batches` and loops hold a part of them at a
+    time. All else reads all of them, once, into memory or, when they are many, into a file that is mapped."""
 
-    def __init__(self, table: pa.Table, what: str) -> None:
-        self._table, self.what = table, what
+    def __init__(
+        self,
+        rows: pa.Table | Batches,
+        what: str,
+        frame: Callable[[Any], Any] | None = None,
+        choice: Choice | None = None,
+    ) -> None:
+        self._rows, self.what, self._frame = rows, what, frame
+        self.choice = choice
+        """Who makes the rows, and why, where this process and Spark can."""
+        self._lock = threading.Lock()
+
+    @property
+    def _table(self) -> pa.Table:
+        with self._lock:
+            if isinstance(self._rows, Batches):
+                self._rows = spooled(self._rows)
+            return self._rows
+
+    def __reduce__(self) -> tuple[type[Collection], tuple[pa.Table, str]]:
+        return Collection, (self._table, self.what)
 
     @classmethod
     def of_rows(cls, rows: Sequence[Mapping[str, Any]], what: str) -> Collection:
@@ -47,22 +76,50 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return row_dicts(self._table.take(list(range(*index.indices(len(self))))), "lossy")
+            start, stop, step = index.indices(len(self))
+            rows = self._table.slice(start, max(0, stop - start)) if step == 1 else None
+            return row_dicts(self._table.take(list(range(start, stop, step))) if rows is None else rows, "lossy")
         if not -len(self) <= index < len(self):
             raise IndexError(f"{self.what}: row {index} of {len(self)}")
         return row_dicts(self._table.slice(index % len(self), 1), "lossy")[0]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        for batch in self._table.to_batches(max_chunksize=4096):
+        for batch in self.iter_batches(4096):
             yield from row_dicts(pa.Table.from_batches([batch]), "lossy")
+
+    def iter_batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
+        """The rows in batches of at most so many, read as they are asked for."""
+        known = self._rows
+        for part in known.read() if isinstance(known, Batches) else (known,):
+            yield from part.to_batches(max_chunksize=rows)
+
+    def select(self, where: str = "", columns: Sequence[str] = (), limit: int | None = None) -> Collection:
+        """The rows that match a filter (such as `status = 2 and partition.day > '2024-03-01'`), of them those columns,
+        and at most so many. Raises NotFoundInTable for what is not there."""
+        known = self._rows
+        rows = known if isinstance(known, Batches) else Batches(known.schema, lambda: iter([known]))
+        if unknown := [name for name in columns if name not in rows.schema.names]:
+            names = ", ".join(rows.schema.names)
+            raise NotFoundInTable(f"{self.what} have no column {unknown[0]!r} (columns: {names})")
+        if where.strip():
+            bound = bound_filter(where, arrow_columns(rows.schema))
+            rows = rows.map(lambda table: matching(table, bound))
+        if columns:
+            rows = rows.map(lambda table: table.select(list(columns)))
+        return Collection(rows if limit is None else _first(rows, limit), self.what, choice=self.choice)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and Arrow types of the columns."""
+        return self._rows.schema
 
     @property
     def columns(self) -> list[str]:
         """Column names."""
-        return list(self._table.column_names)
+        return list(self.schema.names)
 
     def to_arrow(self) -> pa.Table:
-        """The rows as a pyarrow.Table; no copy."""
+        """The rows as a pyarrow.Table."""
         return self._table
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -75,9 +132,15 @@ class Collection(Sequence[Mapping[str, Any]]):
 
         return polars.DataFrame(polars.from_arrow(_maps_as_lists(self._table)))
 
+    def to_spark(self, spark: Any = None) -> Any:
+        """The rows as a DataFrame of a Spark session; the embedded one, if none is given. Entries and files are read
+        by its workers, from manifests; those they cannot read are left out. Raises EngineError."""
+        session = spark or shared_engine().session()
+        return self._frame(session) if self._frame else session.createDataFrame(without_dictionaries(self._table))
+
     def to_json(self) -> list[dict[str, Any]]:
         """The rows as JSON data: bytes as hex, dates and times in ISO form."""
-        return [plain(row) for row in self]
+        return json_rows(self._table)
 
     def __repr__(self) -> str:
         more = f"… {len(self) - SHOWN:,} more rows\n" if len(self) > SHOWN else ""
@@ -96,6 +159,18 @@ class Collection(Sequence[Mapping[str, Any]]):
         more = f"<p>… {len(self) - SHOWN:,} more rows</p>" if len(self) > SHOWN else ""
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
         return f"<div style='overflow-x:auto'>{table}{more}</div>"
+
+
+def _first(rows: Batches, limit: int) -> Batches:
+    def read() -> Iterator[pa.Table]:
+        left = limit
+        for part in rows.read():
+            yield part.slice(0, left)
+            left -= part.num_rows
+            if left <= 0:
+                return
+
+    return Batches(rows.schema, read)
 
 
 def _maps_as_lists(table: pa.Table) -> pa.Table:

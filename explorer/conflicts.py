@@ -5,22 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
-
-from pyiceberg.expressions.visitors import expression_evaluator, inclusive_projection
-from pyiceberg.partitioning import PartitionSpec
-from pyiceberg.schema import Schema
-from pyiceberg.typedef import Record
 
 from explorer.core.commit import Change, Decision, Intent, decide
 from explorer.core.costs import run_between
-from explorer.core.deletes import LiveFile, files_of
+from explorer.core.expressions import TRUE
 from explorer.core.lineage import ancestry
+from explorer.core.live_files import LiveFile, files_of
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.operations import KINDS
-from explorer.core.values import partition_path
+from explorer.core.projections import Projection
+from explorer.core.scan import evaluated
+from explorer.core.values import internal_value, partition_path
 from explorer.errors import NotFoundInTable
-from explorer.filters import bound_filter, filter_schema, metrics_filter
+from explorer.filters import bound_filter, filter_columns, may_match
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
@@ -107,26 +104,13 @@ def change_of(table: Table, snapshot: Snapshot) -> Change:
 
 def file_filter(table: Table, where: str) -> Callable[[LiveFile], bool]:
     """Whether a file may concern rows of a filter, by its partition and, of data files, its bounds."""
-    schema = filter_schema(read_schema(table.metadata, None))
-    unbound = bound_filter(where, schema, bind_it=False)
-    may_match = metrics_filter(unbound, schema)
-    projected: dict[int, Any] = {}
-
-    def partition_matches(file: LiveFile) -> bool:
-        spec = table.metadata.spec(file.spec_id)
-        if not where.strip() or spec is None or not spec.fields:
-            return True
-        if file.spec_id not in projected:
-            known = PartitionSpec.model_validate(spec.raw)
-            kind = Schema(*known.partition_type(schema).fields)
-            expression = inclusive_projection(schema, known)(unbound)
-            projected[file.spec_id] = expression_evaluator(kind, expression, case_sensitive=True)
-        values = [file.partition.get(str(f.field_id)) for f in spec.fields]
-        return bool(projected[file.spec_id](Record(*values)))
+    bound = bound_filter(where, filter_columns(read_schema(table.metadata, None)), null_too=True)
+    specs = {spec.spec_id: Projection(spec, table.metadata).inclusive(bound) for spec in table.metadata.partition_specs}
 
     def matches(file: LiveFile) -> bool:
-        if not partition_matches(file):
+        partition = {int(name): internal_value(value) for name, value in file.partition.items()}
+        if not evaluated(specs.get(file.spec_id, TRUE), partition):
             return False
-        return may_match(file) if file.kind == "data_file" else True
+        return may_match(bound, [file])[0] if file.kind == "data_file" else True
 
     return matches

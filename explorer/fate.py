@@ -11,16 +11,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.deletes import KIND_WORDS, LiveFile, Verdict
+from explorer.core.deletes import KIND_WORDS, Verdict
 from explorer.core.fates import FateEvent, What
 from explorer.core.lineage import current_log
+from explorer.core.live_files import LiveFile, read_alike
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.row_diff import column_at
 from explorer.core.units import count
 from explorer.core.values import row_dicts
-from explorer.filters import bound_filter, filter_schema, matching, metrics_filter
+from explorer.filters import bound_filter, filter_columns, matching, may_match
 from explorer.io import budget
 from explorer.io.rows import read_schema
+from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.rowlevel import RowReader, pairing_keys
@@ -46,7 +48,7 @@ NOTHING = Standing(frozenset(), {}, {}, {})
 
 
 class Fate:
-    """The fate of the rows that match `where`, in pyiceberg's filter syntax, over all snapshots. `keys` tell a changed
+    """The fate of the rows that match `where`, a filter (docs/filters.md), over all snapshots. `keys` tell a changed
     row from a new one; else the identifier fields or, in v3, row ids do. Raises NotFoundInTable for a predicate that
     does not fit the schema, UnreadableFile for a file that cannot be read."""
 
@@ -55,13 +57,13 @@ class Fate:
         meta = self.metadata = reader.tree.metadata
         self.schema = read_schema(meta, None)
         self._lineage = meta.format_version >= 3
-        flat = filter_schema(self.schema)
-        self._bound = bound_filter(where, flat)
-        self._may_match = metrics_filter(bound_filter(where, flat, bind_it=False), flat)
+        self._bound = bound_filter(where, filter_columns(self.schema))
         self.keys = pairing_keys(self.schema, keys, self._lineage)
         self.rows: dict[Place, dict[str, Any]] = {}
         self._keyed: dict[Place, dict[str, Any]] = {}
         self._matches: dict[str, list[int]] = {}
+        self._found: dict[tuple[Any, ...], list[LiveFile]] = {}
+        """Of each manifest, the live data files with rows that match."""
         self._ordinals = snapshot_ordinals(meta)
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
         reader.tree.ahead(self._snapshots)
@@ -75,7 +77,7 @@ class Fate:
         allow a match."""
         if data.path not in self._matches:
             self._matches[data.path] = []
-            if self._may_match(data):
+            if may_match(self._bound, [data])[0]:
                 rows = self.reader.rows(data, self.schema, self._lineage)
                 matches = matching(rows, self._bound)
                 told = len(self.rows) + matches.num_rows
@@ -89,15 +91,23 @@ class Fate:
                     self._keyed |= zip(places, row_dicts(told_by), strict=True)
         return self._matches[data.path]
 
+    def _with_matches(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> list[LiveFile]:
+        new = [m for m in manifests if read_alike(m) not in self._found]
+        for manifest, files in zip(new, self.reader.live_files(new, snapshot), strict=True):
+            self._found[read_alike(manifest)] = [f for f in steps(files, "data files") if self._positions(f)]
+        return [data for manifest in manifests for data in self._found[read_alike(manifest)]]
+
     def _standing(self, snapshot: Snapshot) -> Standing:
+        listed = [m for m in self.reader.tree.manifests(snapshot) if m.content == 0]
+        candidates = self._with_matches(listed, snapshot)
+        if not candidates:
+            return NOTHING
         files = self.reader.applicability(snapshot)
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
         harmless, spared = {}, {}
-        for data in steps(files.data, "data files"):
+        for data in steps(candidates, "data files"):
             positions = self._positions(data)
-            if not positions:
-                continue
             verdicts = self.reader.verdicts(files, data)
             hits = self.reader.hits(verdicts)
             gone = [(hit.verdict, set(hit.positions.to_pylist())) for hit in hits]

@@ -1,137 +1,165 @@
-"""Filters in pyiceberg's syntax: which rows match, and which data files may hold some.
+"""Filters over rows and files: which rows match, and which data files may hold some.
 
-Fields inside structs go by their path (`address.city = 'x'`); lists, maps and types that pyiceberg does not know can be
-asked for nulls."""
+Fields inside structs go by their path (`address.city = 'x'`); lists, maps and types that are not known here can be
+asked for nulls. A comparison with null holds for no row, as in SQL."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.expressions import AlwaysTrue, BooleanExpression
-from pyiceberg.expressions.parser import parse
-from pyiceberg.expressions.visitors import BoundBooleanExpressionVisitor, _InclusiveMetricsEvaluator, bind, visit
-from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
-from pyiceberg.schema import Schema
-from pyiceberg.typedef import Record
-from pyiceberg.types import NestedField, UnknownType
+from pyiceberg.io.pyarrow import pyarrow_to_schema
+from pyiceberg.transforms import parse_transform
 
-from explorer.core.deletes import LiveFile
-from explorer.core.names import shorten
+from explorer.core.binding import bind
+from explorer.core.expressions import TRUE, And, BoundTerm, Column, Constant, Expression, Or, Predicate
+from explorer.core.filter_text import FilterError, parse
+from explorer.core.live_files import LiveFile
+from explorer.core.pruning import judged
+from explorer.core.ranges import file_ranges
 from explorer.core.row_diff import column_at, named_fields
 from explorer.core.values import primitive_type
 from explorer.errors import NotFoundInTable
 from explorer.model import metadata as model
+from explorer.model.manifest import METRIC_FIELDS
+
+Columns = Mapping[str, Column]
 
 
-def filter_schema(schema: model.Schema) -> Schema:
-    """A schema as filters see it: every column and every field inside a struct, side by side, under its path."""
-    fields = []
-    for path, field in named_fields(schema.raw["fields"]).items():
-        known = primitive_type(field["type"]) or UnknownType()
-        fields.append(NestedField(field["id"], path, known, required=False))
-    return Schema(*fields, schema_id=schema.schema_id)
+def filter_columns(schema: model.Schema, required: bool = False) -> dict[str, Column]:
+    """A schema as filters see it: every column and every field inside a struct, under its path. With `required`,
+    columns that the schema promises to be never null are."""
+    named = named_fields(schema.raw["fields"])
+    return {
+        path: Column(field["id"], path, field["type"], required and _required(path, named))
+        for path, field in named.items()
+    }
 
 
-def bound_filter(where: str, schema: Schema, bind_it: bool = True) -> BooleanExpression:
-    """A filter bound to a filter_schema (or checked and left unbound). Raises NotFoundInTable when it does not fit."""
+def _required(path: str, named: Mapping[str, Mapping[str, Any]]) -> bool:
+    around = [named[path[:at]] for at, sign in enumerate(path) if sign == "." and path[:at] in named]
+    return all(field.get("required") is True for field in (named[path], *around))
+
+
+def arrow_columns(schema: pa.Schema) -> dict[str, Column]:
+    """A table's own columns, and fields inside structs, as filters see them."""
+    fields = enumerate(_arrow_fields("", schema), 1)
+    return {path: Column(i, path, _kind(path, kind)) for i, (path, kind) in fields}
+
+
+def _arrow_fields(above: str, fields: Iterable[pa.Field]) -> Iterator[tuple[str, pa.DataType]]:
+    for field in fields:
+        yield above + field.name, field.type
+        if pa.types.is_struct(field.type):
+            yield from _arrow_fields(f"{above}{field.name}.", field.type)
+
+
+def _kind(path: str, kind: pa.DataType) -> Any:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not pa.types.is_nested(kind):
+        field = pa.field(path, kind, metadata={"PARQUET:field_id": "1"})
+        with contextlib.suppress(TypeError, ValueError):
+            return str(pyarrow_to_schema(pa.schema([field]), format_version=3).fields[0].field_type)
+    return {"type": str(kind)}
+
+
+def bound_filter(where: str | Expression, columns: Columns, null_too: bool = False) -> Expression:
+    """A filter's text, or an expression, bound to columns; of nothing, TRUE. `null_too`: what all values do, null does
+    too, as Iceberg's planner has it. Raises NotFoundInTable when it does not fit."""
     try:
-        if not where.strip():
-            return AlwaysTrue()
-        bound = bind(schema, parse(where), case_sensitive=True)
-        return bound if bind_it else parse(where)
-    except Exception as error:  # the parser and the binder have many kinds of errors
-        names = ", ".join(f.name for f in schema.fields)
-        first = shorten(str(error).splitlines()[0] if str(error) else type(error).__name__, 160)
-        raise NotFoundInTable(f"the filter {where!r} does not fit: {first} (columns: {names})") from error
+        return bind(parse(where) if isinstance(where, str) else where, columns, null_too)
+    except FilterError as error:
+        raise NotFoundInTable(f"the filter does not fit: {error}") from error
 
 
-def matching(rows: pa.Table, bound: BooleanExpression) -> pa.Table:
-    """The rows of a table that match a bound filter."""
-    return rows if isinstance(bound, AlwaysTrue) else rows.filter(visit(bound, _Rows(rows)))
+def matching(rows: pa.Table, bound: Expression) -> pa.Table:
+    """The rows of a table that match a bound filter. Raises NotFoundInTable for a literal that its types cannot
+    hold."""
+    try:
+        return rows if bound == TRUE else rows.filter(_mask(rows, bound))
+    except (pa.ArrowInvalid, OverflowError) as error:
+        raise NotFoundInTable(f"the filter {bound} cannot be asked of these rows: {str(error)[:200]}") from error
 
 
-def _comparison(compare: Callable[..., Any]) -> Any:
-    def visited(self: _Rows, term: Any, literal: Any) -> Any:
-        column = self.column(term)
-        return compare(column, pa.scalar(literal.value, column.type))
-
-    return visited
-
-
-class _Rows(BoundBooleanExpressionVisitor[Any]):
+def _mask(rows: pa.Table, node: Expression) -> Any:
     """Of each row whether it matches; null where a comparison with null decides."""
-
-    def __init__(self, rows: pa.Table) -> None:
-        self.rows = rows
-
-    def column(self, term: Any) -> Any:
-        column = column_at(self.rows, term.ref().field.name)
-        return column.cast(column.type.storage_type) if isinstance(column.type, pa.BaseExtensionType) else column
-
-    visit_equal, visit_not_equal = _comparison(pc.equal), _comparison(pc.not_equal)
-    visit_less_than, visit_less_than_or_equal = _comparison(pc.less), _comparison(pc.less_equal)
-    visit_greater_than, visit_greater_than_or_equal = _comparison(pc.greater), _comparison(pc.greater_equal)
-
-    def visit_in(self, term: Any, literals: Any) -> Any:
-        column = self.column(term)
-        return pc.is_in(column, value_set=pa.array(list(literals), column.type))
-
-    def visit_not_in(self, term: Any, literals: Any) -> Any:
-        return pc.invert(self.visit_in(term, literals))
-
-    def visit_is_nan(self, term: Any) -> Any:
-        return pc.is_nan(self.column(term))
-
-    def visit_not_nan(self, term: Any) -> Any:
-        return pc.invert(self.visit_is_nan(term))
-
-    def visit_is_null(self, term: Any) -> Any:
-        return pc.is_null(self.column(term))
-
-    def visit_not_null(self, term: Any) -> Any:
-        return pc.is_valid(self.column(term))
-
-    def visit_starts_with(self, term: Any, literal: Any) -> Any:
-        return pc.starts_with(self.column(term), literal.value)
-
-    def visit_not_starts_with(self, term: Any, literal: Any) -> Any:
-        return pc.invert(self.visit_starts_with(term, literal))
-
-    def visit_true(self) -> Any:
-        return pa.repeat(True, self.rows.num_rows)
-
-    def visit_false(self) -> Any:
-        return pa.repeat(False, self.rows.num_rows)
-
-    def visit_not(self, child_result: Any) -> Any:
-        return pc.invert(child_result)
-
-    def visit_and(self, left_result: Any, right_result: Any) -> Any:
-        return pc.and_kleene(left_result, right_result)
-
-    def visit_or(self, left_result: Any, right_result: Any) -> Any:
-        return pc.or_kleene(left_result, right_result)
+    if isinstance(node, (And, Or)):
+        combine = pc.and_kleene if isinstance(node, And) else pc.or_kleene
+        return combine(_mask(rows, node.left), _mask(rows, node.right))
+    if isinstance(node, Constant):
+        return pa.repeat(node.value, rows.num_rows)
+    assert isinstance(node, Predicate)
+    assert isinstance(node.term, BoundTerm)
+    return _compared(_column(rows, node.term), node)
 
 
-def metrics_filter(unbound: BooleanExpression, schema: Schema) -> Callable[[LiveFile], bool]:
-    """Whether a data file's counts and bounds allow a match of an unbound filter (spec: "Scan Planning")."""
-    if isinstance(unbound, AlwaysTrue):
-        return lambda _: True
-    return functools.partial(_may_match, _InclusiveMetricsEvaluator(schema, unbound))
+def _column(rows: pa.Table, term: BoundTerm) -> Any:
+    column = column_at(rows, term.column.name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    column = column.cast(column.type.storage_type) if isinstance(column.type, pa.BaseExtensionType) else column
+    if term.transform == "identity":
+        return column
+    primitive = primitive_type(term.column.kind)
+    assert primitive is not None  # binding saw to it
+    apply = parse_transform(term.transform).transform(primitive)
+    if pa.types.is_timestamp(column.type) and column.type.unit in ("s", "ms"):
+        column = column.cast(pa.timestamp("us", column.type.tz))
+    plain = column.cast(_width(column.type)) if pa.types.is_temporal(column.type) else column
+    result = pa.int32() if term.kind in ("int", "date") else plain.type
+    return pa.chunked_array([pa.array([None if v is None else apply(v) for v in plain.to_pylist()], result)])
 
 
-def _may_match(evaluator: _InclusiveMetricsEvaluator, data: LiveFile) -> bool:
-    file = DataFile.from_args(
-        content=DataFileContent.DATA, file_path=data.path, file_format=FileFormat.PARQUET, partition=Record(),
-        record_count=data.record_count, file_size_in_bytes=data.size, value_counts=dict(data.values),
-        null_value_counts=dict(data.nulls), nan_value_counts=dict(data.nans),
-        lower_bounds=dict(data.lower), upper_bounds=dict(data.upper),
-    )  # fmt: skip
-    try:
-        return bool(evaluator.eval(file))
-    except Exception:  # bounds written before a promotion, or damaged: the file is read
-        return True
+def _width(kind: pa.DataType) -> pa.DataType:
+    return pa.int32() if kind.bit_width == 32 else pa.int64()
+
+
+def _compared(column: Any, node: Predicate) -> Any:
+    tests: dict[str, Callable[..., Any]] = {
+        "is-null": pc.is_null, "not-null": pc.is_valid, "is-nan": pc.is_nan,
+        "not-nan": lambda c: pc.invert(pc.is_nan(c)),
+    }  # fmt: skip
+    if node.op in tests:
+        return tests[node.op](column)
+    if node.op.endswith("starts-with"):
+        begins = pc.starts_with(column, node.literals[0])
+        return begins if node.op == "starts-with" else pc.invert(begins)
+    values = [_scalar(value, column.type) for value in node.literals]
+    if node.op in ("in", "not-in"):
+        found = pc.is_in(column, value_set=pa.array([v.as_py() for v in values], values[0].type))
+        return found if node.op == "in" else pc.if_else(pc.is_null(column), None, pc.invert(found))
+    compare = {"eq": pc.equal, "not-eq": pc.not_equal, "lt": pc.less, "lt-eq": pc.less_equal, "gt": pc.greater,
+               "gt-eq": pc.greater_equal}[node.op]  # fmt: skip
+    return compare(column, values[0])
+
+
+def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar:
+    """An internal value as a column stores it."""
+    if pa.types.is_timestamp(kind) and kind.unit != "ns":
+        return pa.scalar(value, pa.int64()).cast(pa.timestamp("us", kind.tz)).cast(kind, safe=False)
+    if pa.types.is_temporal(kind):
+        return pa.scalar(value, _width(kind)).cast(kind)
+    return pa.scalar(value) if pa.types.is_decimal(kind) else pa.scalar(value, kind)
+
+
+def may_match(bound: Expression, files: Sequence[LiveFile]) -> list[bool]:
+    """Whether data files' counts and bounds allow a match of a bound filter (spec: "Scan Planning")."""
+    if bound == TRUE:
+        return [True] * len(files)
+    names = {"value_counts": "values", "null_value_counts": "nulls", "nan_value_counts": "nans",
+             "lower_bounds": "lower", "upper_bounds": "upper"}  # fmt: skip
+    columns = {
+        field.name: pa.array([list(getattr(f, names[field.name]).items()) for f in files], field.type)
+        for field in METRIC_FIELDS
+        if field.name in names
+    }
+    entries = pa.table(columns)
+    found = judged(
+        bound, len(files), lambda term: file_ranges(entries, term.column.field_id, term.column.kind, True).of(term)
+    )
+    empty = np.array([f.record_count == 0 and bool(f.values) and not any(f.values.values()) for f in files], bool)
+    return [bool(x) for x in found.may & ~empty]

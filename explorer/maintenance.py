@@ -68,7 +68,7 @@ class Outcome:
 def table_holdings(table: Table) -> Holdings:
     """What the current snapshot holds."""
     snapshot = table.metadata.current_snapshot
-    return holdings(table.metadata, table.tree.entries(snapshot))
+    return holdings(table.metadata, table.tree.read(table.tree.entries(snapshot)).read())
 
 
 def preview(table: Table, operation: str, columns: str = "", retain_last: int = 1) -> Preview:
@@ -82,18 +82,18 @@ def preview(table: Table, operation: str, columns: str = "", retain_last: int = 
     now = table_holdings(table)
     known = table.deletes()
     if operation.startswith("compact"):
-        applied = {v.delete.key for v in known.verdicts if v.applies}
+        applied = len(known.files.deletes) - len(known.dangling)
         sentences = (
             (
                 f"{count(now.data_files, 'data file')} ({human_bytes(now.data_bytes)}) would be written anew, less the "
                 "rows that deletes hide."
             ),
-            f"{count(len(applied), 'delete')} apply now; after it equality and position deletes dangle until they "
+            f"{count(applied, 'delete')} apply now; after it equality and position deletes dangle until they "
             "are removed, "
             "vectors go with their data files.",
             "The old files stay as long as a snapshot that reads them does: expire it to free them.",
         )
-        return Preview(operation, sentences, tuple(sorted(d.path for d in known.files.data)))
+        return Preview(operation, sentences, tuple(sorted(known.files.data.paths())))
     if operation == "rewrite-manifests":
         listed = table.tree.manifests(table.metadata.current_snapshot)
         data = [m.manifest_path for m in listed if m.content == 0]
@@ -121,8 +121,7 @@ def _preview_expire(table: Table, retain_last: int) -> Preview:
         decided = retention(meta, now, now, retain_last)
     except ValueError as error:
         return Preview("expire", (f"Iceberg would refuse: {error}.",), ())
-    every = reach(table.tree, meta.snapshots)
-    gone = every.minus(reach(table.tree, decided.kept))
+    gone = reach(table.tree, meta.snapshots, without=decided.kept)
     ids = {s.snapshot_id for s in decided.kept}
     statistics = {s.path for s in meta.statistics} - {s.path for s in meta.statistics if s.snapshot_id in ids}
     sentences = (
@@ -316,7 +315,7 @@ def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | i
     if outcome.abandoned:
         gone = [s for s in table.metadata.snapshots if s.snapshot_id in outcome.abandoned]
         rest = [s for s in table.metadata.snapshots if s.snapshot_id not in outcome.abandoned]
-        only = reach(table.tree, gone).minus(reach(table.tree, rest))
+        only = reach(table.tree, gone, without=rest)
         files = only.paths
         sentences.append(
             f"Only they reach {count(len(only.files), 'data or delete file')} and "

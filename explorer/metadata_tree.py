@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import pyarrow as pa
 from cachetools import LRUCache
 
+from explorer.core.batches import Batches, Parts, left_out
 from explorer.core.costs import metadata_files
 from explorer.core.entries import as_of_snapshot
-from explorer.core.values import conform_partition, unified_partition_type
+from explorer.core.entry_views import placed
+from explorer.core.values import unified_partition_type
 from explorer.errors import NotFoundInTable, UnreadableFile
+from explorer.io import budget
 from explorer.io.locate import metadata_version
-from explorer.io.reader import Read, TableReader
+from explorer.io.manifest_reader import Read
+from explorer.io.reader import TableReader
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
@@ -23,6 +28,8 @@ from explorer.progress import steps
 
 OLDER = 32
 """Older metadata files that are kept in memory."""
+A_KEY = 2048
+"""Bytes that an entry may take while two sets are compared: a quarter of the limit for each set, and the pairs."""
 
 
 class MetadataTree:
@@ -41,6 +48,11 @@ class MetadataTree:
     def metadata(self) -> TableMetadata:
         """The metadata file the table was opened with."""
         return self.reader.metadata
+
+    @property
+    def at_once(self) -> int:
+        """See core.tree.Tree: a share of the memory limit."""
+        return budget.limit() // A_KEY
 
     @property
     def problems(self) -> list[Problem]:
@@ -92,14 +104,33 @@ class MetadataTree:
         """The entries of one manifest as of a snapshot; None when it cannot be read."""
         return next((table for _, table in self.logical([manifest], snapshot, metrics)), None)
 
-    def entries(self, snapshot: Snapshot | None, metrics: bool = False) -> list[pa.Table]:
-        """The logical entries of each readable manifest of a snapshot, with one type for all partitions, and `spec_id`,
-        `manifest_path` and `ordinal` (in the manifest)."""
-        if snapshot is None:
-            return []
-        tables = list(self.logical(self.manifests(snapshot), snapshot, metrics))
-        unified = unified_partition_type(self.metadata, [table for _, table in tables])
-        return [_placed(manifest, table, unified) for manifest, table in steps(tables, "manifests")]
+    def entries(self, snapshot: Snapshot | None, metrics: bool = False) -> Parts:
+        """The logical entries of a snapshot, a part for each readable manifest, with one type for all partitions, and
+        `spec_id`, `manifest_path` and `ordinal` (in the manifest). Without a readable manifest there are no columns.
+        The type is that of the first readable manifest of each spec: those of a spec are written alike."""
+        listed = self.manifests(snapshot)
+        self.ahead(manifests=listed)
+        alike: dict[int, tuple[ManifestFile, pa.Table]] = {}
+        for manifest in listed:
+            if manifest.partition_spec_id not in alike:
+                alike |= {m.partition_spec_id: (m, table) for m, table in self.stored([manifest], metrics)}
+        unified = unified_partition_type(self.metadata, [table.schema for _, table in alike.values()])
+        if snapshot is None or not alike:
+            return Parts((), metrics, _nothing, pa.schema([]))
+        part = partial(placed, snapshot.snapshot_id, unified)
+        manifest, table = next(iter(alike.values()))
+        return Parts(listed, metrics, part, part(manifest, table.slice(0, 0)).schema)
+
+    def read(self, parts: Parts) -> Batches:
+        """A table that is made of manifests, here."""
+
+        def read() -> Iterator[pa.Table]:
+            for manifest, stored in self.stored(parts.manifests, parts.metrics):
+                part = parts.part(manifest, stored)
+                self.note(left_out(manifest, stored.schema, part.schema))
+                yield part
+
+        return Batches(parts.schema, read)
 
     def find_manifest(self, path: str, snapshot_id: int | None = None) -> tuple[ManifestFile, Snapshot]:
         """A manifest by its path, in that snapshot's list or else the first list that has it. Raises
@@ -168,16 +199,5 @@ class MetadataTree:
         return {path: size for path, size in known if size is not None}
 
 
-def _placed(manifest: ManifestFile, table: pa.Table, unified: pa.DataType) -> pa.Table:
-    """Entries that can stand in one table with those of other manifests, each with its place."""
-    count = table.num_rows
-    at = table.schema.get_field_index("partition")
-    wide = table.set_column(at, pa.field("partition", unified), conform_partition(table, unified))
-    path = pa.DictionaryArray.from_arrays(
-        pa.repeat(pa.scalar(0, pa.int32()), count), pa.array([manifest.manifest_path])
-    )
-    return (
-        wide.append_column("spec_id", pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), count))
-        .append_column("manifest_path", path)
-        .append_column("ordinal", pa.array(range(count), pa.int64()))
-    )
+def _nothing(_: ManifestFile, stored: pa.Table) -> pa.Table:
+    return stored.select([])

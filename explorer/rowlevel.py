@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,21 +16,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from cachetools import LRUCache
 
-from explorer.core.deletes import KIND_WORDS, Applicability, LiveFile, Verdict, live_files
-from explorer.core.lineage import newer
+from explorer.core.delete_pairs import Counted, Pairs
+from explorer.core.deletes import KIND_WORDS, Applicability, Verdict
+from explorer.core.entries import live
+from explorer.core.lifecycle import path_ends
+from explorer.core.live_files import LiveFile, LiveFiles, live_files, place, read_alike
 from explorer.core.names import base_name
-from explorer.core.row_diff import RowDiff, named_fields, nested_column, row_changes
-from explorer.core.values import partition_path
-from explorer.errors import NotFoundInTable
+from explorer.core.row_diff import named_fields, nested_column
+from explorer.core.snapshot_deletes import Deletes
+from explorer.core.values import partition_dicts
+from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
 from explorer.io import rows as contents
-from explorer.io.projection import arrow_type
 from explorer.metadata_tree import MetadataTree
+from explorer.model.manifest import METRIC_FIELDS, ManifestFile
 from explorer.model.metadata import Schema, Snapshot
 from explorer.model.problem import Problem
-from explorer.progress import steps
 
-MEMORY_BYTES, MANIFESTS, FILES_AT_ONCE = 256 << 20, 2000, 50_000
+MANIFESTS, FILES, FILES_AT_ONCE = 2000, 100_000, 50_000
 
 
 @dataclass(frozen=True)
@@ -47,28 +50,147 @@ class RowReader:
 
     def __init__(self, tree: MetadataTree) -> None:
         self.tree = tree
-        self._kept: LRUCache[Any, pa.Table | pa.Array] = LRUCache(MEMORY_BYTES, getsizeof=lambda t: t.nbytes + 1000)
-        self._files: LRUCache[Any, list[LiveFile]] = LRUCache(MANIFESTS)
+        self._kept: LRUCache[Any, pa.Table | pa.Array] = LRUCache(budget.share(4), getsizeof=lambda t: t.nbytes + 1000)
+        self._files: LRUCache[tuple[Any, ...], list[LiveFile]] = LRUCache(MANIFESTS)
+        """By manifest, as many as together have FILES, and one at least."""
         self._lock = threading.Lock()
 
     def applicability(self, snapshot: Snapshot | None) -> Applicability:
-        """All live files of a snapshot, with bounds, ready to be asked which deletes apply."""
-        if snapshot is None:
-            return Applicability(self.tree.metadata, ())
+        """All live files of a snapshot, with bounds, ready to be asked which deletes apply. Data files are made as they
+        are asked for."""
         listed = self.tree.manifests(snapshot)
-        keys = {m.manifest_path: (m.manifest_path, m.added_snapshot_id == snapshot.snapshot_id) for m in listed}
+        data = [m for m in listed if m.content == 0]
+        deletes = [m for m in listed if m.content != 0]
+        if snapshot is None:
+            return Applicability(self.tree.metadata, LiveFiles.of([]), [])
+        at = snapshot
+        files = LiveFiles(
+            lambda: self._made(data, at),
+            lambda i, places: self._picked(data[i], at, places),
+            lambda: [0 if files is None else files.num_rows for files in self._each(data, at)],
+            lambda: (p for files in self._each(data, at) if files is not None for p in files["file_path"].to_pylist()),
+        )
+        return Applicability(self.tree.metadata, files, [f for some in self._made(deletes, at) for f in some])
+
+    def live_files(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> Iterator[list[LiveFile]]:
+        """The live files of each of some manifests of a snapshot; none where it cannot be read."""
+        return self._made(manifests, snapshot)
+
+    def deletes(self, snapshot: Snapshot | None) -> Deletes:
+        """All deletes of a snapshot, held against its data files a manifest at a time."""
+        return self.held(self.applicability(snapshot), snapshot)
+
+    def held(self, files: Applicability, snapshot: Snapshot | None) -> Deletes:
+        """Some deletes, held against the data files of a snapshot."""
+        if snapshot is None:
+            return Deletes(files, [])
+        data = [m for m in self.tree.manifests(snapshot) if m.content == 0]
+        pairs = Pairs(files)
+        each = zip(data, self._each(data, snapshot, metrics=pairs.fields), strict=True)
+        counted = (Counted.nothing() if table is None else pairs.count(table, m.partition_spec_id) for m, table in each)
+        return Deletes(files, list(counted))
+
+    def named(self, snapshot: Snapshot | None, path: str, deletes: bool) -> list[LiveFile]:
+        """The live data or delete files of a snapshot whose path is, or ends with, `path`."""
+        return self._where(snapshot, deletes, lambda paths: path_ends(paths, path))
+
+    def at_paths(self, snapshot: Snapshot | None, paths: Collection[str]) -> list[LiveFile]:
+        """The live data files of a snapshot that have these paths."""
+        wanted = pa.array(sorted(paths), pa.string())
+        return self._where(snapshot, False, lambda found: pc.is_in(found, wanted))
+
+    def told(self, manifests: Sequence[ManifestFile], snapshot: Snapshot | None) -> polars.DataFrame:
+        """What deletes go by of the live files of some manifests: path, sequence_number, place (as text)."""
+        empty = {"path": polars.String, "sequence_number": polars.Int64, "place": polars.String}
+        frames = [polars.DataFrame(schema=empty)]
+        each = zip(manifests, self._each(manifests, snapshot), strict=True) if snapshot else ()
+        for manifest, files in each:
+            if files is not None:
+                codes, partitions = partition_dicts(files)
+                places = [repr(place(manifest.partition_spec_id, partition)) for partition in partitions]
+                numbers = files["inherited_sequence_number"].to_pylist()
+                columns = (files["file_path"].to_pylist(), numbers, [places[code] for code in codes.tolist()])
+                frames.append(polars.DataFrame(dict(zip(empty, columns, strict=True)), schema=empty))
+        return polars.concat(frames)
+
+    def _where(
+        self, snapshot: Snapshot | None, deletes: bool, chosen: Callable[[pa.ChunkedArray], pa.ChunkedArray]
+    ) -> list[LiveFile]:
+        if snapshot is None:
+            return []
+        listed = [m for m in self.tree.manifests(snapshot) if (m.content != 0) == deletes]
+        found = []
+        for manifest, files in zip(listed, self._each(listed, snapshot), strict=True):
+            places = [] if files is None else np.flatnonzero(chosen(files["file_path"]).to_numpy()).tolist()
+            if places:
+                found += self._picked(manifest, snapshot, places)
+        return found
+
+    def _each(
+        self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False
+    ) -> Iterator[pa.Table | None]:
+        """The logical entries of each manifest's live files, None where it cannot be read; `metrics` are null where
+        only they cannot."""
+        tables = self.tree.logical(manifests, snapshot, metrics)
+        known = next(tables, None)
+        for manifest in manifests:
+            if known is not None and known[0].manifest_path == manifest.manifest_path:
+                yield self._of_its_content(manifest, known[1])
+                known = next(tables, None)
+                continue
+            entries = self.tree.logical_entries(manifest, snapshot) if metrics else None
+            if entries is None:
+                yield None
+                continue
+            for field in METRIC_FIELDS:
+                entries = entries.append_column(field, pa.nulls(entries.num_rows, field.type))
+            yield self._of_its_content(manifest, entries)
+
+    def _of_its_content(self, manifest: ManifestFile, entries: pa.Table) -> pa.Table:
+        """The live files of the kind that a manifest is for (spec: "Manifest Lists", `content`)."""
+        files = live(entries)
+        fits = pc.equal(pc.equal(pc.fill_null(files["content"], 0), 0), manifest.content == 0)
+        if pc.all(fits).as_py() is False:
+            both = ("delete files", "a data manifest") if manifest.content == 0 else ("data files", "a delete manifest")
+            cause = "it lists {}, though the manifest list says that it is {}: they are left out of rows".format(*both)
+            self.tree.note([Problem(manifest.manifest_path, cause, severity="warning")])
+            files = files.filter(fits)
+        return files
+
+    def _made(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> Iterator[list[LiveFile]]:
+        """The live files of each manifest. Those of the last ones are kept."""
         with self._lock:
-            files = {path: self._files[key] for path, key in keys.items() if key in self._files}
-        wanted = [m for m in listed if m.manifest_path not in files]
-        for manifest, entries in self.tree.logical(wanted, snapshot, metrics=True):
-            path, spec_id = manifest.manifest_path, manifest.partition_spec_id
-            files[path] = []
-            for start in range(0, entries.num_rows, FILES_AT_ONCE):
-                budget.require_memory(0, path)
-                files[path] += live_files(entries.slice(start, FILES_AT_ONCE), spec_id, path)
-            with self._lock:
-                self._files[keys[path]] = files[path]
-        return Applicability(self.tree.metadata, (f for m in listed for f in files.get(m.manifest_path, ())))
+            kept = {read_alike(m): self._files[read_alike(m)] for m in manifests if read_alike(m) in self._files}
+        tables = self._each([m for m in manifests if read_alike(m) not in kept], snapshot, True)
+        for manifest in manifests:
+            key = read_alike(manifest)
+            yield kept[key] if key in kept else self._live_files(manifest, next(tables))
+
+    def _picked(self, manifest: ManifestFile, snapshot: Snapshot, places: Sequence[int]) -> list[LiveFile]:
+        """The live files in some places of one manifest. Raises UnreadableFile."""
+        with self._lock:
+            kept = self._files.get(read_alike(manifest))
+        if kept is not None:
+            return [kept[i] for i in places]
+        [files] = self._each([manifest], snapshot, metrics=True)
+        if files is None:
+            raise UnreadableFile(manifest.manifest_path, "it could be read before, and cannot be any more")
+        some = files.take(pa.array(places, pa.int64()))
+        return live_files(some, manifest.partition_spec_id, manifest.manifest_path)
+
+    def _live_files(self, manifest: ManifestFile, entries: pa.Table | None) -> list[LiveFile]:
+        if entries is None:
+            return []
+        files: list[LiveFile] = []
+        for start in range(0, entries.num_rows, FILES_AT_ONCE):
+            budget.require_memory(0, manifest.manifest_path)
+            some = entries.slice(start, FILES_AT_ONCE)
+            files += live_files(some, manifest.partition_spec_id, manifest.manifest_path)
+        with self._lock:
+            self._files[read_alike(manifest)] = files
+            while len(self._files) > 1 and sum(map(len, self._files.values())) > FILES:
+                self._files.popitem()
+        return files
 
     def _once(self, key: Any, make: Any) -> Any:
         with self._lock:
@@ -76,7 +198,7 @@ class RowReader:
                 return self._kept[key]
         made = make()
         with self._lock:
-            if made.nbytes + 1000 <= MEMORY_BYTES:
+            if made.nbytes + 1000 <= self._kept.maxsize:
                 self._kept[key] = made
         return made
 
@@ -91,7 +213,8 @@ class RowReader:
                 rows = _lineage(rows, file, positions)
             return rows.append_column("_pos", positions)
 
-        return self._once(("rows", file.path, json.dumps(schema.raw), lineage), read)  # type: ignore[no-any-return]
+        ids = (file.first_row_id, file.sequence_number) if lineage else None
+        return self._once(("rows", file.path, json.dumps(schema.raw), ids), read)  # type: ignore[no-any-return]
 
     def position_deletes(self, file: LiveFile) -> pa.Table:
         """See io.rows.position_deletes."""
@@ -218,67 +341,3 @@ def pairing_keys(schema: Schema, keys: Sequence[str], lineage: bool) -> tuple[st
         raise NotFoundInTable(f"no column {unknown[0]!r} in the schema: it has {columns}")
     identifiers = tuple(names[i] for i in schema.identifier_field_ids if i in names)
     return tuple(keys) or identifiers or (("_row_id",) if lineage else ())
-
-
-def row_diff(reader: RowReader, before: Snapshot | None, after: Snapshot | None, keys: Sequence[str] = ()) -> RowDiff:
-    """Compare the rows of two snapshots (None: the table before its first), reading only data files that one side
-    lacks or that other deletes apply to. Rows pair to updates by `keys`, else by the schema's identifier fields, else
-    in v3 by row id. Raises UnreadableFile, NotFoundInTable."""
-    meta = reader.tree.metadata
-    last = newer(meta, before, after)  # types are never narrowed
-    schema = contents.read_schema(meta, last.schema_id if last else None)
-    columns = tuple(f.name for f in schema.fields)
-    lineage = meta.format_version >= 3
-    paired_by = pairing_keys(schema, keys, lineage)
-    sides = [_Side(reader.applicability(s)) for s in (before, after)]
-    same = sides[0].signatures & sides[1].signatures
-    frames, size = [], 0
-    for side in sides:
-        parts = [_empty(schema, lineage)]
-        for data, signature in steps(side.files, "data files"):
-            if signature not in same:
-                rows = reader.live(data, reader.verdicts(side.known, data), schema, lineage)
-                size += rows.nbytes
-                budget.within(size, budget.AT_ONCE, data.path, "bytes with the files before it", "use Spark's SQL")
-                parts.append(rows.append_column("_file", pa.repeat(pa.scalar(data.path), rows.num_rows)))
-        frames.append(pa.concat_tables(p.select(parts[0].column_names) for p in parts))
-    changes = row_changes(frames[0], frames[1], columns, paired_by)
-    partitions: dict[str, dict[str, int]] = {}
-    for name, rows, side in (
-        ("inserted", changes.inserted, sides[1]), ("deleted", changes.deleted, sides[0]),
-        ("updated", changes.updated_after, sides[1]),
-    ):  # fmt: skip
-        for item in pc.value_counts(rows["_file"]).to_pylist():
-            data = side.by_path[item["values"]]
-            where = partition_path(data.partition, meta.spec(data.spec_id), meta)
-            partitions.setdefault(where, {"inserted": 0, "deleted": 0, "updated": 0})[name] += item["counts"]
-    read = {sig[0] for side in sides for *_, sig in side.files if sig not in same}
-    note = ""
-    if before is not None and after is not None and before.schema_id != after.schema_id:
-        note = (
-            f"both sides are read under schema {schema.schema_id}, the newer snapshot's; dropped columns are "
-            "not compared"
-        )
-    ids = (before.snapshot_id if before else None, after.snapshot_id if after else None)
-    return RowDiff(
-        *ids, columns, paired_by, changes, len(read), len({*sides[0].by_path, *sides[1].by_path}), partitions, note
-    )
-
-
-class _Side:
-    """The data files of one snapshot, each with what tells it apart: a file is the same when its deletes are."""
-
-    def __init__(self, files: Applicability) -> None:
-        self.known = files
-        self.by_path = {d.path: d for d in files.data}
-        self.files = []
-        for data in steps(files.data, "data files"):
-            signature = (data.path, frozenset(v.delete.key for v in files.of(data) if v.applies))
-            self.files.append((data, signature))
-        self.signatures = {signature for *_, signature in self.files}
-
-
-def _empty(schema: Schema, lineage: bool) -> pa.Table:
-    fields = [*schema.raw["fields"], *(contents.LINEAGE if lineage else ())]
-    columns = [pa.field(f["name"], arrow_type(f["type"])) for f in fields]
-    return pa.schema([*columns, pa.field("_pos", pa.int64()), pa.field("_file", pa.string())]).empty_table()

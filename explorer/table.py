@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import pyarrow as pa
 
+from explorer.changed_rows import row_diff
 from explorer.collection import Collection
 from explorer.comparing import snapshot_diff
-from explorer.core import entries as core
+from explorer.core.batches import Batches, Parts
+from explorer.core.clustering import Clustering
 from explorer.core.costs import RunCost, run_between, run_cost
-from explorer.core.deletes import Applicability, LiveFile, ReadCost, Verdict, dangling, read_costs
+from explorer.core.deletes import Verdict
 from explorer.core.diff import SnapshotDiff
-from explorer.core.entry_views import entry_view
+from explorer.core.entry_views import entry_view, read_files
 from explorer.core.history import Resolved, resolve_snapshot
 from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
+from explorer.core.live_files import LiveFile
 from explorer.core.metadata_diff import metadata_diff
-from explorer.core.partitions import partitions
+from explorer.core.metrics_modes import ColumnMode
+from explorer.core.partitions import added_up, by_partition
+from explorer.core.plan import Answer, Intervals, Plan
+from explorer.core.pushdown import Pushed
 from explorer.core.row_diff import RowDiff
+from explorer.core.row_groups import GroupVerdict
+from explorer.core.snapshot_deletes import Deletes
 from explorer.drawn import first_view, table_graph
+from explorer.engines.choice import Choice, Engine, chosen
+from explorer.engines.pipeline import batches, frame
+from explorer.engines.planners import asked, pushed
 from explorer.engines.reads import ReadRequest, ReadSession, ScanReport, SparkRead, SqlRequest, metadata_columns
 from explorer.engines.spark import shared_engine
-from explorer.errors import NotFoundInTable
+from explorer.errors import ExplorerError, NotFoundInTable
 from explorer.fate import Fate
 from explorer.graphs.diff_graph import diff_graph
 from explorer.graphs.graph import Graph
@@ -33,21 +43,25 @@ from explorer.graphs.source import GraphView
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.io.rows import read_schema
+from explorer.io.spool import spooled
 from explorer.metadata_tree import MetadataTree
-from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.model.problem import Problem
-from explorer.reading import Reading, check_named, reading, sql_request
-from explorer.rowlevel import RowReader, row_diff
+from explorer.planning import clustering, column_statistics, intervals, plan_scan, row_groups
+from explorer.reading import Reading, check_named, check_readable, reading, sql_request
+from explorer.rowlevel import RowReader
 from explorer.views import rows
 from explorer.views.text import render_tree
 
+SMALL = 4 << 20
+"""Manifests of together so many bytes are read when they are asked for, so that what is wrong with them is known; more
+are read as their rows are."""
 Display = Callable[["Table"], Mapping[str, Any]]
 
 
 class Table:
-    """One Iceberg table, read-only. Opening reads metadata.json; all else is read when asked for.
-
-    What cannot be read is listed in `problems` and shown on its node, while the rest of the table still opens."""
+    """One Iceberg table, read-only. Opening reads metadata.json; all else is read when asked for. What cannot be read
+    is listed in `problems` and shown on its node, while the rest of the table still opens."""
 
     def __init__(self, reader: TableReader, display: Display | None = None) -> None:
         self.tree = MetadataTree(reader)
@@ -90,8 +104,7 @@ class Table:
 
     # -- collections --------------------------------------------------------------------------------------------------
     def resolve(self, snapshot: str | int | None = None) -> Resolved:
-        """The snapshot meant by an id, branch, tag, `snapshot-3` or timestamp; None is the current one. See
-        core.history.resolve_snapshot. Raises NotFoundInTable."""
+        """The snapshot meant; None is the current one. See core.history.resolve_snapshot. Raises NotFoundInTable."""
         return resolve_snapshot(self.metadata, snapshot)
 
     @property
@@ -112,43 +125,92 @@ class Table:
         return Collection.of_rows(rows.metadata_log_rows(self.metadata), "metadata log")
 
     def manifests(self, snapshot: str | int | None = None) -> Collection:
-        """The snapshot's manifest list, in its order: manifest_path, content, counts, sequence numbers, partition
-        summaries decoded (spec: "Manifest Lists"). An unreadable list gives no rows, and a problem."""
+        """The snapshot's manifest list, in its order, summaries decoded (spec: "Manifest Lists")."""
         listed = self.tree.manifests(self._maybe(snapshot))
         return Collection(rows.manifest_table(listed, self.metadata), "manifests")
 
-    def entries(self, snapshot: str | int | None = None, view: str = "logical", metrics: bool = False) -> Collection:
+    def entries(
+        self, snapshot: str | int | None = None, view: str = "logical", metrics: bool = False, engine: Engine = "auto"
+    ) -> Collection:
         """Every entry of every manifest of a snapshot, DELETED and filtered ones too (spec: "Manifest Entry Fields").
-
         view: "stored", null where the Avro has null; "inherited", after inheritance, with `<name>_origin` in words;
         "logical", inherited values with `logical_status` as of the snapshot and the `reason` (null when filtered
         out); "all", structs `stored` and `inherited` beside `logical_status` and `reason`. `metrics` adds
-        column_sizes, counts and bounds (bytes). Unreadable manifests give no rows, and a problem each."""
-        return Collection(entry_view(self.tree.entries(self._maybe(snapshot), metrics), view), "entries")
+        column_sizes, counts and bounds (bytes). Unreadable manifests give no rows, and a problem each. `engine` is who
+        decodes the manifests: "local", Spark's workers ("spark"), or what `choice` of the rows says ("auto"; see
+        engines.choice). Raises EngineError."""
+        parts = entry_view(self.tree.entries(self._maybe(snapshot), metrics), view)
+        return self._rows(parts, "entries", engine)
 
-    def files(self, snapshot: str | int | None = None, metrics: bool = False) -> Collection:
+    def files(self, snapshot: str | int | None = None, metrics: bool = False, engine: Engine = "auto") -> Collection:
         """Files a reader of the snapshot sees, data and delete files: the live entries, after inheritance."""
-        everything = self.entries(snapshot, "logical", metrics).to_arrow()
-        if not everything.num_columns:
-            return Collection(everything, "files")
-        return Collection(core.live(everything).drop_columns(["status", "reason"]), "files")
+        parts = read_files(entry_view(self.tree.entries(self._maybe(snapshot), metrics), "logical"))
+        return self._rows(parts, "files", engine)
 
-    def partitions(self, snapshot: str | int | None = None) -> Collection:
-        """Live files added up by partition, as Iceberg's own table of that name has them: partition, spec_id,
-        record_count, file_count, total_data_file_size_in_bytes, records and files of position (with vectors) and
-        equality deletes, and when and by which snapshot a file was added last (null when that has expired). Partitions
-        of several specs that agree in all fields are one; `spec_id` is that of the file added last."""
-        tables = self.tree.entries(self._maybe(snapshot))
-        if not tables:
-            return Collection(pa.table({}), "partitions")
+    def partitions(self, snapshot: str | int | None = None, engine: Engine = "auto") -> Collection:
+        """Live files added up by partition, as Iceberg's own table of that name has them (see core.partitions); null
+        where the snapshot that added a file last has expired. Partitions of several specs that agree in all fields are
+        one; `spec_id` is that of the file added last."""
         times = {s.snapshot_id: s.timestamp_ms for s in self.metadata.snapshots}
-        return Collection(partitions(pa.concat_tables(tables, promote_options="default"), times), "partitions")
+        parts = by_partition(self.tree.entries(self._maybe(snapshot)), times)
+        rows, choice = self._made(parts, "partitions", engine)
+        return Collection(added_up(rows), "partitions", choice=choice)
+
+    def _made(self, parts: Parts, what: str, engine: Engine) -> tuple[Batches, Choice]:
+        """A table that is made of manifests, here or by Spark."""
+        choice = chosen(engine, parts, lambda: shared_engine().master)
+        if choice.engine == "local":
+            return self.tree.read(parts), choice
+        spark = shared_engine().session()
+        return batches(spark, self.reader.storage, parts, self.tree.note, f"{what} of {self.name}"), choice
+
+    def _rows(self, parts: Parts, what: str, engine: Engine) -> Collection:
+        rows, choice = self._made(parts, what, engine)
+        at_once = choice.engine == "local" and sum(m.manifest_length or SMALL for m in parts.manifests) <= SMALL
+        on_spark = partial(frame, storage=self.reader.storage, parts=parts)
+        return Collection(spooled(rows) if at_once else rows, what, on_spark, choice)
 
     def _maybe(self, snapshot: str | int | None) -> Snapshot | None:
         """The snapshot; None for the current one of a table without any."""
         if snapshot is None and self.metadata.current_snapshot_id is None:
             return None
         return self.resolve(snapshot).snapshot
+
+    def plan(self, where: str = "", snapshot: str | int | None = None) -> Plan:
+        """What a scan with a filter (docs/filters.md) reads and skips, and why (see core.plan.Plan). A branch is read
+        with the table's current schema, a snapshot, tag or time with its own. Raises NotFoundInTable."""
+        return plan_scan(self.tree, self.row_reader, *self._read_as(snapshot), where)
+
+    def plan_sql(self, where: str, snapshot: str | int | None = None) -> tuple[Plan, Pushed]:
+        """The plan for what Spark hands to Iceberg of a condition in SQL, and that (see engines.planners.pushed)."""
+        at = self.reading(snapshot).version
+        found = pushed(self.reads, at.check(), at.version, where)
+        return plan_scan(self.tree, self.row_reader, *self._read_as(snapshot), found.pushed), found
+
+    def ask_planners(self, plan: Plan) -> list[Answer | ExplorerError]:
+        """The same scan by Iceberg in Spark's JVM, and by pyiceberg; an error for one that cannot."""
+        snapshot_id = plan.snapshot.snapshot_id if plan.snapshot else None
+        return asked(self.reads, check_readable(self.reader, snapshot_id), snapshot_id, plan.bound)
+
+    def intervals(self, plan: Plan, column: str) -> Intervals:
+        """The data files that a plan looks at, by the bounds of a column."""
+        return intervals(self.tree, plan, column)
+
+    def row_groups(self, plan: Plan) -> Iterator[GroupVerdict]:
+        """Verdicts on the row groups of the Parquet files that a plan reads, by their footers."""
+        return row_groups(self.tree, plan)
+
+    def metrics(self, snapshot: str | int | None = None) -> list[ColumnMode]:
+        """Which statistics of each column are kept, by which rule, and which files have them."""
+        return column_statistics(self.tree, *self._read_as(snapshot))
+
+    def clustering(self, columns: Sequence[str] = (), snapshot: str | int | None = None) -> list[Clustering]:
+        """How many files a query for one value of a column opens, by bounds; the best column first."""
+        return clustering(self.tree, *self._read_as(snapshot), columns)
+
+    def _read_as(self, snapshot: str | int | None) -> tuple[Snapshot | None, Schema]:
+        at = self.reading(snapshot)
+        return at.resolved.snapshot if at.resolved else None, read_schema(self.metadata, at.schema_id)
 
     # -- the graph ----------------------------------------------------------------------------------------------------
     def default_view(self, snapshot: str | int | None = None) -> GraphView:
@@ -226,34 +288,32 @@ class Table:
     def deletes(self, snapshot: str | int | None = None) -> Deletes:
         """Which deletes apply to which data file as of a snapshot, clause by clause; dangling deletes; what reading
         each data file costs (spec: "Scan Planning"). Decided from manifests alone."""
-        files = self.row_reader.applicability(self._maybe(snapshot))
-        verdicts = tuple(files.verdicts())
-        return Deletes(files, verdicts, tuple(dangling(files, verdicts)), tuple(read_costs(files, verdicts)))
+        return self.row_reader.deletes(self._maybe(snapshot))
 
     def delete_contents(self, path: str, snapshot: str | int | None = None, offset: int | None = None) -> Collection:
         """What a delete file of a snapshot holds: (file_path, pos), or its equality columns; of a deletion vector (at
         `offset` in its Puffin file, where there are several) its positions. `path` may be the end of one. Raises
         NotFoundInTable, UnreadableFile."""
-        files = self.row_reader.applicability(self._maybe(snapshot))
-        wanted = _one([d for d in files.deletes if offset is None or d.content_offset == offset], path, "delete file")
+        found = self.row_reader.named(self._maybe(snapshot), path, deletes=True)
+        wanted = _one([d for d in found if offset is None or d.content_offset == offset], path, "delete file")
         return Collection(self.row_reader.contents(wanted), "deletes")
 
     def file_verdicts(self, path: str, snapshot: str | int | None = None) -> list[Verdict]:
         """The verdicts on the deletes that could matter to one live data file of a snapshot, by what position deletes
         hold too. Raises NotFoundInTable, UnreadableFile."""
-        files = self.row_reader.applicability(self._maybe(snapshot))
-        return self.row_reader.verdicts(files, _one(files.data, path, "data file"))
+        at = self._maybe(snapshot)
+        data = _one(self.row_reader.named(at, path, deletes=False), path, "data file")
+        return self.row_reader.verdicts(self.row_reader.applicability(at), data)
 
     def file_rows(self, path: str, snapshot: str | int | None = None) -> Collection:
         """All rows of a data file as of a snapshot, under its schema, with `_pos`, in v3 `_row_id` and
         `_last_updated_sequence_number`, and `_deleted_by`: the deletes that hide the row, or null. Read without Spark.
         Raises NotFoundInTable, UnreadableFile."""
         at = self._maybe(snapshot)
-        files = self.row_reader.applicability(at)
-        data = _one(files.data, path, "data file")
+        data = _one(self.row_reader.named(at, path, deletes=False), path, "data file")
         schema = read_schema(self.metadata, at.schema_id if at else None)
         lineage = self.metadata.format_version >= 3
-        verdicts = self.row_reader.verdicts(files, data)
+        verdicts = self.row_reader.verdicts(self.row_reader.applicability(at), data)
         return Collection(self.row_reader.file_rows(data, verdicts, schema, lineage), "rows")
 
     def row_diff(self, before: str | int | None, after: str | int | None, keys: Sequence[str] = ()) -> RowDiff:
@@ -272,8 +332,7 @@ class Table:
         return reading(self.reader, snapshot)
 
     def check_readable(self, name: tuple[str, ...]) -> str:
-        """Refuse a table, by the parts of its name in a catalog, if Spark would open a file of it that may not be
-        opened. Returns the canonical path of its metadata file. Raises AccessRefused, UnreadableFile, TableNotFound."""
+        """See reading.check_named."""
         return check_named(self.reader, name)
 
     def rows(
@@ -282,8 +341,7 @@ class Table:
     ) -> Rows:  # fmt: skip
         """Rows of any version through Spark: a snapshot id, branch, tag, `snapshot-3` or time (by the snapshot log).
         `where` is Spark SQL. With `provenance` also `_file`, `_pos`, `_spec_id`, `_partition`, in v3 `_row_id` and
-        `_last_updated_sequence_number`. Raises NotFoundInTable, EngineError (the message names the file that could not
-        be read)."""
+        `_last_updated_sequence_number`. Raises NotFoundInTable, EngineError that names what could not be read."""
         known = self.reading(snapshot)
         extra = tuple(metadata_columns(self.metadata.format_version)) if provenance else ()
         request = ReadRequest(known.version, tuple(columns) or None, where, limit, extra)
@@ -296,7 +354,6 @@ class Table:
 
     def sql_request(self, sql: str, limit: int | None = 1000) -> SqlRequest:
         """The query `sql` stands for, with its versions resolved."""
-
         return sql_request(sql, self.name, self.reader, limit)
 
     @cached_property
@@ -323,17 +380,6 @@ class Table:
         return self._display(self) if self._display else {"text/plain": repr(self)}
 
 
-@dataclass(frozen=True)
-class Deletes:
-    """Every pair of data and delete file of a snapshot that could matter, with verdicts; deletes that apply to nothing;
-    and what a reader opens for each data file, the dearest first."""
-
-    files: Applicability
-    verdicts: tuple[Verdict, ...]
-    dangling: tuple[LiveFile, ...]
-    costs: tuple[ReadCost, ...]
-
-
 class Rows(Collection):
     """Rows that Spark read, with the scan reports of its plan and which version and schema it was."""
 
@@ -348,8 +394,7 @@ class Rows(Collection):
 
 
 def _one(files: Sequence[LiveFile], path: str, what: str) -> LiveFile:
-    """The one file whose path is, or ends with, `path`. Raises NotFoundInTable."""
-    named = [f for f in files if f.path == path or f.path.endswith("/" + path.lstrip("/"))]
-    if len(named) != 1:
-        raise NotFoundInTable(f"{len(named) or 'no'} live {what} of this snapshot goes by {path!r}")
-    return named[0]
+    """The one file of those that go by `path`. Raises NotFoundInTable."""
+    if len(files) != 1:
+        raise NotFoundInTable(f"{len(files) or 'no'} live {what} of this snapshot goes by {path!r}")
+    return files[0]

@@ -5,6 +5,7 @@
 from explorer.cli import tables as tables
 from explorer.cli import changes as changes
 from explorer.cli import rows as rows
+from explorer.cli import plans as plans
 from explorer.cli import writes as writes
 from explorer.cli import lab as lab
 from explorer.cli.base import main

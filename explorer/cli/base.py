@@ -7,7 +7,6 @@ not to be had."""
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 import explorer
-from explorer.errors import EngineError, ExplorerError
+from explorer.errors import EngineError, ExplorerError, TableNotFound
 
 F = TypeVar("F", bound=Callable[..., Any])
 INCOMPLETE, FAILED, NO_ENGINE = 3, 1, 4
@@ -77,17 +76,34 @@ def main() -> None:
     or metadata.json. A snapshot is an id, a branch or tag, a name as shown (snapshot-3), or a timestamp."""
 
 
-def output_option(command: F) -> F:
-    """--output text|json."""
-    return click.option(
-        "--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."
-    )(command)
+def _output(*formats: str) -> Callable[[F], F]:
+    choice = click.Choice(["text", "json", *formats])
+    return click.option("--output", "-o", type=choice, default="text", show_default=True, help="How to print.")
+
+
+output_option = _output()
+"""--output text|json."""
+
+
+def rows_options(command: F) -> F:
+    """table_options with --output jsonl too, --where, --columns, --limit: for commands that list rows."""
+    for option in (
+        click.option("--limit", type=click.IntRange(min=0), help="At most so many rows."),
+        click.option("--columns", "only", metavar="A,B", help="Only these columns."),
+        click.option("--where", "condition", default="", help='Only rows that match, such as "status = 2".'),
+        _output("jsonl"),
+    ):
+        command = option(command)
+    return _table_options(command)
 
 
 def table_options(command: F) -> F:
     """TABLE, --catalog, --property, --root, --relocate, --output."""
+    return _table_options(output_option(command))
+
+
+def _table_options(command: F) -> F:
     for option in (
-        output_option,
         click.option(
             "--relocate",
             multiple=True,
@@ -125,11 +141,12 @@ def opened(
 
 
 def _move(text: str) -> tuple[str, str]:
-    """OLD=NEW, where both may have a = in them: NEW begins where an absolute path or a URI does."""
-    match = re.fullmatch(r"(.+?)=((?:/|[a-z][a-z0-9+.-]*:/).*)", text, re.DOTALL)
-    if match is None:
-        raise click.BadParameter(f"{text!r} is not OLD=NEW with an absolute path or a URI", param_hint="--relocate")
-    return match[1], match[2]
+    from explorer.io.locate import parse_move
+
+    try:
+        return parse_move(text)
+    except TableNotFound as error:
+        raise click.BadParameter(str(error), param_hint="--relocate") from error
 
 
 def _pairs(items: Iterable[str], option: str, form: str) -> dict[str, str]:
@@ -152,21 +169,54 @@ def emit(data: Any, output: str, text: Callable[[], str]) -> None:
 def emit_rows(
     rows: explorer.Collection, output: str, columns: list[str] | None = None, table: explorer.Table | None = None
 ) -> None:
-    """Print a collection; in text, partitions of `table` as paths."""
-    from explorer.core.values import named_partition_path
-    from explorer.views.text import render_table
+    """Print a collection as it is read; in text, partitions of `table` as paths."""
+    from explorer.views.rows import json_rows
+    from explorer.views.text import render_stream
 
-    data = rows.to_json()
-    if table and output == "text" and {"partition", "spec_id"} <= set(rows.columns):
-        specs = {s.spec_id: s for s in table.metadata.partition_specs}
-        values = rows.to_arrow()["partition"].to_pylist()
-        data = [
-            r | {"partition": named_partition_path(v, specs.get(r["spec_id"]), table.metadata)}
-            for r, v in zip(data, values, strict=True)
-        ]
+    batches = map(_as_table, rows.iter_batches(1000))
+    if output != "text":
+        emit_json((row for part in batches for row in json_rows(part)), output)
+        return
+    told = (row for part in batches for row in (_with_paths(part, table) if table else json_rows(part)))
     width = None if sys.stdout.isatty() else 220
     shown = [c for c in columns or rows.columns if c in rows.columns]
-    emit(data, output, lambda: render_table(data, width, shown))
+    for text in render_stream(told, width, shown):
+        click.echo(printable(text.rstrip("\n")))
+
+
+def _as_table(batch: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
+
+
+def emit_json(rows: Iterable[Any], output: str) -> None:
+    """An array with a row on each line, or (jsonl) these lines alone."""
+    from explorer.views.text import json_text
+
+    lines = (json_text(row, indent=None) for row in rows)
+    if output == "jsonl":
+        for line in lines:
+            click.echo(line)
+        return
+    first = next(lines, None)
+    click.echo("[]" if first is None else f"[\n{first}", nl=False)
+    for line in lines:
+        click.echo(f",\n{line}", nl=False)
+    click.echo("" if first is None else "\n]")
+
+
+def _with_paths(part: Any, table: explorer.Table) -> list[dict[str, Any]]:
+    """Rows as JSON data, partitions as paths."""
+    from explorer.core.values import named_partition_path
+    from explorer.views.rows import json_rows
+
+    rows = json_rows(part)
+    if {"partition", "spec_id"} <= set(part.column_names):
+        specs = {s.spec_id: s for s in table.metadata.partition_specs}
+        for row, value in zip(rows, part["partition"].to_pylist(), strict=True):
+            row["partition"] = named_partition_path(value, specs.get(row["spec_id"]), table.metadata)
+    return rows
 
 
 def finish(table: explorer.Table) -> None:

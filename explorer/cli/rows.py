@@ -8,6 +8,7 @@ import click
 
 from explorer.cli.base import (
     emit,
+    emit_json,
     emit_rows,
     finish,
     main,
@@ -22,17 +23,21 @@ from explorer.core.names import base_name
 @main.command()
 @table_options
 @snapshot_option
-def deletes(snapshot: str | None, output: str, **where: Any) -> None:
+@click.option("--limit", type=click.IntRange(min=0), help="At most so many pairs and dangling deletes.")
+def deletes(limit: int | None, snapshot: str | None, output: str, **where: Any) -> None:
     """Show which deletes apply to which data files, clause by clause, and which dangle."""
-    from explorer.views.rowviews import delete_rows, render_deletes
+    from explorer.views.rowviews import delete_lines, delete_rows
 
     table = opened(**where)
     known = table.deletes(snapshot)
-    emit(
-        delete_rows(known.verdicts, known.dangling),
-        output,
-        lambda: render_deletes(known.verdicts, known.dangling, known.costs),
-    )
+    if output == "json":
+        emit_json(delete_rows(known, limit), output)
+    else:
+        for line in delete_lines(known, limit):
+            click.echo(line)
+    if limit is not None and limit < max(len(known.verdicts), len(known.dangling)):
+        cut = f"at most {limit:,} are told of {len(known.verdicts):,} pairs and of {len(known.dangling):,} that dangle"
+        say(f"{cut}; {known.applying:,} pairs apply")
     finish(table)
 
 

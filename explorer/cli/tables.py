@@ -17,6 +17,7 @@ from explorer.cli.base import (
     main,
     opened,
     output_option,
+    rows_options,
     say,
     snapshot_option,
     table_options,
@@ -138,13 +139,24 @@ def _collection_command(
         roots: tuple[str, ...],
         relocate: tuple[str, ...],
         output: str,
+        condition: str,
+        only: str | None,
+        limit: int | None,
         **options: Any,
     ) -> None:
         opened_table = opened(table, catalog, properties, roots, relocate)
-        emit_rows(rows(opened_table, **options), output, columns, opened_table)
+        wanted = [name.strip() for name in only.split(",")] if only else []
+        chosen = rows(opened_table, **options).select(condition, wanted, limit)
+        if chosen.choice is not None and chosen.choice.large:
+            say(chosen.choice.why)
+        emit_rows(chosen, output, wanted or columns, opened_table)
         finish(opened_table)
 
-    decorated: Any = table_options(snapshot_option(command) if snapshot else command)
+    decorated: Any = rows_options(snapshot_option(command) if snapshot else command)
+    if name in ("entries", "files", "partitions"):
+        engines = click.Choice(["auto", "local", "spark"])
+        words = "Who decodes the manifests: this process, or Spark's workers."
+        decorated = click.option("--engine", type=engines, default="auto", show_default=True, help=words)(decorated)
     if name in ("entries", "files"):
         decorated = click.option("--metrics", is_flag=True, help="Also column sizes, counts and bounds.")(decorated)
     if name == "entries":
@@ -160,17 +172,19 @@ _collection_command("manifests", "List the manifests of a snapshot.", lambda t, 
 _collection_command(
     "entries",
     "List manifest entries: as stored, inherited, or with their logical status.",
-    lambda t, snapshot, view, metrics: t.entries(snapshot, view, metrics),
+    lambda t, snapshot, view, metrics, engine: t.entries(snapshot, view, metrics, engine),
 )
 _collection_command(
-    "files", "List the files a reader of a snapshot sees.", lambda t, snapshot, metrics: t.files(snapshot, metrics)
+    "files",
+    "List the files a reader of a snapshot sees.",
+    lambda t, snapshot, metrics, engine: t.files(snapshot, metrics, engine),
 )
 PARTITION_COLUMNS = ["partition", "spec_id", "record_count", "file_count", "total_data_file_size_in_bytes"]
 PARTITION_COLUMNS += ["position_delete_file_count", "equality_delete_file_count"]
 _collection_command(
     "partitions",
     "Add up the live files by partition.",
-    lambda t, snapshot: t.partitions(snapshot),
+    lambda t, snapshot, engine: t.partitions(snapshot, engine),
     columns=PARTITION_COLUMNS,
 )
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.deletes import LiveFile
+from explorer.core.live_files import LiveFile
 from explorer.core.operations import Kind
 
 Matches = Callable[[LiveFile], bool]

@@ -5,59 +5,19 @@ really hits a row takes its contents (rowlevel.RowReader)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
-import pyarrow as pa
-
-from explorer.core.entries import LIVE
+from explorer.core.live_files import LiveFile, LiveFiles, Place
 from explorer.core.names import base_name
-from explorer.core.values import comparable_bound, partition_path, row_dicts
-from explorer.model.manifest import FileKind, file_kind
+from explorer.core.values import comparable_bound, partition_path
 from explorer.model.metadata import PartitionSpec, TableMetadata
-from explorer.progress import steps
 
 PATH_ID = 2147483546
 """Field id of `file_path` in position delete files (spec: "Reserved Field IDs")."""
 KIND_WORDS = {"position_deletes": "position", "equality_deletes": "equality", "deletion_vector": "deletion vector"}
-
-
-@dataclass(frozen=True)
-class LiveFile:
-    """A live data or delete file as readers of one snapshot see it; `partition` has partition field ids as keys."""
-
-    path: str
-    kind: FileKind
-    spec_id: int
-    partition: Mapping[str, Any]
-    sequence_number: int | None
-    file_sequence_number: int | None
-    record_count: int
-    size: int
-    manifest_path: str
-    file_format: str = "PARQUET"
-    equality_ids: tuple[int, ...] = ()
-    referenced_data_file: str | None = None
-    content_offset: int | None = None
-    content_size: int | None = None
-    first_row_id: int | None = None
-    lower: Mapping[int, bytes] = field(default_factory=dict)
-    upper: Mapping[int, bytes] = field(default_factory=dict)
-    nulls: Mapping[int, int] = field(default_factory=dict)
-    nans: Mapping[int, int] = field(default_factory=dict)
-    values: Mapping[int, int] = field(default_factory=dict)
-
-    @property
-    def key(self) -> tuple[str, int | None]:
-        """Path, and the offset of a deletion vector's blob."""
-        return self.path, self.content_offset
-
-    @property
-    def place(self) -> tuple[int, tuple[tuple[str, Any], ...]]:
-        """Spec and partition: what must be the same."""
-        return self.spec_id, tuple(sorted(self.partition.items()))
 
 
 @dataclass(frozen=True)
@@ -88,65 +48,43 @@ class Verdict:
         return "; ".join(r.words for r in self.reasons if not r.holds)
 
 
-def live_files(entries: pa.Table, spec_id: int, manifest_path: str) -> list[LiveFile]:
-    """The live files of one manifest's logical entries (see core.entries), bounds and counts too where they are
-    there."""
-    return files_of(entries, spec_id, manifest_path, LIVE)
-
-
-def files_of(entries: pa.Table, spec_id: int, manifest_path: str, statuses: Sequence[str]) -> list[LiveFile]:
-    """The files of the entries with one of these logical statuses."""
-    files = []
-    for row in row_dicts(entries):
-        if row["logical_status"] not in statuses:
-            continue
-        kind = file_kind(row["content"] or 0, row["file_format"] or "")
-        files.append(
-            LiveFile(
-                path=row["file_path"], kind=kind, spec_id=spec_id, partition=row["partition"] or {},
-                sequence_number=row["inherited_sequence_number"],
-                file_sequence_number=row["inherited_file_sequence_number"],
-                record_count=row["record_count"] or 0, size=row["file_size_in_bytes"] or 0, manifest_path=manifest_path,
-                file_format=(row["file_format"] or "").upper(), equality_ids=tuple(row["equality_ids"] or ()),
-                referenced_data_file=row["referenced_data_file"], content_offset=row["content_offset"],
-                content_size=row["content_size_in_bytes"], first_row_id=row["inherited_first_row_id"],
-                lower=dict(row.get("lower_bounds") or ()), upper=dict(row.get("upper_bounds") or ()),
-                nulls=dict(row.get("null_value_counts") or ()), nans=dict(row.get("nan_value_counts") or ()),
-                values=dict(row.get("value_counts") or ()),
-            )
-        )  # fmt: skip
-    return files
-
-
 def is_unpartitioned(spec: PartitionSpec | None) -> bool:
     """No field, or only void ones: an equality delete of such a spec is global."""
     return spec is not None and all(f.transform == "void" for f in spec.fields)
 
 
+def named_file(delete: LiveFile) -> str | None:
+    """The one data file that a position delete or a vector is for, where its manifest entry says so: by its
+    referenced_data_file, or as Iceberg's readers take them, by bounds of its paths that are equal."""
+    low, high = delete.lower.get(PATH_ID), delete.upper.get(PATH_ID)
+    if delete.referenced_data_file or delete.kind != "position_deletes" or low is None or low != high:
+        return delete.referenced_data_file
+    return low.decode(errors="replace")
+
+
 class Applicability:
     """The deletes of one snapshot, ready to be asked about data files."""
 
-    def __init__(self, metadata: TableMetadata, files: Iterable[LiveFile]) -> None:
-        self.metadata = metadata
-        self.data: list[LiveFile] = []
-        self.deletes: list[LiveFile] = []
-        for file in files:
-            (self.data if file.kind == "data_file" else self.deletes).append(file)
-        self._global: list[LiveFile] = []
-        self._by_place: dict[Any, list[LiveFile]] = {}
-        self._by_path: dict[str, list[LiveFile]] = {}
-        for delete in self.deletes:
+    def __init__(self, metadata: TableMetadata, data: LiveFiles, deletes: Sequence[LiveFile]) -> None:
+        self.metadata, self.data, self.deletes = metadata, data, deletes
+        self.everywhere: list[LiveFile] = []
+        """Those of a spec without partitions: equality deletes that are global."""
+        self.by_path: dict[str, list[LiveFile]] = {}
+        """Those that name the one data file they are for."""
+        self.by_place: dict[Place, list[LiveFile]] = {}
+        """All others, by spec and partition."""
+        for delete in deletes:
             if delete.kind == "equality_deletes" and is_unpartitioned(metadata.spec(delete.spec_id)):
-                self._global.append(delete)
+                self.everywhere.append(delete)
             elif delete.referenced_data_file:
-                self._by_path.setdefault(delete.referenced_data_file, []).append(delete)
+                self.by_path.setdefault(delete.referenced_data_file, []).append(delete)
             else:
-                self._by_place.setdefault(delete.place, []).append(delete)
+                self.by_place.setdefault(delete.place, []).append(delete)
 
     @cached_property
     def data_paths(self) -> frozenset[str]:
         """Of all live data files."""
-        return frozenset(data.path for data in self.data)
+        return frozenset(self.data.paths())
 
     def holding(self, verdict: Verdict, paths: Collection[str]) -> Verdict:
         """A verdict on a position delete file that holds positions of these paths: when none of them is a data file of
@@ -159,17 +97,13 @@ class Applicability:
 
     def candidates(self, data: LiveFile) -> list[LiveFile]:
         """The deletes that could matter to a data file: global ones, those that name it, and those of its partition."""
-        return [*self._by_path.get(data.path, ()), *self._by_place.get(data.place, ()), *self._global]
+        return [*self.by_path.get(data.path, ()), *self.by_place.get(data.place, ()), *self.everywhere]
 
     def of(self, data: LiveFile) -> list[Verdict]:
         """A verdict for each candidate."""
         deletes = self.candidates(data)
         vectors = [d for d in deletes if d.kind == "deletion_vector" and all(r.holds for r in self._vector(data, d))]
         return [Verdict(data, d, tuple(self._reasons(data, d, vectors))) for d in deletes]
-
-    def verdicts(self) -> list[Verdict]:
-        """All pairs that could matter, in the order of the data files."""
-        return [v for data in steps(self.data, "data files") for v in self.of(data)]
 
     def _reasons(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
         if delete.kind == "deletion_vector":
@@ -205,9 +139,9 @@ class Applicability:
             reasons.append(self._named(data, delete))
         low, high = delete.lower.get(PATH_ID), delete.upper.get(PATH_ID)
         if low is not None and high is not None and not delete.referenced_data_file:
-            # an upper bound may be cut short and then rounded up, so text of its length decides
+            # an upper bound may be cut short and then rounded up, so text of its length decides; equal ones are whole
             path = data.path.encode()
-            inside = low <= path and (path <= high or path[: len(high)] <= high)
+            inside = path == low if low == high else low <= path and path[: len(high)] <= high
             where = "within" if inside else "outside"
             reasons.append(Reason("bounds", inside, f"the data file's path is {where} the delete's path bounds"))
         if vectors:
@@ -248,7 +182,7 @@ class Applicability:
     def _apart(self, field_id: int, data: LiveFile, delete: LiveFile) -> str:
         """Why no row of the data file can equal one of the delete's in that column; empty when one may."""
         name = self._name(field_id)
-        mine, theirs = _nulls(data, field_id), _nulls(delete, field_id)
+        mine, theirs = (nulls_of(f.nulls.get(field_id), f.values.get(field_id)) for f in (data, delete))
         if mine == "all" and theirs == "none":
             return f"{name} is null in all rows of the data file, and in none of the delete's"
         if mine == "none" and theirs == "all":
@@ -294,50 +228,10 @@ def _not_newer(data: LiveFile, delete: LiveFile) -> Reason:
     )
 
 
-def _nulls(file: LiveFile, field_id: int) -> str:
-    """Whether `all`, `none` or `some` rows are null in a column; `unknown` where the counts are absent."""
-    nulls, values = file.nulls.get(field_id), file.values.get(field_id)
+def nulls_of(nulls: int | None, values: int | None) -> Literal["all", "none", "some", "unknown"]:
+    """Which rows are null in a column, by a file's counts of it, where they are there."""
     if nulls is None:
         return "unknown"
     if nulls == 0:
         return "none"
     return "all" if values is not None and nulls == values else "some"
-
-
-def dangling(files: Applicability, verdicts: Iterable[Verdict]) -> list[LiveFile]:
-    """Delete files that apply to no data file of the snapshot: rewriting or expiring them loses nothing."""
-    used = {v.delete.key for v in verdicts if v.applies}
-    return [d for d in files.deletes if d.key not in used]
-
-
-@dataclass(frozen=True)
-class ReadCost:
-    """What a reader opens for one data file: how many delete files and vectors, their rows and bytes."""
-
-    data: LiveFile
-    position: int
-    equality: int
-    vectors: int
-    delete_rows: int
-    delete_bytes: int
-
-    @property
-    def deletes(self) -> int:
-        """All of them."""
-        return self.position + self.equality + self.vectors
-
-
-def read_costs(files: Applicability, verdicts: Iterable[Verdict]) -> list[ReadCost]:
-    """The cost of each data file, the dearest first."""
-    by_data: dict[str, list[LiveFile]] = {d.path: [] for d in files.data}
-    for verdict in verdicts:
-        if verdict.applies:
-            by_data[verdict.data.path].append(verdict.delete)
-    costs = []
-    for data in files.data:
-        applied = by_data[data.path]
-        kinds = [d.kind for d in applied]
-        size = sum(d.content_size if d.content_size is not None else d.size for d in applied)
-        counts = (kinds.count("position_deletes"), kinds.count("equality_deletes"), kinds.count("deletion_vector"))
-        costs.append(ReadCost(data, *counts, sum(d.record_count for d in applied), size))
-    return sorted(costs, key=lambda c: (-c.deletes, -c.delete_bytes, c.data.path))

@@ -8,20 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
+import numpy.typing as npt
 
-from explorer.core.entries import DELETED
+from explorer.core.comparison import KEY, Comparison, compare, rows_at
 from explorer.core.tree import Tree
-from explorer.core.values import partition_path
+from explorer.core.values import partition_dicts, partition_path, row_dicts
 from explorer.model.manifest import FileKind, ManifestFile, file_kind
-from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.metadata import Snapshot
 
 Key = tuple[str, int | None, int | None]
 """A file as readers know it: path, and for deletion vectors content offset and size."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FileChange:
     """A file that one side reads and the other does not. `kind` is what file_kind says of it."""
 
@@ -105,20 +105,10 @@ class SnapshotDiff:
         return dict(sorted(touched.items()))
 
 
-@dataclass(frozen=True)
-class Side:
-    """One snapshot as the diff needs it: its manifest list, and the entries (core.entries' columns, as of it) of the
-    manifests that the other side does not list. An unreadable manifest is absent from `entries`."""
-
-    snapshot: Snapshot | None
-    manifests: Sequence[ManifestFile]
-    entries: Mapping[str, pa.Table]
-
-
 def only(mine: Sequence[ManifestFile], other: Sequence[ManifestFile]) -> list[ManifestFile]:
     """The manifests that must be decoded: those the other side does not list."""
     theirs = {m.manifest_path for m in other}
-    return [m for m in mine if m.manifest_path not in theirs]
+    return list({m.manifest_path: m for m in mine if m.manifest_path not in theirs}.values())  # a list may repeat one
 
 
 def diff(
@@ -130,128 +120,81 @@ def diff(
     """Compare two snapshots of one table; they need not be related, and None is the table before its first. `table` is
     what core.metadata_diff says of their times."""
     tree.ahead(snapshot for snapshot in (first, second) if snapshot)
-    mine, theirs, metadata = tree.manifests(first), tree.manifests(second), tree.metadata
-    tree.ahead(manifests=[*only(mine, theirs), *only(theirs, mine)])
-    before, after = _side(tree, first, mine, theirs), _side(tree, second, theirs, mine)
-    (old, old_carried), (new, new_carried) = _changes(before, after, metadata), _changes(after, before, metadata)
-    kept = {m.manifest_path for m in before.manifests} & {m.manifest_path for m in after.manifests}
-    gone, made = only(before.manifests, after.manifests), only(after.manifests, before.manifests)
-    rewritten, dropped = manifest_fates(gone, made, before.entries, after.entries)
+    mine, theirs = tree.manifests(first), tree.manifests(second)
+    gone, made = only(mine, theirs), only(theirs, mine)
+    tree.ahead(manifests=[*gone, *made])
+    found = compare(tree, gone, made)
+    old, new = (_changes(tree, side, alone) for side, alone in zip((gone, made), found.alone, strict=True))
+    kept = {m.manifest_path for m in mine} & {m.manifest_path for m in theirs}
+    rewritten, dropped = manifest_fates(gone, made, found)
+    carried: dict[str, int] = {}
+    for side, live, alone in zip((gone, made), found.live, found.alone, strict=True):
+        carried |= {side[at].manifest_path: count - len(alone.get(at, ())) for at, count in live.items()}
     return SnapshotDiff(
-        before=before.snapshot.snapshot_id if before.snapshot else None,
-        after=after.snapshot.snapshot_id if after.snapshot else None,
+        before=first.snapshot_id if first else None,
+        after=second.snapshot_id if second else None,
         added=new,
         removed=old,
-        kept_manifests=tuple(m.manifest_path for m in after.manifests if m.manifest_path in kept),
+        kept_manifests=tuple(m.manifest_path for m in theirs if m.manifest_path in kept),
         added_manifests=tuple(m.manifest_path for m in made),
         rewritten=rewritten,
         dropped=dropped,
         table=table or {},
-        carried=old_carried | new_carried,
+        carried=carried,
     )
 
 
-def _side(tree: Tree, snapshot: Snapshot | None, mine: list[ManifestFile], other: list[ManifestFile]) -> Side:
-    entries = tree.logical(only(mine, other), snapshot) if snapshot else ()
-    return Side(snapshot, mine, {m.manifest_path: table for m, table in entries})
+_COLUMNS = ["content", "file_path", "file_format", "record_count", "file_size_in_bytes", "partition", *KEY[1:]]
 
 
-_COLUMNS = ["content", "file_path", "file_format", "record_count", "file_size_in_bytes", "partition"]
-_KEY = ["file_path", "content_offset", "content_size_in_bytes"]
-
-
-def _live_keys(side: Side) -> pa.Table:
-    """The keys of a side's live files, nulls as -1 so that they join, with where each is: `manifest` (index), `row`."""
-    parts = []
-    for i, manifest in enumerate(side.manifests):
-        table = side.entries.get(manifest.manifest_path)
-        if table is None:
-            continue
-        keys = pa.table(
-            {
-                "file_path": table["file_path"].cast(pa.string()),
-                **{name: pc.fill_null(table[name].cast(pa.int64()), -1) for name in _KEY[1:]},
-                "manifest": pa.repeat(pa.scalar(i, pa.int32()), table.num_rows),
-                "row": pa.array(range(table.num_rows), pa.int64()),
-            }
-        )
-        parts.append(keys.filter(pc.fill_null(pc.not_equal(table["status"], DELETED), True)))
-    empty = pa.schema(
-        [
-            ("file_path", pa.string()),
-            *((n, pa.int64()) for n in _KEY[1:]),
-            ("manifest", pa.int32()),
-            ("row", pa.int64()),
-        ]
-    )
-    return pa.concat_tables(parts) if parts else empty.empty_table()
-
-
-def _changes(mine: Side, other: Side, metadata: TableMetadata) -> tuple[tuple[FileChange, ...], dict[str, int]]:
-    """The live files of `mine` that `other` does not have, by path; and for each manifest how many files both have."""
-    keys = _live_keys(mine)
-    own = keys.join(_live_keys(other).select(_KEY), keys=_KEY, join_type="left anti")
-    carried = {m.manifest_path: 0 for m in mine.manifests if m.manifest_path in mine.entries}
-    for table, sign in ((keys, 1), (own, -1)):
-        for item in pc.value_counts(table["manifest"]).to_pylist():
-            carried[mine.manifests[item["values"]].manifest_path] += sign * item["counts"]
+def _changes(
+    tree: Tree, manifests: Sequence[ManifestFile], rows: Mapping[int, npt.NDArray[np.int64]]
+) -> tuple[FileChange, ...]:
+    """The files of some rows of these manifests, by path."""
     changes: dict[Key, FileChange] = {}
-    for i in pc.unique(own["manifest"]).to_pylist():
-        manifest = mine.manifests[i]
-        rows = pc.filter(own["row"], pc.equal(own["manifest"], i))
-        spec = metadata.spec(manifest.partition_spec_id)
-        table = mine.entries[manifest.manifest_path].select([*_COLUMNS, *_KEY[1:]]).take(rows)
-        for row in table.to_pylist():
+    for manifest, entries in rows_at(tree, manifests, rows):
+        table = entries.select(_COLUMNS)
+        codes, partitions = partition_dicts(table)
+        spec = tree.metadata.spec(manifest.partition_spec_id)
+        paths = [partition_path(partition, spec, tree.metadata) for partition in partitions]
+        for row, code in zip(row_dicts(table.drop_columns(["partition"])), codes.tolist(), strict=True):
             change = FileChange(
                 file_path=row["file_path"],
                 kind=file_kind(row["content"] or 0, row["file_format"] or ""),
                 record_count=row["record_count"],
                 file_size_in_bytes=row["file_size_in_bytes"],
                 spec_id=manifest.partition_spec_id,
-                partition=partition_path(row["partition"], spec, metadata),
+                partition=paths[code],
                 content_offset=row["content_offset"],
                 content_size_in_bytes=row["content_size_in_bytes"],
                 manifest_path=manifest.manifest_path,
             )
             changes[change.key] = change
-    return tuple(changes[k] for k in sorted(changes, key=lambda key: (key[0], key[1] or 0))), carried
-
-
-def _keys(table: pa.Table | None) -> set[Key]:
-    if table is None:
-        return set()
-    columns = (table[n].to_pylist() for n in ("file_path", "content_offset", "content_size_in_bytes"))
-    return set(zip(*columns, strict=True))
+    return tuple(changes[k] for k in sorted(changes, key=lambda key: (key[0], key[1] or 0)))
 
 
 def manifest_fates(
-    gone: Sequence[ManifestFile], made: Sequence[ManifestFile], old: Mapping[str, pa.Table], new: Mapping[str, pa.Table]
+    gone: Sequence[ManifestFile], made: Sequence[ManifestFile], found: Comparison
 ) -> tuple[tuple[Rewrite, ...], tuple[Dropped, ...]]:
-    """What became of each manifest that is no longer listed: rewritten or merged into which, or dropped, and why."""
-    holders: dict[Key, set[str]] = {}
-    for manifest in made:
-        for key in _keys(new.get(manifest.manifest_path)):
-            holders.setdefault(key, set()).add(manifest.manifest_path)
+    """What became of each manifest that is no longer listed, by what `compare` found of both: rewritten or merged into
+    which, or dropped, and why."""
+    holders: dict[int, list[str]] = {}
+    for mine, theirs in found.shared:
+        holders.setdefault(mine, []).append(made[theirs].manifest_path)
     into: dict[tuple[str, ...], list[str]] = {}
     dropped: list[Dropped] = []
-    for manifest in gone:
-        table = old.get(manifest.manifest_path)
-        if table is None:
-            dropped.append(
-                Dropped(manifest.manifest_path, "it cannot be read, so what became of its entries is not known")
-            )
+    for at, manifest in enumerate(gone):
+        if at in holders:
+            into.setdefault(tuple(sorted(holders[at])), []).append(manifest.manifest_path)
             continue
-        targets = sorted(set().union(*(holders.get(key, set()) for key in _keys(table))))
-        if targets:
-            into.setdefault(tuple(targets), []).append(manifest.manifest_path)
-        elif set(table["status"].to_pylist()) <= {DELETED}:
-            dropped.append(
-                Dropped(manifest.manifest_path, "it holds only DELETED entries, which no later snapshot reads")
-            )
+        live = found.live[0].get(at)
+        if live is None:
+            reason = "it cannot be read, so what became of its entries is not known"
+        elif live:
+            reason = "none of its files is in any manifest of the other snapshot"
         else:
-            dropped.append(
-                Dropped(manifest.manifest_path, "none of its files is in any manifest of the other snapshot")
-            )
+            reason = "it holds only DELETED entries, which no later snapshot reads"
+        dropped.append(Dropped(manifest.manifest_path, reason))
     rewrites = []
     for targets_, sources in into.items():
         several = len(sources) > 1

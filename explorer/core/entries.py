@@ -14,6 +14,8 @@ from explorer.model.manifest import STATUS, ManifestFile
 EXISTING, ADDED, DELETED = 0, 1, 2
 INHERITED = ("snapshot_id", "sequence_number", "file_sequence_number", "first_row_id")
 STORED_ORIGIN = "stored"
+WORDS = pa.dictionary(pa.int32(), pa.string())
+"""The type of reasons and origins: few are different."""
 LIVE = ("ADDED", "EXISTING")
 """Logical statuses of what readers see."""
 
@@ -29,7 +31,7 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
     def add(name: str, filled: pa.ChunkedArray, from_words: str, null_words: str) -> None:
         nonlocal table
         was_null, still_null = pc.is_null(stored[name]), pc.is_null(filled)
-        origin = pc.if_else(still_null, null_words, pc.if_else(was_null, from_words, STORED_ORIGIN))
+        origin = _said(pc.if_else(still_null, 2, pc.if_else(was_null, 1, 0)), [STORED_ORIGIN, from_words, null_words])
         table = table.append_column(f"inherited_{name}", filled).append_column(f"{name}_origin", origin)
 
     by_snapshot = pc.fill_null(stored["snapshot_id"], pa.scalar(manifest.added_snapshot_id, pa.int64()))
@@ -65,6 +67,14 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
     return table
 
 
+def _said(index: pa.ChunkedArray, words: list[str]) -> pa.ChunkedArray:
+    """The words at each index, written once."""
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.cast(pa.int32()), pa.array(words, pa.string())) for chunk in index.chunks
+    ]
+    return pa.chunked_array(chunks, WORDS)
+
+
 def _first_row_ids(stored: pa.Table, manifest: ManifestFile) -> pa.ChunkedArray:
     """Nulls are filled even for EXISTING entries; the running sum counts only the files that were filled."""
     if manifest.first_row_id is None or manifest.content != 0:
@@ -94,9 +104,9 @@ def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int) -> pa.Table
     codes = pa.array(mapping.keys(), pa.int32())
     index = pc.index_in(stored, codes)
     status = pc.take(pa.array([m[0] for m in mapping.values()], pa.string()), index)
-    reason = pc.take(pa.array([m[1] for m in mapping.values()], pa.string()), index)
     unknown = "the stored status is not 0, 1 or 2, so the entry is invalid"
-    return table.append_column("logical_status", status).append_column("reason", pc.fill_null(reason, unknown))
+    reason = _said(pc.fill_null(index, len(mapping)), [*(m[1] for m in mapping.values()), unknown])
+    return table.append_column("logical_status", status).append_column("reason", reason)
 
 
 def as_of_snapshot(stored: pa.Table, manifest: ManifestFile, snapshot_id: int) -> pa.Table:

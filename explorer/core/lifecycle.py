@@ -10,6 +10,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.core.comparison import compare
 from explorer.core.diff import manifest_fates, only
 from explorer.core.entries import LIVE, as_of, inherit
 from explorer.core.names import manifest_name, runs, snapshot_name, snapshot_ordinals
@@ -98,8 +99,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
         gone, made = changed[snapshot.snapshot_id]
         if not gone:
             continue
-        decoded = {m.manifest_path: table for m, table in tree.logical([*gone, *made], snapshot)}
-        rewrites, dropped = manifest_fates(gone, made, decoded, decoded)
+        rewrites, dropped = manifest_fates(gone, made, compare(tree, gone, made))
         names = {m.manifest_path: manifest_name(m, ordinals) for m in made}
         for rewrite in rewrites:
             for path in rewrite.sources:
@@ -160,7 +160,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
     mentions = {}
     for manifest, table in tree.stored(list(every.values())):
         inherited = inherit(table, manifest)  # before filtering: row ids count all entries
-        mine = inherited.filter(_ends(inherited, path))
+        mine = inherited.filter(path_ends(inherited["file_path"], path))
         if mine.num_rows:
             mentions[manifest.manifest_path] = mine
     events: list[FileEvent] = []
@@ -207,8 +207,9 @@ def biography(tree: Tree, path: str) -> Biography | None:
     return Biography(next(iter(paths)), tuple(events), added, deleted, live, refs, goes)
 
 
-def _ends(table: pa.Table, path: str) -> pa.ChunkedArray:
-    return pc.or_(pc.equal(table["file_path"], path), pc.ends_with(table["file_path"], f"/{path.lstrip('/')}"))
+def path_ends(paths: pa.ChunkedArray, path: str) -> pa.ChunkedArray:
+    """Which paths are, or end with, `path`."""
+    return pc.or_(pc.equal(paths, path), pc.ends_with(paths, f"/{path.lstrip('/')}"))
 
 
 def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[str], Mapping[tuple[str, str], Cell]]:

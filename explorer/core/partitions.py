@@ -3,66 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.core.batches import Batches, Parts
 from explorer.core.entries import live
 
 _SUMS = ("record_count", "file_count", "total_data_file_size_in_bytes")
 _DELETES = tuple(f"{kind}_delete_{what}_count" for kind in ("position", "equality") for what in ("record", "file"))
+_LAST = ("spec_id", "last_updated_ms", "last_updated_snapshot_id")
+AT_ONCE = 200_000
+"""Partitions of single manifests that are held before they are added up."""
 
 
-def partitions(entries: pa.Table, times: Mapping[int, int | None]) -> pa.Table:
-    """One row a partition of the logical `entries` (with `spec_id` and a `partition` struct of the unified type):
-    partition, spec_id, the sums, last_updated_ms and last_updated_snapshot_id. `times` are the snapshots' timestamps;
-    files of expired snapshots have none."""
+def by_partition(entries: Parts, times: Mapping[int, int | None]) -> Parts:
+    """The live files of each manifest's logical entries, added up by partition: for `added_up`. `times` are the
+    snapshots' timestamps; files of expired snapshots have none."""
+    return entries.map(partial(_of_manifest, dict(times)))
+
+
+def _of_manifest(times: Mapping[int, int | None], entries: pa.Table) -> pa.Table:
+    return _added_up(_files(entries, times))
+
+
+def added_up(parts: Batches) -> pa.Table:
+    """One row a partition: partition, spec_id, the sums, last_updated_ms and last_updated_snapshot_id."""
+    held: list[pa.Table] = []
+    limit = AT_ONCE
+    for part in parts.read():
+        held.append(part)
+        if sum(table.num_rows for table in held) > limit:
+            held = [_added_up(pa.concat_tables(held))]
+            limit = max(AT_ONCE, 2 * held[0].num_rows)
+    if not held:
+        return pa.table({})
+    added = _added_up(pa.concat_tables(held))
+    known = pc.is_valid(added["last_updated_ms"])
+    snapshot = pc.if_else(known, added["last_updated_snapshot_id"], pa.scalar(None, pa.int64()))
+    return pa.table(
+        {
+            "partition": added["partition"],
+            **{name: added[name] for name in ("spec_id", *_SUMS, *_DELETES, "last_updated_ms")},
+            "last_updated_snapshot_id": snapshot,
+        }
+    )
+
+
+def _files(entries: pa.Table, times: Mapping[int, int | None]) -> pa.Table:
+    """One row a live file: its partition, what it adds to each sum, and what it says if it is the last."""
     files = live(entries)
     content = pc.fill_null(files["content"], 0)
-    at = pa.array([times.get(i) for i in files["inherited_snapshot_id"].to_pylist()], pa.int64())
-    struct = (
-        files["partition"].combine_chunks() if files.num_rows else pa.array([], files.schema.field("partition").type)
-    )
-    keys = {f"key{i}": struct.field(i) for i in range(struct.type.num_fields)}
+    snapshots = pa.array(times, pa.int64())
+    at = pc.take(pa.array(times.values(), pa.int64()), pc.index_in(files["inherited_snapshot_id"], snapshots))
 
     def of(kind: int, column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray:
         return pc.if_else(pc.equal(content, kind), column, pa.scalar(0, pa.int64()))
 
     one = pa.repeat(pa.scalar(1, pa.int64()), files.num_rows)
-    sizes = files["file_size_in_bytes"]
-    values = {
+    sums = {
         "record_count": of(0, files["record_count"]),
         "file_count": of(0, one),
-        "total_data_file_size_in_bytes": of(0, sizes),
+        "total_data_file_size_in_bytes": of(0, files["file_size_in_bytes"]),
     }
-    for name, kind in (("position", 1), ("equality", 2)):
-        values[f"{name}_delete_record_count"] = of(kind, files["record_count"])
-        values[f"{name}_delete_file_count"] = of(kind, one)
-    last = {
-        "spec_id": files["spec_id"],
-        "last_updated_ms": at,
-        "last_updated_snapshot_id": files["inherited_snapshot_id"],
-    }
-    table = pa.table({**keys, "all": one, **values, **last}).sort_by([("last_updated_ms", "ascending")])
-    names = [*keys, "all"]
-    sums = [(name, "sum") for name in values]
-    lasts = [(name, "last") for name in last]
-    grouped = table.group_by(names, use_threads=False).aggregate([*sums, *lasts])
-    arrays = [grouped[name].combine_chunks() for name in keys]
-    values = (
-        pa.StructArray.from_arrays(arrays, fields=list(struct.type))
+    for name, deletes in (("position", 1), ("equality", 2)):
+        sums[f"{name}_delete_record_count"] = of(deletes, files["record_count"])
+        sums[f"{name}_delete_file_count"] = of(deletes, one)
+    last = (files["spec_id"], at, files["inherited_snapshot_id"])
+    return pa.table({"partition": files["partition"], **sums, **dict(zip(_LAST, last, strict=True))})
+
+
+def _added_up(table: pa.Table) -> pa.Table:
+    """One row a partition of rows as `_files` has them, or as this has."""
+    ordered = table.take(pc.sort_indices(pc.fill_null(table["last_updated_ms"], -(1 << 63))))
+    kind = ordered.schema.field("partition").type
+    struct = ordered["partition"].combine_chunks() if ordered.num_rows else pa.array([], kind)
+    keys = {f"key{i}": struct.field(i) for i in range(kind.num_fields)}
+    keys["all"] = pa.repeat(pa.scalar(True), ordered.num_rows)  # where nothing partitions
+    sums = (*_SUMS, *_DELETES)
+    wanted = [*((name, "sum") for name in sums), *((name, "last") for name in _LAST)]
+    grouped = pa.table({**keys, **{name: ordered[name] for name in (*sums, *_LAST)}})
+    grouped = grouped.group_by(list(keys), use_threads=False).aggregate(wanted)
+    arrays = [grouped[f"key{i}"].combine_chunks() for i in range(kind.num_fields)]
+    partition = (
+        pa.StructArray.from_arrays(arrays, fields=list(kind))
         if arrays
         else pa.array([{}] * grouped.num_rows, pa.struct([]))
     )
-    known = pc.is_valid(grouped["last_updated_ms_last"])
-    return pa.table(
-        {
-            "partition": values,
-            "spec_id": grouped["spec_id_last"],
-            **{name: grouped[f"{name}_sum"] for name in (*_SUMS, *_DELETES)},
-            "last_updated_ms": grouped["last_updated_ms_last"],
-            "last_updated_snapshot_id": pc.if_else(
-                known, grouped["last_updated_snapshot_id_last"], pa.scalar(None, pa.int64())
-            ),
-        }
-    )
+    return pa.table({"partition": partition, **{name: grouped[f"{name}_{how}"] for name, how in wanted}})

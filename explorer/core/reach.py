@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.core.comparison import KEY, compare, rows_at
 from explorer.core.costs import file_bytes
-from explorer.core.entries import DELETED, live
+from explorer.core.entries import live
 from explorer.core.tree import Tree
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
@@ -17,19 +18,12 @@ from explorer.progress import steps
 
 @dataclass(frozen=True)
 class Reach:
-    """Files that some snapshots reach, each with its size where metadata says it (of manifest lists it does not)."""
+    """Files that some snapshots reach and others do not, each with its size where metadata says it (of manifest lists
+    it does not)."""
 
     manifest_lists: frozenset[str]
     manifests: dict[str, int | None]
     files: dict[str, int]
-
-    def minus(self, kept: Reach) -> Reach:
-        """What only this one reaches."""
-        return Reach(
-            self.manifest_lists - kept.manifest_lists,
-            {p: n for p, n in self.manifests.items() if p not in kept.manifests},
-            {p: n for p, n in self.files.items() if p not in kept.files},
-        )
 
     @property
     def bytes(self) -> int:
@@ -42,20 +36,20 @@ class Reach:
         return sorted({*self.manifest_lists, *self.manifests, *self.files})
 
 
-def reach(tree: Tree, snapshots: Iterable[Snapshot]) -> Reach:
-    """What these snapshots reach: lists, manifests, and the files of entries that are not DELETED."""
-    lists, every = set(), {}
-    snapshots = list(snapshots)
-    tree.ahead(snapshots)
-    for snapshot in steps(snapshots, "snapshots"):
-        if snapshot.manifest_list:
-            lists.add(snapshot.manifest_list)
-        every.update({m.manifest_path: m for m in tree.manifests(snapshot)})
+def reach(tree: Tree, snapshots: Iterable[Snapshot], without: Iterable[Snapshot] = ()) -> Reach:
+    """What these snapshots reach and others do not: lists, manifests, and the files of entries that are not DELETED."""
+    snapshots, without = list(snapshots), list(without)
+    tree.ahead([*snapshots, *without])
+    kept = {m.manifest_path: m for snapshot in steps(without, "snapshots") for m in tree.manifests(snapshot)}
+    mine = {m.manifest_path: m for snapshot in steps(snapshots, "snapshots") for m in tree.manifests(snapshot)}
+    gone = [m for path, m in mine.items() if path not in kept]
+    lists = {s.manifest_list for s in snapshots} - {s.manifest_list for s in without}
     files: dict[str, int] = {}
-    for _, table in tree.stored(list(every.values())):
-        there = table.filter(pc.not_equal(table["status"], DELETED))
-        files.update(zip(there["file_path"].to_pylist(), there["file_size_in_bytes"].to_pylist(), strict=True))
-    return Reach(frozenset(lists), {p: m.manifest_length for p, m in every.items()}, files)
+    if gone:
+        rows = compare(tree, gone, list(kept.values()), by=KEY[:1]).alone[0]
+        for _, there in rows_at(tree, gone, rows):
+            files.update(zip(there["file_path"].to_pylist(), there["file_size_in_bytes"].to_pylist(), strict=True))
+    return Reach(frozenset(filter(None, lists)), {m.manifest_path: m.manifest_length for m in gone}, files)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 HIDDEN = "(hidden)"
 ALONE = {
@@ -91,6 +92,19 @@ def metadata_without_secrets(value: Any) -> Any:
     return redacted(value) if isinstance(value, str) else value
 
 
+def secret_values(properties: Mapping[str, Any]) -> set[str]:
+    """What is secret in connection properties, for errors of others that repeat it: the values of secret-looking names
+    (of `user:password` its end too) and the passwords of URIs. Not the shortest, which any text may hold."""
+    found = set()
+    for name, value in properties.items():
+        text = str(value)
+        infos = [match[2] or "" for match in _USER_INFO.finditer(text)]
+        if is_secret(name) and not name.endswith("-id"):  # whose key it is may be told
+            found |= {text, text.partition(":")[2]}
+        found |= {form(info.partition(":")[2]) for info in infos for form in (str, unquote)}
+    return {value for value in found if len(value) > 3}
+
+
 def redacted(text: str, values: Iterable[str] = ()) -> str:
     """Text without the credentials in it, and without these values."""
     for value in sorted(values, key=len, reverse=True):
@@ -104,3 +118,14 @@ def redacted(text: str, values: Iterable[str] = ()) -> str:
 
     text = _FORMS.sub(HIDDEN, _USER_INFO.sub(user_info, text))
     return _PARAMETER.sub(lambda m: f"{m['name']}{m['is']}{HIDDEN}" if is_secret(m["name"]) else m[0], text)
+
+
+def harmless(error: BaseException, properties: Mapping[str, Any]) -> BaseException | None:
+    """The error, to raise another from; None where it, or what led to it, repeats a secret: notebooks keep what a
+    traceback says."""
+    values, at = secret_values(properties), error
+    while at is not None:
+        if redacted(str(at), values) != str(at):
+            return None
+        at = at.__cause__ or at.__context__  # type: ignore[assignment]
+    return error

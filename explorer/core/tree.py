@@ -19,6 +19,11 @@ class Tree(Protocol):
         """The metadata file at its top."""
         ...
 
+    @property
+    def at_once(self) -> int:
+        """How many entries a question may hold of each set that it compares; of more, one set is read again."""
+        ...
+
     def manifests(self, snapshot: Snapshot | None) -> list[ManifestFile]:
         """A snapshot's manifest list, in its order; nothing for None, the table before its first snapshot."""
         ...

@@ -5,6 +5,11 @@ from __future__ import annotations
 import datetime
 
 
+def whole(text: str | None) -> int | None:
+    """A property's text as a number of at most eighteen digits; None for anything else."""
+    return int(text) if text is not None and len(text) < 19 and text.isascii() and text.isdigit() else None
+
+
 def human_bytes(size: int | None) -> str:
     """1536 is `1.5 KiB`."""
     if size is None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyiceberg.conversions import from_bytes
 from pyiceberg.transforms import parse_transform
 from pyiceberg.types import IcebergType, PrimitiveType
@@ -86,17 +89,25 @@ def source_type(metadata: TableMetadata, source_ids: tuple[int, ...]) -> Any:
     return field.type if field else None
 
 
+def internal_value(value: Any) -> Any:
+    """A value as Iceberg keeps it: of a date its days, of a time its microseconds (nanoseconds of what pandas has), of
+    a UUID its bytes."""
+    if hasattr(value, "nanosecond"):
+        return int(value.value)
+    if isinstance(value, datetime.datetime):
+        return (value.replace(tzinfo=None) - EPOCH) // datetime.timedelta(microseconds=1)
+    if isinstance(value, datetime.date):
+        return (value - EPOCH.date()).days
+    if isinstance(value, datetime.time):
+        return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+    return getattr(value, "bytes", value)
+
+
 def partition_value(value: Any, transform: str, kind: Any) -> Any:
     """One partition value for people: month 650 is 2024-03, a bucket stays a number, null is "null"."""
     if value is None:
         return "null"
-    number: Any = value
-    if isinstance(value, datetime.datetime):
-        number = (value.replace(tzinfo=None) - EPOCH) // datetime.timedelta(microseconds=1)
-    elif isinstance(value, datetime.date):
-        number = (value - EPOCH.date()).days
-    elif isinstance(value, datetime.time):
-        number = ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+    number = internal_value(value)
     primitive = primitive_type(kind)
     try:
         if primitive is None:
@@ -195,12 +206,12 @@ def decode_metrics(row: Mapping[str, Any], metadata: TableMetadata) -> list[dict
     return rows
 
 
-def unified_partition_type(metadata: TableMetadata, tables: list[pa.Table]) -> pa.StructType:
+def unified_partition_type(metadata: TableMetadata, stored: Sequence[pa.Schema]) -> pa.StructType:
     """One struct type for the partitions of all specs: each partition field id once, under its spec name (with the id
-    appended where two ids share a name), typed as the manifests at hand store it."""
+    appended where two ids share a name), typed as the first of the manifests at hand stores it."""
     types: dict[str, pa.DataType] = {}
-    for table in tables:
-        for field in table.schema.field("partition").type:
+    for schema in stored:
+        for field in schema.field("partition").type:
             types.setdefault(field.name, field.type)
     names: dict[str, str] = {}
     for spec in metadata.partition_specs:
@@ -211,6 +222,14 @@ def unified_partition_type(metadata: TableMetadata, tables: list[pa.Table]) -> p
     return pa.struct(
         [pa.field(label.get(i, f"field_{i}"), types[i], metadata={"partition-field-id": i}) for i in types]
     )
+
+
+def unknown_fields(stored: pa.Schema, conformed: pa.Schema) -> list[str]:
+    """The partition field ids of a manifest that its entries have no more once they were conformed."""
+    if "partition" not in conformed.names or not pa.types.is_struct(conformed.field("partition").type):
+        return []
+    known = {field.metadata[b"partition-field-id"].decode() for field in conformed.field("partition").type}
+    return [field.name for field in stored.field("partition").type if field.name not in known]
 
 
 def conform_partition(table: pa.Table, target: pa.StructType) -> pa.ChunkedArray:
@@ -230,6 +249,24 @@ def conform_partition(table: pa.Table, target: pa.StructType) -> pa.ChunkedArray
     if not arrays:
         return pa.array([{}] * table.num_rows, pa.struct([]))
     return pa.StructArray.from_arrays(arrays, fields=list(target))
+
+
+def distinct_partitions(partition: pa.ChunkedArray) -> tuple[np.typing.NDArray[np.int64], np.typing.NDArray[np.int64]]:
+    """A code for each row of a partition column, the same for the same partition, and a row for each code."""
+    codes = partition.is_valid().to_numpy().astype(np.int64)
+    for i in range(partition.type.num_fields if len(partition) else 0):
+        column = pc.struct_field(partition, i).combine_chunks().dictionary_encode(null_encoding="encode")
+        codes = codes * (len(column.dictionary) + 1) + column.indices.to_numpy(zero_copy_only=False)
+        codes = np.unique(codes, return_inverse=True)[1]
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return inverse, first
+
+
+def partition_dicts(table: pa.Table) -> tuple[np.typing.NDArray[np.int64], list[dict[str, Any]]]:
+    """A code for each row of entries, the same for the same partition, and the partition of each code (of null, an
+    empty one)."""
+    codes, first = distinct_partitions(table["partition"])
+    return codes, [row["partition"] or {} for row in row_dicts(table.select(["partition"]).take(pa.array(first)))]
 
 
 def row_dicts(table: pa.Table, maps: Literal["lossy"] | None = None) -> list[dict[str, Any]]:

@@ -225,7 +225,7 @@ class ReadSession:
     def _carry_out(self, read: SparkRead) -> None:
         try:
             spark = self.session()
-            spark.sparkContext.setJobGroup(read.group, "iceberg-metadata-explorer", interruptOnCancel=True)
+            spark.sparkContext.setJobGroup(read.group, _called(read.request), interruptOnCancel=True)
             read._session = spark
             if read._phase == "cancelled":
                 raise ReadCancelled("the read was cancelled")
@@ -283,6 +283,13 @@ class ReadSession:
             return location
 
         return made
+
+
+def _called(request: ReadRequest | SqlRequest) -> str:
+    """What a read is called on Spark's pages."""
+    versions = request.views.values() if isinstance(request, SqlRequest) else [request.version]
+    what = "SQL over" if isinstance(request, SqlRequest) else "rows of"
+    return redacted(f"{what} {', '.join(v.metadata_location for v in versions) or 'no table'}")
 
 
 def _reports(frame: DataFrame) -> list[ScanReport]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from explorer.engines import confine
 from explorer.engines.allowed import FUNCTIONS, TABLE_FUNCTIONS
 from explorer.engines.java import PACKAGES, SHA256, Bundle, Java, find_java, resolve_jars, spark_home
+from explorer.engines.master import VARIABLE, configuration_folders, driver_address, is_local
 from explorer.errors import EngineError
 from explorer.io.home import data_home, private, sandbox_home
 
@@ -92,8 +93,6 @@ def settings(
         "spark.master": "local[*]",
         "spark.app.name": "iceberg-metadata-explorer",
         "spark.driver.memory": "2g",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "4",
@@ -111,14 +110,21 @@ def settings(
     for origin, text in sources:
         if text:
             merged.update(_json_settings(origin, text))
-    if chosen := os.environ.get("ICEBERG_EXPLORER_SPARK_MASTER"):
+    if chosen := os.environ.get(VARIABLE):
         merged["spark.master"] = chosen
     merged.update(conf or {})
     if master:
         merged["spark.master"] = master
-    if merged["spark.master"].startswith("local"):  # elsewhere the master and its workers must share a secret
-        merged.setdefault("spark.authenticate", "true")
-    return merged
+    return {**_usual(merged["spark.master"]), **merged}
+
+
+def _usual(master: str) -> dict[str, str]:
+    """Settings that depend on where the workers are: those of this process are met on loopback, by a secret of its own;
+    others share one with their master, and must reach us (see engines.master)."""
+    if is_local(master):
+        loopback = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        return {"spark.authenticate": "true", **loopback}
+    return {"spark.yarn.isPython": "true"} if master == "yarn" else {}
 
 
 def _json_settings(origin: str, text: str) -> dict[str, str]:
@@ -138,7 +144,7 @@ class SparkEngine:
         self, conf: Mapping[str, str] | None = None, master: str | None = None, sandbox: Path | None = None
     ) -> None:
         self.sandbox = sandbox or sandbox_home()
-        self._settings = settings(conf, master, sandbox)
+        self._settings, self._asked = settings(conf, master, sandbox), master
         self._session: SparkSession | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -165,6 +171,12 @@ class SparkEngine:
     def _start(self) -> None:
         began = time.time()
         try:
+            if self._asked not in (None, self.master):
+                raise EngineError(
+                    f"this process has Spark on {self.master}: stop it before it has another {self._asked}"
+                )
+            if (address := driver_address(self._settings)) is not None:
+                self._settings.setdefault("spark.driver.host", address)
             java = find_java()
             self._enter("resolving jars", f"Java {java.version} from {java.origin}")
             extra = tuple(p for p in self._settings.get("spark.jars.packages", "").split(",") if p)
@@ -221,8 +233,15 @@ class SparkEngine:
                 if self.state.phase == "ready":  # and not restarted meanwhile
                     self._enter(state.phase, state.detail)
             _append(session, loader, str(jar))
-            if not self._settings["spark.master"].startswith("local"):
+            if not is_local(self._settings["spark.master"]):
                 session.sparkContext._jsc.addJar(str(jar))  # to the executors
+
+    @property
+    def master(self) -> str:
+        """That of the Spark that this process has; of the one it would start, while it has none."""
+        pyspark = sys.modules.get("pyspark")
+        context = pyspark.SparkContext._active_spark_context if pyspark else None
+        return str(context.master if context else self._settings["spark.master"])
 
     def stop(self) -> None:
         """Stop the session; the JVM itself ends with this process."""
@@ -296,11 +315,12 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
     private(sandbox)
     (sandbox / "warehouse").mkdir(parents=True, exist_ok=True)
     _launch_gateway(java, jars, options)
-    # A master on other machines needs the jars shipped to its executors; local ones have them on the class path.
-    shipped = {} if options["spark.master"].startswith("local") else {"spark.jars": ",".join(map(str, jars))}
     skipped = ("spark.jars.packages", "spark.jars.ivySettings")
     kept = {key: value for key, value in options.items() if key not in skipped}
-    session = SparkSession.builder.config(conf=SparkConf().setAll([*{**kept, **shipped}.items()])).getOrCreate()
+    if not is_local(options["spark.master"]):  # its workers have no class path of ours
+        own = options.get("spark.jars", "")
+        kept["spark.jars"] = ",".join([*filter(None, [own]), *map(str, jars)])
+    session = SparkSession.builder.config(conf=SparkConf().setAll([*kept.items()])).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
 
@@ -341,8 +361,14 @@ def _launch_gateway(java: Java, jars: list[Path], options: Mapping[str, str]) ->
     global _gateway
     if _gateway is not None and _gateway.poll() is None:
         return
+    # what spark-submit sees to: pyspark itself reads the environment only
+    if python := options.get("spark.pyspark.python"):
+        os.environ["PYSPARK_PYTHON"] = python
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    class_path = os.pathsep.join([*map(str, jars), str(spark_home() / "jars" / "*")])
+    away = not is_local(options["spark.master"])
+    folders = configuration_folders() if away else []
+    class_path = os.pathsep.join([*map(str, jars), *folders, str(spark_home() / "jars" / "*")])
+    home = {"SPARK_HOME": str(spark_home())} if away else {}
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as log:
         info = Path(scratch, "connection")
         memory = options.get("spark.driver.memory", "2g")
@@ -354,7 +380,7 @@ def _launch_gateway(java: Java, jars: list[Path], options: Mapping[str, str]) ->
             stdout=log,
             stderr=log,
             start_new_session=True,  # Ctrl-C in the terminal is for us, not for the JVM
-            env={**os.environ, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(info)},
+            env={**os.environ, **home, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(info)},
         )
         deadline = time.time() + 120
         while not info.is_file() and _gateway.poll() is None and time.time() < deadline:

@@ -41,14 +41,9 @@ class Files:
         return java_file_io(self.metadata_location, self.properties)
 
 
-def load(
-    engine: SparkEngine, spark: SparkSession, files: Files, version: str | None, opened: Callable[[Any], None]
-) -> DataFrame:
-    """The rows of a version (a snapshot id, branch or tag; None: as the metadata file is), not yet read. `opened` is
-    told each FileIO that reads them, to be closed afterwards. Raises NotSupported, and EngineError when a jar cannot be
-    had."""
-    from pyspark.sql import DataFrame
-
+def iceberg_table(engine: SparkEngine, spark: SparkSession, files: Files, opened: Callable[[Any], None]) -> Any:
+    """The table as Iceberg's own object. `opened` is told each FileIO that reads it, to be closed afterwards. Raises
+    NotSupported, and EngineError when a jar cannot be had."""
     jvm: Any = spark._jvm
     iceberg, own = jvm.org.apache.iceberg, files.file_io
     if own.bundle is not None:
@@ -66,7 +61,19 @@ def load(
             hadoop.set(key, value)
         io = iceberg.hadoop.HadoopFileIO(hadoop)
         opened(io)
-    table = iceberg.BaseTable(iceberg.StaticTableOperations(metadata, io), files.metadata_location)
+    return iceberg.BaseTable(iceberg.StaticTableOperations(metadata, io), files.metadata_location)
+
+
+def load(
+    engine: SparkEngine, spark: SparkSession, files: Files, version: str | None, opened: Callable[[Any], None]
+) -> DataFrame:
+    """The rows of a version (a snapshot id, branch or tag; None: as the metadata file is), not yet read. Raises as
+    iceberg_table does."""
+    from pyspark.sql import DataFrame
+
+    jvm: Any = spark._jvm
+    table = iceberg_table(engine, spark, files, opened)
+    iceberg = jvm.org.apache.iceberg
     source = iceberg.spark.source.SparkTable
     known = source(table) if version is None else source.create(table, iceberg.spark.TimeTravel.version(version))
     none = jvm.scala.Option.apply(None)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from explorer.core.deletes import KIND_WORDS, LiveFile, ReadCost, Verdict
+from explorer.core.deletes import KIND_WORDS
+from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name, shorten
+from explorer.core.snapshot_deletes import Deletes
 from explorer.core.units import count, human_bytes
 from explorer.graphs.drawing import LABEL, Drawing
 from explorer.graphs.graph import Graph, Node
@@ -20,14 +22,13 @@ FILES = "data files"
 def delete_graph(
     title: str,
     snapshot_id: int,
-    verdicts: Sequence[Verdict],
-    costs: Sequence[ReadCost],
-    dangling: Sequence[LiveFile],
+    deletes: Deletes,
     pages: Mapping[str, int] | None = None,
 ) -> Graph:
     """A page of data files (see GraphView.pages), the dearest to read first, and the deletes that could matter to them;
-    on the first page dangling deletes too. Edges are `applies` or `does not apply`."""
+    on the first page dangling deletes too, as many as a page. Edges are `applies` or `does not apply`."""
     drawing = Drawing(pages, PAGE)
+    costs = deletes.costs
     rows = drawing.rows(FILES, len(costs))
     shown = costs[rows.start : rows.stop]
     if shown:  # what is hidden hangs on the first file
@@ -61,12 +62,11 @@ def delete_graph(
         drawing.add(Node(node, delete.kind, label, tuple(lines), "filtered" if alone else "", facts=facts(delete, 1)))
         return node
 
-    lonely = {d.key for d in dangling}
-    paths = {c.data.path for c in shown}
-    for verdict in verdicts:
-        if verdict.data.path in paths:
+    lonely = {d.key for d in deletes.dangling}
+    for cost in shown:
+        for verdict in deletes.files.of(cost.data):
             node = add(verdict.delete, verdict.delete.key in lonely)
             drawing.edge(node, file_node(verdict.data.path), "applies" if verdict.applies else "does not apply")
-    for delete in dangling if rows.start == 0 else ():
+    for delete in deletes.dangling[:PAGE] if rows.start == 0 else ():
         add(delete, True)
     return drawing.graph(f"{title}: deletes", snapshot_id, COLUMNS)

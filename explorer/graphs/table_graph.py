@@ -5,6 +5,7 @@ one node however many parents it has, so a manifest carried by ten snapshots is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +28,12 @@ NEWEST_FIRST = ("newer", "older")
 def build(source: GraphSource, view: GraphView) -> Graph:
     """The graph of a table as seen through a view."""
     return _Builder(source, view).graph()
+
+
+def metadata_lines(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a metadata file's node says of it, by its `format_version` and number of `snapshots`; nothing where it has
+    not been read."""
+    return (f"v{facts['format_version']} · {count(facts['snapshots'], 'snapshot')}",) if "snapshots" in facts else ()
 
 
 class _Builder:
@@ -64,9 +71,7 @@ class _Builder:
             path, written = chain[i]
             node = node_id("metadata", path)
             known = meta if i == 0 else self.source.metadata_files.get(path)
-            lines = [instant(written)]
-            if known:
-                lines.insert(0, f"v{known.format_version} · {count(len(known.snapshots), 'snapshot')}")
+            counts = {"format_version": known.format_version, "snapshots": len(known.snapshots)} if known else {}
             fold = "" if i == 0 else "open" if self.below.is_open(node) else "folded"
             label = self.metadata_label(path)
             self.drawing.add(
@@ -74,12 +79,12 @@ class _Builder:
                     node,
                     "metadata",
                     label,
-                    tuple(lines),
+                    (*metadata_lines(counts), instant(written)),
                     "",
                     fold,
                     i == 0,
                     self.below.causes.get(path, ""),
-                    {"path": path, "position": i},
+                    {"path": path, "position": i, **counts},
                 )
             )
             ids.append(node)

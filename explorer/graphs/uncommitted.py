@@ -3,15 +3,14 @@ behind, and the files and snapshots that a commit was refused for."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from explorer.core.names import base_name, shorten
-from explorer.core.units import count
 from explorer.graphs.drawing import LABEL
 from explorer.graphs.graph import Edge, Graph, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, node_id
+from explorer.graphs.table_graph import metadata_lines
 
 
 @dataclass(frozen=True)
@@ -51,10 +50,6 @@ def kind_of(path: str, deletes: str = "position_deletes") -> str:
     return deletes if "-deletes-" in name else "data_file"
 
 
-def _without(line: str, staged: int) -> str:
-    return re.sub(r"\d+ snapshots?$", lambda m: count(int(m.group().split()[0]) - staged, "snapshot"), line)
-
-
 def overlay(graph: Graph, what: Uncommitted) -> Graph:
     """The graph of a table whose metadata has the staged snapshots beside the committed ones, with everything marked,
     and the loose files drawn in their columns."""
@@ -64,7 +59,8 @@ def overlay(graph: Graph, what: Uncommitted) -> Graph:
         path, at = node.facts.get("path"), node.facts.get("snapshot_id", 0)
         writer = what.snapshots.get(at) if node.kind == "snapshot" else lists.get(node.id) or what.paths.get(path or "")
         if node.kind == "metadata" and node.current:  # it names the committed ones only
-            node = replace(node, lines=tuple(_without(line, len(what.snapshots)) for line in node.lines))
+            facts = {**node.facts, "snapshots": node.facts["snapshots"] - len(what.snapshots)}
+            node = replace(node, lines=(*metadata_lines(facts), *node.lines[1:]), facts=facts)
         if writer and node.status != "DELETED":
             label = f"{writer}: not committed" if node.kind == "snapshot" else node.label
             node = replace(node, mark="orphan" if writer in what.gone else "staged", label=label)

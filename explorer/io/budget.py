@@ -7,20 +7,22 @@ and of what the process already holds."""
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
+import re
 import threading
 from collections.abc import Iterator
 
 import psutil
 
-from explorer.errors import NotNow, UnreadableFile
+from explorer.core.units import human_bytes
+from explorer.errors import ExplorerError, NotNow, UnreadableFile
 
 METADATA, MANIFEST, DATA, HINT = 256 << 20, 512 << 20, 1 << 30, 1 << 10
 """Bytes read of a metadata file (also once unzipped); of a manifest, manifest list or footer; of a data or delete file;
 of a version hint."""
 UNPACKED = 512 << 20
 """Unpacked bytes of one Avro file."""
-DECODED = 1 << 30
-"""Bytes of Arrow that one file may become."""
 LISTED = 250_000
 """Records of a manifest list."""
 ENTRIES = 5_000_000
@@ -34,10 +36,10 @@ JSON_VALUES, JSON_DEPTH = 8_000_000, 100
 NAMES = 1_000_000
 """Names listed in a folder."""
 
-AT_ONCE = 2 << 30
-"""Bytes of all reads under way."""
-HELD = max(4 << 30, psutil.virtual_memory().total // 2)
-"""Bytes of memory beyond which the process reads nothing large any more."""
+VARIABLE = "ICEBERG_EXPLORER_MEMORY"
+LIMIT, LEAST = 1 << 30, 512 << 20
+"""Bytes of memory that questions may take, if $ICEBERG_EXPLORER_MEMORY says nothing; and at least: what decoding takes
+is of the files."""
 LARGE = 8 << 20
 """Smaller reads are not counted."""
 WAIT = 30.0
@@ -45,6 +47,32 @@ WAIT = 30.0
 
 _under_way = 0
 _changed = threading.Condition()
+
+
+@functools.cache
+def limit() -> int:
+    """Bytes of memory that the questions of this process may take together: of all reads under way, and what shares of
+    it are kept; beside the 100 MiB of Python and its libraries. $ICEBERG_EXPLORER_MEMORY says it, such as 600M or 4G.
+    Raises ExplorerError."""
+    text = os.environ.get(VARIABLE, "").strip()
+    if not text:
+        return LIMIT
+    match = re.fullmatch(r"(\d{1,6})\s*([mg])(i?b)?", text.lower())
+    size = int(match[1]) << {"m": 20, "g": 30}[match[2]] if match else 0
+    if size < LEAST:
+        raise ExplorerError(f"{VARIABLE} is {text[:40]!r}: say 600M or 4G, and {human_bytes(LEAST)} at least")
+    return size
+
+
+def share(part: int) -> int:
+    """Bytes that may be kept for one purpose: so many parts of the limit."""
+    return limit() // part
+
+
+@functools.cache
+def _most() -> int:
+    """Bytes of memory beyond which the process reads nothing large any more, whatever takes them."""
+    return max(2 * limit(), psutil.virtual_memory().total // 2)
 
 
 def within(size: int, limit: int, path: str, what: str = "bytes", fix: str = "") -> None:
@@ -61,11 +89,11 @@ def reading(size: int, path: str) -> Iterator[None]:
         yield
         return
     global _under_way
-    within(size, AT_ONCE, path)
+    within(size, limit(), path, "bytes to unpack", f"set {VARIABLE} to more")
     require_memory(size, path)
     with _changed:
-        if not _changed.wait_for(lambda: _under_way + size <= AT_ONCE, WAIT):
-            cause = f"not read: {_under_way:,} bytes of other files are being read, and {AT_ONCE:,} is the most at once"
+        if not _changed.wait_for(lambda: _under_way + size <= limit(), WAIT):
+            cause = f"not read: {_under_way:,} bytes of other files are being read, and {limit():,} is the most at once"
             raise NotNow(path, f"{cause}; try again when they are done")
         _under_way += size
     try:
@@ -80,6 +108,6 @@ def require_memory(size: int, path: str) -> None:
     """Raise UnreadableFile when the process holds too much already to read that many bytes."""
     state = psutil.Process().memory_info()
     own = state.rss - getattr(state, "shared", 0)  # mapped cache files are not ours to count
-    if own + size > HELD:
-        cause = f"not read: this process holds {own:,} bytes of memory, and {HELD:,} is the most with this file's"
+    if own + size > _most():
+        cause = f"not read: this process holds {own:,} bytes of memory, and {_most():,} is the most with this file's"
         raise NotNow(path, f"{cause} {size:,}; close other tables or restart")

@@ -14,7 +14,7 @@ from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInstalledError
 from pyiceberg.typedef import FrozenDict
 
-from explorer.core.secrets import redacted
+from explorer.core.secrets import harmless, redacted, secret_values
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.io.configuration import configuration, untrusted
 from explorer.io.home import sandbox_home
@@ -79,10 +79,13 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
         catalog = _connected(name, own)
     except NotInstalledError as error:
         ours = _extra(own)
-        fix = f"a package is missing: pip install 'iceberg-metadata-explorer[{ours}]'" if ours else _redacted(error)
-        raise TableNotFound(f"catalog {name!r} cannot be opened: {fix}") from error
+        fix = (
+            f"a package is missing: pip install 'iceberg-metadata-explorer[{ours}]'" if ours else _redacted(error, own)
+        )
+        raise TableNotFound(f"catalog {name!r} cannot be opened: {fix}") from harmless(error, own)
     except Exception as error:
-        raise TableNotFound(f"catalog {name!r} cannot be opened: {type(error).__name__}: {_redacted(error)}") from error
+        said = f"{type(error).__name__}: {_redacted(error, own)}"
+        raise TableNotFound(f"catalog {name!r} cannot be opened: {said}") from harmless(error, own)
     return catalog
 
 
@@ -149,8 +152,8 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
         raise
     except Exception as error:
         raise TableNotFound(
-            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error)}"
-        ) from error
+            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error, _known(catalog))}"
+        ) from harmless(error, _known(catalog))
 
 
 def _near(catalog: Catalog, name: str, identifier: str) -> str:
@@ -158,12 +161,12 @@ def _near(catalog: Catalog, name: str, identifier: str) -> str:
     are. A catalog is not listed for a slip of the pen."""
     namespace = tuple(identifier.split(".")[:-1])
     names: list[str] = []
-    with contextlib.suppress(TableNotFound), _listing(name):  # who may load a table may not always list them
+    with contextlib.suppress(TableNotFound), _listing(catalog, name):  # who may load a table may not always list them
         names = [table.identifier for table in _tables(catalog, name, namespace)]
     if names:
         alike = difflib.get_close_matches(identifier, names, NEAR)
         return f"; it has: {', '.join([*alike, *(n for n in names if n not in alike)][:NEAR])}"
-    with contextlib.suppress(TableNotFound), _listing(name):
+    with contextlib.suppress(TableNotFound), _listing(catalog, name):
         names = [".".join(space) for space in sorted(catalog.list_namespaces())]
     return f"; its namespaces: {', '.join(names[:NEAR])}" if names else ""
 
@@ -176,19 +179,19 @@ def tables(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Itera
 def namespaces(name: str) -> list[tuple[str, ...]]:
     """The namespaces of a catalog, nested ones after the one around them. Raises TableNotFound."""
     catalog = load(name)
-    with _listing(name):
+    with _listing(catalog, name):
         return list(_namespaces(catalog))
 
 
 def tables_in(name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
     """The tables of one namespace, by name. Raises TableNotFound."""
     catalog = load(name)
-    with _listing(name):
+    with _listing(catalog, name):
         return _tables(catalog, name, namespace)
 
 
 def _listed(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
-    with _listing(name):
+    with _listing(catalog, name):
         for namespace in _namespaces(catalog):
             yield from _tables(catalog, name, namespace)
 
@@ -213,11 +216,12 @@ def _namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
 
 
 @contextlib.contextmanager
-def _listing(name: str) -> Iterator[None]:
+def _listing(catalog: Catalog, name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise TableNotFound(f"catalog {name!r} cannot be listed: {type(error).__name__}: {_redacted(error)}") from error
+        said = f"{type(error).__name__}: {_redacted(error, _known(catalog))}"
+        raise TableNotFound(f"catalog {name!r} cannot be listed: {said}") from harmless(error, _known(catalog))
 
 
 def _sql_pointer(catalog: Catalog, identifier: str) -> str | None:
@@ -242,6 +246,11 @@ def _sql_pointer(catalog: Catalog, identifier: str) -> str | None:
     return str(row.metadata_location)
 
 
-def _redacted(error: Exception) -> str:
-    """An error's first line, without secrets."""
-    return redacted((str(error).splitlines() or [""])[0])[:300]
+def _known(catalog: Catalog) -> Mapping[str, str]:
+    """The properties that a catalog was opened with, and what its server gave."""
+    return {**catalog.properties, **getattr(catalog, "given", {})}
+
+
+def _redacted(error: Exception, properties: Mapping[str, str]) -> str:
+    """An error's first line, without secrets, and without those of a catalog that it may repeat."""
+    return redacted((str(error).splitlines() or [""])[0], secret_values(properties))[:300]

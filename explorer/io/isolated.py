@@ -138,7 +138,7 @@ class _Worker:
 
     def _ask(self, task: str, path: str, data: bytes, arguments: dict[str, Any]) -> pa.Table:
         request = {"task": task, "path": path, "length": len(data), "arguments": arguments}
-        request["limits"] = {"memory": MEMORY, "seconds": SECONDS, "decoded": budget.DECODED, "rows": budget.ROWS}
+        request["limits"] = {"memory": MEMORY, "seconds": SECONDS, "decoded": budget.limit(), "rows": budget.ROWS}
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -153,7 +153,7 @@ class _Worker:
         with pa.ipc.open_stream(stdout) as stream:
             for batch in stream:
                 size += batch.nbytes
-                budget.within(size, budget.DECODED, path, "bytes once decoded")
+                budget.within(size, budget.limit(), path, "bytes once decoded")
                 batches.append(batch)
             self.healthy = size + len(data) <= REUSE_BELOW
             return pa.Table.from_batches(batches, stream.schema)

@@ -66,6 +66,15 @@ def locate(
     return replace(_by_path(table, properties or {}), asked=table, relocate=moves)
 
 
+def parse_move(text: str) -> tuple[str, str]:
+    """OLD=NEW, where both may have a = in them: NEW begins where an absolute path or a URI does. Raises
+    TableNotFound."""
+    match = re.fullmatch(r"(.+?)=((?:/|[a-z][a-z0-9+.-]*:/).*)", text, re.DOTALL)
+    if match is None:
+        raise TableNotFound(f"{text!r} is not OLD=NEW with an absolute path or a URI")
+    return match[1], match[2]
+
+
 def _move(pair: tuple[str, str]) -> tuple[str, str]:
     old, new = pair
     if not old or not new:

@@ -285,7 +285,7 @@ def entries_polars(container: Container, layout: _Layout | None = None, metrics:
     for blocks in _portions(container.blocks):
         parts.append(_by_polars(replace(container, blocks=blocks), layout, metrics))
         size += parts[-1].nbytes
-        budget.within(size, budget.DECODED, container.path, "bytes once decoded")
+        budget.within(size, budget.limit(), container.path, "bytes once decoded")
     return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
 
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 
+from explorer.core.names import base_name
 from explorer.errors import UnreadableFile
 
 SAME_STORE = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss", "wasb": "abfs"}
@@ -92,3 +93,11 @@ def below(path: str, root: str) -> bool:
     """Whether a canonical path lies in a canonical root folder."""
     (store, inner), (root_store, root_inner) = split_store(path), split_store(root)
     return store == root_store and (inner == root_inner or inner.startswith(root_inner.rstrip("/") + "/"))
+
+
+_ONE_OF_ITS_NAME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def written_once(path: str) -> bool:
+    """Whether a file has a UUID in its name; v3.metadata.json may be written again."""
+    return _ONE_OF_ITS_NAME.search(base_name(path)) is not None

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.variant import variant_text
+from explorer.core.variant import VariantTexts
 
 FIELD_ID = b"PARQUET:field_id"
 """Where Arrow keeps a field's id; pyarrow's Parquet reader writes it there, and io.stored for the other formats."""
@@ -182,13 +182,13 @@ class _Projection:
 
     def struct(self, array: pa.Array, inside: Sequence[pa.Field], fields: Sequence[Json], path: str) -> pa.Array:
         at = {field_id(f): i for i, f in reversed(list(enumerate(inside)))}
-        made = []
+        parts, made = array.flatten(), []  # null where the struct is: a required field of it has anything there
         for field in fields:
             name, i = f"{path}.{field['name']}", at.get(field["id"])
             if i is None:
                 made.append(self.missing(field, len(array), name))
             else:
-                made.append(self.convert(array.field(i), inside[i], field["type"], name))
+                made.append(self.convert(parts[i], inside[i], field["type"], name))
         kind = pa.struct([pa.field(f["name"], a.type) for f, a in zip(fields, made, strict=True)])
         return pa.Array.from_buffers(kind, len(array), [array.buffers()[0]], array.null_count, children=made)
 
@@ -205,15 +205,12 @@ class _Projection:
 
     def variants(self, array: pa.Array, path: str) -> pa.Array:
         names = [f.name for f in children(array.type)]
-        if "metadata" not in names or "value" not in names:
+        if "metadata" not in names or not {"value", "typed_value"} & {*names}:
             raise Unprojectable(f"{path} is stored as {str(array.type)[:100]}, which is no variant")
-        if "typed_value" in names:
-            raise Unprojectable(f"{path} is a shredded variant, which is read through Spark")
-        texts = []
-        for value in array.to_pylist():
-            texts.append(None if value is None else variant_text(value["metadata"], value["value"], self.room))
-            self.take(len(texts[-1] or ""))
-        return pa.array(texts, pa.string())
+        texts = VariantTexts(self.room)
+        told = texts.of(array)
+        self.room = texts.room
+        return pa.array(told, pa.string())
 
     def missing(self, field: Json, rows: int, path: str) -> pa.Array:
         """A field that the file lacks, in a struct as well as at the top."""

@@ -3,71 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import re
-import threading
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
-import pyarrow as pa
 from cachetools import LRUCache
 
-from explorer.core.names import base_name
 from explorer.errors import NotFoundInTable, NotNow, UnreadableFile
-from explorer.io import avro, budget, cache, manifests, parquet, places, puffin
+from explorer.io import avro, budget, manifests, parquet, places, puffin
 from explorer.io.locate import Location
+from explorer.io.manifest_reader import UNPACKING, ManifestReader, Read
 from explorer.io.metadata import parse_metadata
-from explorer.io.paths import local_path
+from explorer.io.paths import written_once
 from explorer.io.storage import Storage
-from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
+from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
-from explorer.progress import Cancelled, Watch, listener, steps
-
-METRIC_NAMES = [f.name for f in METRIC_FIELDS]
-
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Read(Generic[T]):
-    """Something read, and what of it could not be. What is not `lasting` may be read when it is asked for again."""
-
-    value: T
-    problems: tuple[Problem, ...]
-    lasting: bool = True
-
-
 Listed = Read[list[ManifestFile]]
-Entries = Read["pa.Table | None"]
-
-
-BATCH_BYTES = 3 << 20
-"""Manifests of together this size are decoded in one call."""
-MEMORY_BYTES = 192 << 20
-"""Decoded entries kept in memory, for each table."""
 MANIFESTS = 2 * budget.LISTED
 """Manifests of manifest lists kept in memory, for each table."""
-UNPACKING = 8
-"""How many times its bytes a manifest takes while it is decoded, about."""
-
-
-_ONE_OF_ITS_NAME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-"""A metadata file with a UUID in its name is written once; v3.metadata.json may be written again."""
-
-
-def _bytes(read: Entries) -> int:
-    return 1000 if read.value is None else int(read.value.nbytes) + 1000
-
-
-def _unreadable(error: UnreadableFile) -> Entries:
-    problem = Problem(error.path, error.cause, unaffected="other manifests are not affected")
-    return Read(None, (problem,), not isinstance(error, NotNow))
 
 
 def _undamaged(read: Read[T]) -> T:
@@ -80,11 +35,11 @@ def _undamaged(read: Read[T]) -> T:
 
 def read_metadata(storage: Storage, path: str) -> tuple[TableMetadata, list[Problem]]:
     """A metadata file, and what is wrong with it. Raises UnreadableFile."""
-    read = storage.kept if _ONE_OF_ITS_NAME.search(base_name(path)) else storage.read
+    read = storage.kept if written_once(path) else storage.read
     return parse_metadata(read(path, limit=budget.METADATA), path)
 
 
-class TableReader:
+class TableReader(ManifestReader):
     """Reads the files of one table, lazily: creating it reads metadata.json and nothing else."""
 
     def __init__(self, location: Location, roots: Sequence[str] = ()) -> None:
@@ -96,11 +51,8 @@ class TableReader:
         self.metadata, problems = read_metadata(first, path)
         where = places.whereabouts(self.metadata, location)
         self.problems = (*problems, *where.problems)
-        self.storage = Storage([*where.folders, *roots], *keys, moved=where.moved, refused=where.refused)
-        self._lock = threading.Lock()
+        super().__init__(Storage([*where.folders, *roots], *keys, moved=where.moved, refused=where.refused))
         self._lists: LRUCache[int, Listed] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
-        self._entries: LRUCache[tuple[str, bool], Entries] = LRUCache(MEMORY_BYTES, getsizeof=_bytes)
-        self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
 
     def manifests(self, snapshot: Snapshot) -> Listed:
         """The snapshot's manifest list as list[ManifestFile], in the order it is stored. Never raises for a bad file:
@@ -139,163 +91,13 @@ class TableReader:
             problems.append(Problem(self.metadata.metadata_location, cause, "/snapshots"))
         return Read(inline, tuple(problems), lasting)
 
-    def _container(self, path: str) -> avro.Container:
-        with self._lock:
-            if path in self._bytes:
-                return self._bytes[path]
-        container = avro.open_container(self.storage.kept(path, limit=budget.MANIFEST), path)
-        if sum(len(block.data) for block in container.blocks) < 4 << 20:
-            with self._lock:
-                self._bytes[path] = container
-        return container
-
-    def header(self, manifest_path: str) -> ManifestHeader:
-        """A manifest's Avro header. Raises UnreadableFile."""
-        return manifests.header(self._container(manifest_path))
-
-    def entries(self, manifest: ManifestFile, metrics: bool = False) -> Entries:
-        """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric
-        columns unless asked. Never raises for a bad file: an unreadable manifest is None with its Problem."""
-        return self._entries_of([manifest], metrics)[0]
-
-    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool, watch: Watch | None = None) -> list[Entries]:
-        """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
-        manifests costs hardly more than one for one."""
-        reads: dict[str, Entries] = {}
-        keys: dict[str, str | None] = {}
-        packed: dict[str, bytes] = {}
-        for manifest in wanted:
-            if watch is not None and watch.cancelled:
-                raise Cancelled("cancelled")
-            path = manifest.manifest_path
-            try:
-                self.storage.check(path)
-                keys[path] = self._key(path, manifest.manifest_length)
-                if (known := self._remembered(path, keys[path], metrics)) is not None:
-                    reads[path] = known
-                else:
-                    packed[path] = self.storage.kept(path, manifest.manifest_length, budget.MANIFEST)
-            except UnreadableFile as error:
-                reads[path] = _unreadable(error)
-        try:
-            with budget.reading(sum(map(len, packed.values())) * UNPACKING, ", ".join(packed)[:1000]):
-                reads |= self._decoded(packed, metrics)
-        except UnreadableFile as error:  # no room for them
-            reads |= {path: _unreadable(type(error)(path, error.cause)) for path in packed}
-        for path in packed:
-            key = keys[path]
-            if key is not None and not reads[path].problems and key == self._key(path, len(packed[path])):
-                self._keep(key, metrics, reads[path].value)
-        with self._lock:
-            for path, result in reads.items():
-                if not result.lasting:
-                    continue
-                with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
-                    self._entries[(path, metrics)] = result
-        return [reads[m.manifest_path] for m in wanted]
-
-    def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
-        reads: dict[str, Entries] = {}
-        opened: list[avro.Container] = []
-        for path, data in packed.items():
-            try:
-                container = avro.open_container(data, path)
-                budget.within(container.count, budget.ENTRIES, path, "entries")
-                opened.append(container)
-            except UnreadableFile as error:
-                reads[path] = _unreadable(error)
-        if opened:
-            budget.require_memory(sum(len(b.data) for c in opened for b in c.blocks), opened[0].path)
-        for container, table in zip(opened, manifests.entries_of_many(opened, metrics), strict=True):
-            bad = isinstance(table, UnreadableFile)
-            reads[container.path] = _unreadable(table) if bad else Read(table, container.problems)
-        return reads
-
-    def _remembered(self, path: str, key: str | None, metrics: bool) -> Entries | None:
-        """From memory or the disk cache."""
-        with self._lock:
-            if (path, metrics) in self._entries:
-                return self._entries[(path, metrics)]
-        if key is None:
-            return None
-        narrow = cache.get(key, "narrow")
-        if narrow is None or not metrics:
-            return None if narrow is None else Read(narrow, ())
-        wide = cache.get(key, "metrics")
-        if wide is None or wide.num_rows != narrow.num_rows:
-            return None
-        for at, name in enumerate(METRIC_NAMES, narrow.num_columns - 1):  # before `partition`, as decoded
-            narrow = narrow.add_column(at, wide.schema.field(name), wide.column(name))
-        return Read(narrow, ())
-
-    def _keep(self, key: str, metrics: bool, table: pa.Table) -> None:
-        """Into the disk cache."""
-        if metrics:
-            cache.put(key, "metrics", table.select(METRIC_NAMES))
-        cache.put(key, "narrow", table.drop_columns(METRIC_NAMES) if metrics else table)
-
-    def _key(self, path: str, length: int | None) -> str | None:
-        """What identifies a manifest's bytes in the disk cache; None where caching does not pay. A local file is known
-        by inode, time and size; a remote one never changes, and is known by its store, account, path and length."""
-        resolved = self.storage.resolve(path)
-        if local_path(resolved) is None:
-            identity = ["remote", self.storage.identity, resolved, length]
-        else:
-            real = self.storage.canonical(resolved)
-            try:
-                state = os.stat(real)
-            except OSError:
-                return None
-            length = state.st_size
-            identity = ["local", real, state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns, length]
-        return json.dumps(identity) if length is not None and length >= cache.SMALLEST else None
-
     def ahead(self, snapshots: Iterable[Snapshot] = (), manifests: Iterable[ManifestFile] = ()) -> None:
         """These snapshots' manifest lists, and these manifests, will be asked for soon: what is in a store is fetched
         meanwhile. Returns at once."""
         with self._lock:
             lists = [s for s in snapshots if s.manifest_list and s.snapshot_id not in self._lists]
-            files = [m for m in manifests if (m.manifest_path, False) not in self._entries]
-        self.storage.ahead([(str(s.manifest_list), None) for s in lists], budget.MANIFEST)
-        self.storage.ahead([(m.manifest_path, m.manifest_length) for m in files], budget.MANIFEST)
-
-    def many_entries(
-        self, wanted: Iterable[ManifestFile], metrics: bool = False
-    ) -> Iterator[tuple[ManifestFile, Entries]]:
-        """`entries` of several manifests, decoded a few at a time on threads, in the order given."""
-        wanted = list(wanted)
-        self.ahead(manifests=wanted)
-        return steps(self._many_entries(wanted, metrics), "manifests", len(wanted))
-
-    def _many_entries(self, wanted: Sequence[ManifestFile], metrics: bool) -> Iterator[tuple[ManifestFile, Entries]]:
-        if len(wanted) < 2:
-            yield from ((m, self.entries(m, metrics)) for m in wanted)
-            return
-        workers = max(2, os.cpu_count() or 2)
-        batches: list[list[ManifestFile]] = [[]]
-        size = 0
-        for manifest in wanted:
-            size += manifest.manifest_length or BATCH_BYTES
-            batches[-1].append(manifest)
-            if size >= BATCH_BYTES:
-                batches.append([])
-                size = 0
-        pool, watch = ThreadPoolExecutor(workers), listener()
-        try:
-            waiting: deque[tuple[list[ManifestFile], Future[list[Entries]]]] = deque()
-            for batch in filter(None, batches):
-                waiting.append((batch, pool.submit(self._entries_of, batch, metrics, watch)))
-                if len(waiting) > workers * 2:  # bounded, so that a stream of any length fits in memory
-                    done, future = waiting.popleft()
-                    yield from zip(done, future.result(), strict=True)
-            for done, future in waiting:
-                yield from zip(done, future.result(), strict=True)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # who forgets the rest does not wait for it
-
-    def stored_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
-        """Raw Avro records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""
-        return list(avro.records(self._container(manifest_path), start, limit))
+        self.storage.ahead([(str(s.manifest_list), None) for s in lists])
+        self.fetch(manifests)
 
     def metadata_file(self, path: str) -> tuple[TableMetadata, list[Problem]]:
         """An older metadata file of this table. Raises UnreadableFile."""

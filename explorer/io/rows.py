@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyroaring import BitMap64
 
-from explorer.core.deletes import PATH_ID, LiveFile
+from explorer.core.deletes import PATH_ID
+from explorer.core.live_files import LiveFile
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
 from explorer.io.json_text import load_json
@@ -158,7 +159,7 @@ def _columns(
     unfit = (ValueError, ArithmeticError, KeyError, TypeError, pa.ArrowException)
     try:
         table = table.cast(pa.schema([whole.field(name) for name in table.column_names]))
-        return project(table, fields, rows, absent, budget.DECODED)
+        return project(table, fields, rows, absent, budget.limit())
     except unfit as error:  # what Python and Arrow raise on values that are not what they are read as
         raise UnreadableFile(file.path, f"its rows cannot be read: {error}"[:500]) from error
 

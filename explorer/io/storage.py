@@ -8,33 +8,25 @@ copy."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import stat
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
-from cachetools import TTLCache
 from pyiceberg.io import FileIO
 
+from explorer.core.secrets import harmless
 from explorer.errors import AccessRefused, ExplorerError, NotNow, OutsideRoots, UnreadableFile
 from explorer.io import budget, cache
 from explorer.io.access import Access
-from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path, relocated, spelled
-from explorer.io.stores import (
-    IN_FLIGHT,
-    explained,
-    infos,
-    names_in,
-    refused,
-    requests,
-    times_in,
-)
-from explorer.progress import listener, steps
+from explorer.io.ahead import Ahead
+from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path, relocated, spelled, written_once
+from explorer.io.stores import EACH, explained, infos, names_in, refused, requests, times_in
+from explorer.progress import steps
 
 if TYPE_CHECKING:
     from obstore import GetOptions
@@ -44,8 +36,6 @@ T = TypeVar("T")
 
 RENEW_S = 60.0
 """Between two times that a catalog is asked for new credentials."""
-FAILED_S = 30.0
-"""What could not be fetched ahead is not tried again at once by who asks for it."""
 FOLDERS = 1000
 """Folders whose links are remembered as resolved."""
 
@@ -73,14 +63,17 @@ class Storage:
         self._asked_anew = float("-inf")
         self._renewing = threading.Lock()
         self._folders: dict[str, str] = {}
-        self._flights: dict[str, Future[bytes | None]] = {}
-        self._failed: TTLCache[str, UnreadableFile] = TTLCache(FOLDERS, FAILED_S)
+        self._ahead = Ahead(self._fetched)
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Callable[..., Storage], tuple[object, ...]]:
+        """For another process: reads as this one, with the credentials there are now, and asks for no others."""
+        again = functools.partial(Storage, moved=self.moved, refused=self._refused)
+        return again, (self.roots, self._own, self._access.given)
 
     @property
     def identity(self) -> str:
-        """What else than its path decides which bytes a file has: the store and the account, as the user and the
-        environment name them, and the endpoint that a catalog gave. A digest."""
+        """A digest of what else than its path decides which bytes a file has: store, account, a catalog's endpoint."""
         return self._access.identity
 
     @property
@@ -201,7 +194,8 @@ class Storage:
         except Exception as error:  # every object store client has errors of its own
             if again and refused(error) and self._renewed(access):
                 return self._ask(path, resolved, get, read, again=False)
-            raise NotNow(path, f"cannot be read: {explained(error, resolved, access.properties)}") from error
+            said = explained(error, resolved, access.properties)
+            raise NotNow(path, f"cannot be read: {said}") from harmless(error, access.properties)
 
     def _renewed(self, before: Access) -> bool:
         """Whether there are other credentials now than those before. The catalog is asked once in a while: files may be
@@ -223,28 +217,19 @@ class Storage:
         resolved, _, _ = self._checked(path)
         if local_path(resolved) is not None:
             return self.read(path, limit=limit)
-        with self._lock:
-            flight, failed = self._flights.pop(path, None), self._failed.pop(path, None)
-        if failed is not None:
-            raise failed
-        try:
-            data = flight.result() if flight is not None else None
-        finally:  # its failure is told once
-            with self._lock:
-                self._failed.pop(path, None)
-        if data is None:
-            data = cache.get_bytes(self._cache_key(resolved))
-        if data is None or (length is not None and len(data) != length):
-            data = self.read(path, limit=limit)
-            cache.put_bytes(self._cache_key(resolved), data)
+        with self._ahead.taken(path) as data:
+            if data is None:
+                data = cache.get_bytes(self._cache_key(resolved))
+            if data is None or (length is not None and len(data) != length):
+                data = self.read(path, limit=limit)
+                cache.put_bytes(self._cache_key(resolved), data)
         budget.within(len(data), limit, path)
         return data
 
-    def ahead(self, wanted: Iterable[tuple[str, int | None]], limit: int) -> None:
-        """Fetch files of a store that `kept` will be asked for soon, as many at once as the process allows; (path,
+    def ahead(self, wanted: Iterable[tuple[str, int | None]]) -> None:
+        """Fetch files of a store that `kept` will be asked for soon, as many at once as one may; (path,
         length or None). Returns at once. Stops when who waits for this thread's work cancels it."""
-        watch = listener()
-        todo: deque[str] = deque()
+        todo = []
         for path, length in wanted:
             if local_path(self.resolve(path)) is not None:
                 continue
@@ -253,38 +238,14 @@ class Storage:
                 size = cache.bytes_kept(self._cache_key(resolved))
                 if not size or (length is not None and size != length):
                     todo.append(path)
+        self._ahead.start(todo)
 
-        def next_one() -> None:
-            with self._lock:
-                while todo and todo[0] in self._flights:
-                    todo.popleft()
-                if not todo or (watch is not None and watch.cancelled):
-                    return
-                path = todo.popleft()
-                self._flights[path] = requests().submit(fetch, path)
-
-        def fetch(path: str) -> bytes | None:
-            """None when it is in the cache now."""
-            data = None
-            try:
-                data = self.read(path, limit=limit)
-                if cache.put_bytes(self._cache_key(self.resolve(path)), data):
-                    data = None
-                else:  # nowhere to put them: no more than these are held
-                    todo.clear()
-                return data
-            except UnreadableFile as error:
-                with self._lock:
-                    self._failed[path] = error
-                raise
-            finally:
-                if data is None:
-                    with self._lock:
-                        self._flights.pop(path, None)
-                next_one()
-
-        for _ in range(IN_FLIGHT):
-            next_one()
+    def _fetched(self, path: str) -> bytes | None:
+        key = self._cache_key(self.resolve(path))
+        if cache.bytes_kept(key):  # who needed it did not wait
+            return None
+        data = self.read(path, limit=budget.MANIFEST)
+        return None if cache.put_bytes(key, data) else data
 
     def _cache_key(self, resolved: str) -> str:
         return json.dumps(["remote", self.identity, resolved])
@@ -334,17 +295,28 @@ class Storage:
         def ask(path: str) -> int | None:
             try:
                 resolved, _, _ = self._checked(path)
-                kept = 0 if local_path(resolved) is not None else cache.bytes_kept(self._cache_key(resolved))
-                return kept or self.size(path)
+                if local_path(resolved) is not None:
+                    return self.size(path)
+                return cache.bytes_kept(self._cache_key(resolved)) or self._size_kept(path, resolved)
             except (AccessRefused, UnreadableFile):
                 return None
 
         if all(local_path(self.resolve(path)) is not None for path in paths):
             return list(map(ask, paths))
         told: list[int | None] = []
-        for start in steps(range(0, len(paths), IN_FLIGHT), "sizes"):  # others' requests get their turn in between
-            told += requests().map(ask, paths[start : start + IN_FLIGHT])
+        for start in steps(range(0, len(paths), EACH), "sizes"):  # others' requests get their turn in between
+            asked = [(path, requests().submit(ask, path)) for path in paths[start : start + EACH]]
+            told += [ask(path) if flight.cancel() else flight.result() for path, flight in asked]
         return told
+
+    def _size_kept(self, path: str, resolved: str) -> int:
+        """`size`; that of a file which is written once is kept in the disk cache."""
+        key = json.dumps(["size", self.identity, resolved])
+        known = cache.get_bytes(key) if written_once(path) else None
+        size = int(known) if known and known.isdigit() else self.size(path)
+        if known is None and written_once(path):
+            cache.put_bytes(key, str(size).encode())
+        return size
 
     def size(self, path: str) -> int:
         """Size in bytes. Raises as `read` does."""

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from explorer.core.secrets import redacted
+from explorer.core.secrets import redacted, secret_values
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 CONNECT_S, READ_S, WHOLE_S, RETRY_S, RETRIES = 5.0, 20.0, 300.0, 60.0, 5
 """How long a connection, a silence, and one file may take; how long, and how often, it is tried again."""
 
-IN_FLIGHT = 64
-"""Requests under way at once, of all sessions together."""
+IN_FLIGHT, EACH = 64, 48
+"""Requests under way at once, of all sessions together, and of one question."""
 
 KEYS = {
     "endpoint": ("s3.endpoint",),
@@ -46,8 +46,8 @@ EXTRAS = {"adlfs": "azure", "gcsfs": "gcs", "s3fs": "s3", "boto3": "s3"}
 
 @functools.cache
 def requests() -> ThreadPoolExecutor:
-    """The threads that wait for stores. Each question has at most IN_FLIGHT requests waiting here, so nobody waits
-    longer for a turn than others have questions."""
+    """The threads that wait for stores. Each question has at most EACH requests here, so nobody waits longer for a turn
+    than others have questions; and where those take all threads, each question's own thread asks for what it needs."""
     return ThreadPoolExecutor(IN_FLIGHT, "store")
 
 
@@ -199,8 +199,8 @@ def explained(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
         return f"a package is missing: pip install 'iceberg-metadata-explorer[{EXTRAS[error.name]}]'"
     text = re.split(r"\n|Debug source", str(error))[0].strip()
     kind = type(error).__name__
-    words = redacted(f"{kind}: {text}")[:500]
-    if re.search(r"tim(ed|e) ?out|deadline", str(error), re.IGNORECASE):
+    words = redacted(f"{kind}: {text}", secret_values(properties))[:500]
+    if re.search(r"\btimed? ?out|deadline", str(error), re.IGNORECASE):  # and not obstore's `retry_timeout: 60s`
         host = urlsplit(properties.get("s3.endpoint", "")).netloc or split_uri(uri)[1]
         words += f" ({host} was too slow: s3.connect-timeout and s3.request-timeout, in seconds, say how long to wait)"
     if "token request" in text:

@@ -12,15 +12,17 @@ from explorer.errors import ExplorerError
 from explorer.lab.bench import Bench
 from explorer.lab.stepper import Run
 from explorer.views.labviews import sequence_svg
+from explorer.views.shown_plan import ShownPlan
 
 
 @dataclass(frozen=True)
 class Marked:
-    """What came of an answer: right, wrong or None (not answered), in words, with the run that shows it."""
+    """What came of an answer: right, wrong or None (not answered), in words, with the run or the plan that shows it."""
 
     right: bool | None
     words: str
     run: Run | None = None
+    plan: ShownPlan | None = None
 
     def __repr__(self) -> str:
         return self.words
@@ -28,7 +30,8 @@ class Marked:
     def _repr_html_(self) -> str:
         mark = {True: "✔", False: "✘", None: "…"}[self.right]
         drawn = sequence_svg(self.run.events, self.run.writers) if self.run else ""
-        return f'<p><b>{mark}</b> {escape(self.words)}</p><div style="overflow:auto">{drawn}</div>'
+        planned = self.plan._repr_html_() if self.plan else ""
+        return f'<p><b>{mark}</b> {escape(self.words)}</p><div style="overflow:auto">{drawn}{planned}</div>'
 
 
 @dataclass(frozen=True)

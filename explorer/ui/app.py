@@ -19,7 +19,7 @@ from explorer.engines.reads import ReadSession
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.graphs.ids import manifest_node
-from explorer.io.locate import locate
+from explorer.io.locate import locate, parse_move
 from explorer.io.reader import TableReader
 from explorer.progress import Cancelled
 from explorer.table import Table
@@ -30,6 +30,7 @@ from explorer.ui.lab import lab_view
 from explorer.ui.maintain import maintain_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.picker import Picker
+from explorer.ui.plan import plan_view
 from explorer.ui.rows import deletes_view, rows_view
 from explorer.ui.state import ViewState
 from explorer.ui.tables import downloads, table_view
@@ -40,7 +41,20 @@ panel.reactive.CDN_DIST = (
     LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for its style sheets
 )
 LISTS = ("snapshots", "manifests", "files", "entries", "partitions")
-TABS = ("graph", "diff", "lifecycle", "history", "rows", "deletes", "maintain", "lab", *LISTS, "problems", "export")
+TABS = (
+    "graph",
+    "diff",
+    "lifecycle",
+    "history",
+    "rows",
+    "deletes",
+    "plan",
+    "maintain",
+    "lab",
+    *LISTS,
+    "problems",
+    "export",
+)
 FIRST = "sandbox.demo.manifest_lifecycle"
 TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 
@@ -72,7 +86,7 @@ class Dashboard:
     def __init__(self, query: Mapping[str, str] | None = None, offers: Offers | None = None) -> None:
         self.query, self.offers = dict(query or {}), offers or Offers()
         self.view: ViewState | None = None
-        self.opened = ""
+        self.opened = self._asked = ""
         self.pane = GraphPane(sizing_mode="stretch_both", min_height=420)
         self.pane.answered = self._answered
         self.picker = Picker(self.open)
@@ -84,6 +98,11 @@ class Dashboard:
             margin=(10, 10),
         )
         self.path.param.watch(self._on_path, "value")
+        self.moved = pmui.TextAreaInput(
+            label="OLD=NEW, one a line", placeholder="s3://bucket/house=/mirror/house", rows=2, max_length=20_000,
+            size="small", sizing_mode="stretch_width", margin=(10, 4),
+        )  # fmt: skip
+        self.moved.param.watch(self._on_moved, "value")
         self.spark = Text("", variant="caption", margin=(8, 12), sx={"color": "#fff"})
         self.restart = pmui.Button(
             label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6)
@@ -108,10 +127,13 @@ class Dashboard:
     def page(self) -> Any:
         """The whole page, still empty: a GET reads nothing. Once the page talks to us, `load` fills it."""
         pn.state.onload(self.load)
+        moved = pn.Card(
+            self.moved, title="Places that moved", collapsed=True, sizing_mode="stretch_width", margin=(0, 10)
+        )
         header = [pn.Row(pn.layout.HSpacer(), self.spark, self.restart, sizing_mode="stretch_width")]
         page = pmui.template.Page(
             title="Iceberg metadata explorer",
-            sidebar=[self.path, self.opening.view, self.picker.view],
+            sidebar=[self.path, moved, self.opening.view, self.picker.view],
             header=header,
             main=[self.tabs],
             sidebar_width=250,
@@ -171,10 +193,12 @@ class Dashboard:
         then: Callable[[], None] = lambda: None,
     ) -> None:
         """Open a table, and then do what is next; what is wrong is said, and what was open stays."""
+        self._asked, moved = name, self.moved.value.split("\n")
 
         def read() -> ViewState | ExplorerError:
             try:
-                view = ViewState(Table(TableReader(locate(name))), snapshot)
+                moves = [parse_move(line.strip()) for line in moved if line.strip()]
+                view = ViewState(Table(TableReader(locate(name, relocate=moves))), snapshot)
             except Cancelled:
                 raise
             except ExplorerError as error:
@@ -224,6 +248,10 @@ class Dashboard:
         if event.new:
             self.open(event.new.strip())
 
+    def _on_moved(self, _: Any) -> None:
+        if self._asked:
+            self.open(self._asked)
+
     def _on_tab(self, event: Any) -> None:
         self._fill(TABS[event.new])
         self._to_url()
@@ -244,6 +272,7 @@ class Dashboard:
             "history": lambda: history_view(table),
             "rows": lambda: rows_view(table, snapshot, self.reads, self._show_row, self.offers.sql),
             "deletes": lambda: deletes_view(table, snapshot),
+            "plan": lambda: plan_view(table, snapshot),
             "lab": lambda: self._lab_view(table),
             "maintain": lambda: maintain_view(table, self._changed, self.offers.lab),
         }

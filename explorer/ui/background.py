@@ -228,8 +228,8 @@ class Job:
             label="Cancel", variant="outlined", size="small", width=85, margin=(0, 10), visible=False
         )
         self.cancel_button.on_click(lambda _: self._pressed())
-        line = pn.Row(self.status, self.cancel_button)
-        self.view = pn.Column(line, self.bar, sizing_mode="stretch_width")
+        self._line = pn.Row(self.status, self.cancel_button)
+        self.view = pn.Column(self._line, self.bar, sizing_mode="stretch_width")
         self._buttons, self._box, self._pool, self._settled = buttons, box, pool, settled
         self._cancels = True
         self._now: Task | None = None
@@ -252,8 +252,13 @@ class Job:
     def say(self, text: str) -> None:
         """Show a line of status; without text there is none."""
         self._spoken = True
-        if self.status.object != text:
+        if self.status.object == text:
+            return
+        if self.busy:
             self.status.object = text
+        else:  # the last word: of a new line, for which the page has nothing older to write back
+            self.status = note(text, margin=(4, 10))
+            self._line[0] = self.status
 
     def start(
         self,

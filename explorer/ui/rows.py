@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from explorer.collection import Collection
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.row_diff import RowDiff
+from explorer.core.snapshot_deletes import Deletes
 from explorer.core.units import count, human_bytes
 from explorer.core.values import row_dicts
 from explorer.engines.reads import ReadRequest, ReadSession, SparkRead, SqlRequest, metadata_columns
@@ -29,6 +31,8 @@ from explorer.views.rowviews import change_table, cost_rows, delete_rows, event_
 from explorer.views.text import cell
 
 Show = Callable[[str, "int | None"], None]
+LISTED = 1000
+"""Pairs, and costs of data files, in a table."""
 SENTENCES = 200
 """Of an answer to why rows are there or not."""
 SCANNED = {"DataManifests": "data manifests", "DeleteManifests": "delete manifests"}
@@ -285,31 +289,50 @@ def _deletes_parts(state: DeletesState) -> list[Any]:
     known = state.deletes
     if not known.files.deletes:
         return [heading("No deletes are live in this snapshot: every row of every data file is read.")]
-    applying = sum(v.applies for v in known.verdicts)
+    pairs = len(known.verdicts)
     words = (
-        f"{applying:,} of {len(known.verdicts):,} pairs of data and delete files apply; "
-        f"{len(known.dangling):,} deletes dangle."
+        f"{known.applying:,} of {pairs:,} pairs of data and delete files apply; {len(known.dangling):,} deletes dangle."
     )
-    pairs = [
+    tabs = lazy_tabs(
+        {
+            "Graph": lambda: GraphPane.of(state, sizing_mode="stretch_both", min_height=380),
+            f"Pairs ({_shown(pairs + len(known.dangling))})": lambda: answered(
+                lambda: _pairs(known), _pairs_grid, "Telling pairs…"
+            ),
+            f"Cost by data file ({_shown(len(known.costs))})": lambda: answered(
+                lambda: _costs(known), _costs_grid, "Adding costs up…"
+            ),
+        }
+    )
+    return [heading(words), tabs]
+
+
+def _shown(count: int) -> str:
+    return f"{count:,}" if count <= LISTED else f"the first {LISTED:,} of {count:,}"
+
+
+def _pairs(known: Deletes) -> list[dict[str, Any]]:
+    return [
         {
             "data file": base_name(r["data_file"] or "(none)"), "delete file": base_name(r["delete_file"]),
             "kind": r["kind"],
             "applies": "yes" if r["applies"] else "no",
             "why": "; ".join(("✓ " if x["holds"] else "✗ ") + x["words"] for x in r["reasons"]),
         }
-        for r in delete_rows(known.verdicts, known.dangling)
+        for r in islice(delete_rows(known, LISTED), LISTED)
     ]  # fmt: skip
-    costs = [
+
+
+def _pairs_grid(pairs: list[dict[str, Any]]) -> list[Any]:
+    return [grid(pd.DataFrame(pairs), {"data file": 250, "delete file": 250, "applies": 80, "why": 760})]
+
+
+def _costs(known: Deletes) -> list[dict[str, Any]]:
+    return [
         r | {"data_file": base_name(r["data_file"]), "delete_bytes": human_bytes(r["delete_bytes"])}
-        for r in cost_rows(known.costs)
+        for r in cost_rows(known.costs[:LISTED])
     ]
-    tabs = lazy_tabs(
-        {
-            "Graph": lambda: GraphPane.of(state, sizing_mode="stretch_both", min_height=380),
-            f"Pairs ({len(pairs):,})": lambda: grid(
-                pd.DataFrame(pairs), {"data file": 250, "delete file": 250, "applies": 80, "why": 760}
-            ),
-            "Cost by data file": lambda: grid(pd.DataFrame(costs), {"data_file": 380}),
-        }
-    )
-    return [heading(words), tabs]
+
+
+def _costs_grid(costs: list[dict[str, Any]]) -> list[Any]:
+    return [grid(pd.DataFrame(costs), {"data_file": 380})]

@@ -9,7 +9,7 @@ import copy
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from explorer.core.names import snapshot_ordinals
 from explorer.core.units import instant
@@ -22,6 +22,7 @@ from explorer.graphs.source import GraphView
 from explorer.graphs.table_graph import METADATA
 from explorer.graphs.uncommitted import Uncommitted, overlay
 from explorer.inspection import inspect, life, row_sections
+from explorer.model.manifest import FileKind
 from explorer.progress import Cancelled
 from explorer.table import Table
 from explorer.views.svg import picture
@@ -29,7 +30,7 @@ from explorer.views.svg import picture
 QUICK_FILES, QUICK_BYTES = 300, 1 << 20
 """Selecting a file shows its rows at once when its snapshot has at most so many files, and it at most so many bytes."""
 _ORDER = itertools.count(1)
-FILES = ("data_file", "position_deletes", "equality_deletes", "deletion_vector")
+FILES = get_args(FileKind)
 
 
 class GraphState:
@@ -172,9 +173,7 @@ class DeletesState(GraphState):
 
     def _draw(self) -> None:
         known = self.deletes
-        self.graph = delete_graph(
-            self.table.name, self._snapshot_id, known.verdicts, known.costs, known.dangling, self.pages
-        )
+        self.graph = delete_graph(self.table.name, self._snapshot_id, known, self.pages)
 
 
 class ViewState(GraphState):
@@ -258,15 +257,14 @@ class ViewState(GraphState):
 
     def show_file(self, path: str) -> None:
         """Open and select a live data file, the deletes that apply to it, and their manifests."""
-        applicable = self.table.row_reader.applicability(self.table.metadata.snapshot(self.view.snapshot_id))
-        data = next((d for d in applicable.data if d.path == path), None)
+        snapshot = self.table.metadata.snapshot(self.view.snapshot_id)
+        data = next((d for d in self.table.row_reader.named(snapshot, path, deletes=False) if d.path == path), None)
         if data is None:
             self.message = f"{path} is no live data file of this snapshot"
             return
+        applicable = self.table.row_reader.applicability(snapshot)
         files = [data, *(v.delete for v in applicable.of(data) if v.applies)]
-        listed = [
-            m.manifest_path for m in self.table.tree.manifests(self.table.metadata.snapshot(self.view.snapshot_id))
-        ]
+        listed = [m.manifest_path for m in self.table.tree.manifests(snapshot)]
         box = list_node(self.view.snapshot_id or 0)
         pages, opened, chosen = dict(self.pages), set(self.view.open_nodes), []
         for file in files:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.core.secrets import metadata_without_secrets, without_secrets
-from explorer.core.values import source_type, summary_bound
+from explorer.core.values import row_dicts, source_type, summary_bound
 from explorer.graphs.graph import Graph
 from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
 from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
@@ -35,6 +35,25 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return str(value)
+
+
+def json_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a table as JSON data; see `plain`."""
+    rows = row_dicts(table, "lossy")
+    for name in [field.name for field in table.schema if not _is_json(field.type)]:
+        for row in rows:
+            row[name] = plain(row[name])
+    return rows
+
+
+def _is_json(kind: pa.DataType) -> bool:
+    """Whether Python has values of a type as JSON data."""
+    if pa.types.is_dictionary(kind) or pa.types.is_list(kind):
+        return _is_json(kind.value_type)
+    if pa.types.is_struct(kind):
+        return all(_is_json(field.type) for field in kind)
+    simple = (pa.types.is_integer, pa.types.is_string, pa.types.is_boolean, pa.types.is_null)
+    return any(is_type(kind) for is_type in simple)
 
 
 def metadata_object(metadata: TableMetadata) -> dict[str, Any]:

@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.deletes import KIND_WORDS, LiveFile, ReadCost, Verdict
+from explorer.core.deletes import KIND_WORDS
 from explorer.core.fates import FateEvent
+from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name
 from explorer.core.row_diff import RowDiff
+from explorer.core.snapshot_deletes import Deletes, ReadCost
 from explorer.core.units import count, human_bytes, instant
 from explorer.core.values import row_dicts
 from explorer.views.rows import plain
 from explorer.views.text import clean, render_table
 
 
-def delete_rows(verdicts: Iterable[Verdict], dangling: Iterable[LiveFile]) -> list[dict[str, Any]]:
-    """A pair a row: data_file, delete_file, kind, applies, reasons. A dangling delete has a row without a data file."""
-    rows = [
-        {
-            "data_file": v.data.path,
-            "delete_file": v.delete.path,
-            "content_offset": v.delete.content_offset,
-            "kind": KIND_WORDS[v.delete.kind],
-            "applies": v.applies,
-            "reasons": [{"clause": r.clause, "holds": r.holds, "words": r.words} for r in v.reasons],
-        }
-        for v in verdicts
-    ]
-    alone = [{"clause": "dangling", "holds": False, "words": "it applies to no data file of this snapshot"}]
-    rows += [
-        {
-            "data_file": None,
-            "delete_file": d.path,
-            "content_offset": d.content_offset,
-            "kind": KIND_WORDS[d.kind],
-            "applies": False,
-            "reasons": alone,
-        }
-        for d in dangling
-    ]
-    return rows
+def delete_rows(known: Deletes, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """A pair a row: data_file, delete_file, kind, applies, reasons. A dangling delete has a row without a data file. Of
+    either there are `limit` at most."""
+    for v in islice(known.verdicts, limit):
+        reasons = [{"clause": r.clause, "holds": r.holds, "words": r.words} for r in v.reasons]
+        yield _delete_row(v.data.path, v.delete, v.applies, reasons)
+    for delete in known.dangling[:limit]:
+        alone = {"clause": "dangling", "holds": False, "words": known.why_dangling(delete)}
+        yield _delete_row(None, delete, False, [alone])
+
+
+def _delete_row(
+    data: str | None, delete: LiveFile, applies: bool, reasons: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "data_file": data,
+        "delete_file": delete.path,
+        "content_offset": delete.content_offset,
+        "kind": KIND_WORDS[delete.kind],
+        "applies": applies,
+        "reasons": reasons,
+    }
 
 
 def cost_rows(costs: Iterable[ReadCost]) -> list[dict[str, Any]]:
@@ -57,23 +56,32 @@ def cost_rows(costs: Iterable[ReadCost]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def render_deletes(verdicts: Sequence[Verdict], dangling: Sequence[LiveFile], costs: Sequence[ReadCost]) -> str:
-    """Pairs by data file, with the clauses; then dangling deletes and what reading costs."""
-    lines = []
-    for i, v in enumerate(verdicts):
-        if i == 0 or verdicts[i - 1].data.path != v.data.path:
-            lines.append(f"{base_name(v.data.path)} (sequence number {v.data.sequence_number})")
+def delete_lines(known: Deletes, limit: int | None = None) -> Iterator[str]:
+    """Pairs by data file, with the clauses; then dangling deletes, of either `limit` at most, and what reading costs:
+    the dearest ten."""
+    path = None
+    for v in islice(known.verdicts, limit):
+        if v.data.path != path:
+            path = v.data.path
+            yield clean(f"{base_name(path)} (sequence number {v.data.sequence_number})")
         word = "applies" if v.applies else "does not apply"
         at = f" at {v.delete.content_offset}" if v.delete.kind == "deletion_vector" else ""
-        lines.append(f"  {word}: {KIND_WORDS[v.delete.kind]} {base_name(v.delete.path)}{at}")
-        lines += [f"    {'+' if r.holds else '-'} {r.words}" for r in v.reasons]
-    lines += [f"dangling, applies to no data file: {KIND_WORDS[d.kind]} {base_name(d.path)}" for d in dangling]
-    loaded = [c for c in costs if c.deletes]
+        yield clean(f"  {word}: {KIND_WORDS[v.delete.kind]} {base_name(v.delete.path)}{at}")
+        yield from (clean(f"    {'+' if r.holds else '-'} {r.words}") for r in v.reasons)
+    for d in known.dangling[:limit]:
+        yield clean(f"dangling: {KIND_WORDS[d.kind]} {base_name(d.path)}")
+        yield clean(f"    - {known.why_dangling(d)}")
     blocks = [
-        f"{base_name(c.data.path)} {count(c.deletes, 'delete')} ({human_bytes(c.delete_bytes)})" for c in loaded[:10]
+        f"{base_name(c.data.path)} {count(c.deletes, 'delete')} ({human_bytes(c.delete_bytes)})"
+        for c in known.costs[:10]
+        if c.deletes
     ]
-    lines.append("a reader opens: " + ("; ".join(blocks) if blocks else "no deletes"))
-    return "\n".join(clean(line) for line in lines or ["no deletes"]) + "\n"
+    yield clean("a reader opens: " + ("; ".join(blocks) if blocks else "no deletes"))
+
+
+def render_deletes(known: Deletes) -> str:
+    """`delete_lines` as one text."""
+    return "\n".join(delete_lines(known)) + "\n"
 
 
 def row_counts(diff: RowDiff) -> dict[str, int]:

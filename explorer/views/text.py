@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, Literal
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,15 +18,20 @@ from explorer.graphs.graph import Edge, Elided, Graph, Node
 from explorer.graphs.vocabulary import STATUSES
 from explorer.views.rows import columns_of
 
+PAGE = 1000
+"""Rows of a text table that are held at once."""
+
 
 def clean(text: str) -> str:
     """Text from a table without control characters, which could command a terminal."""
     return "".join(c if c.isprintable() else "�" for c in text)
 
 
-def json_text(data: Any) -> str:
+def json_text(data: Any, indent: int | None = 2) -> str:
     """JSON that reads well, with every character that `clean` would replace as an escape: the data stay the same."""
-    text = json.dumps(data, indent=2, ensure_ascii=False)
+    text = json.dumps(data, indent=indent, ensure_ascii=False)
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
@@ -45,13 +52,51 @@ def render_table(
         return "(none)\n"
     names = columns or columns_of(rows)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    widest = max(16, ((width or 160) - 2 * len(names)) // max(1, min(len(names), 4)))
+    widest = _widest(names, width)
     for name in names:
-        numeric = all(isinstance(r.get(name), (int, float)) or r.get(name) is None for r in rows)
-        table.add_column(Text(name), justify="right" if numeric else "left", no_wrap=True, overflow="ellipsis")
+        justify: Literal["left", "right"] = "right" if _numeric(rows, name) else "left"
+        table.add_column(Text(name), justify=justify, no_wrap=True, overflow="ellipsis")
     for row in rows:
         table.add_row(*(Text(shorten(cell(row.get(name)), widest)) for name in names))
     return _print(table, width)
+
+
+def _widest(names: Sequence[str], width: int | None) -> int:
+    """How wide a cell may be in a table with these columns."""
+    return max(16, ((width or 160) - 2 * len(names)) // max(1, min(len(names), 4)))
+
+
+def _numeric(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+    return all(isinstance(r.get(name), (int, float)) or r.get(name) is None for r in rows)
+
+
+def render_stream(rows: Iterable[Mapping[str, Any]], width: int | None, columns: Sequence[str]) -> Iterator[str]:
+    """Rows as a text table, a page at a time: the first page decides how wide columns are, later texts are cut to that,
+    and numbers are whole. What is one page looks like `render_table`."""
+    left = iter(rows)
+    pages = iter(lambda: list(islice(left, PAGE)), [])
+    first, second = next(pages, []), next(pages, None)
+    if second is None:
+        yield render_table(first, width, columns)
+        return
+    widest = _widest(columns, width)
+    sizes = {n: min(widest, max(cell_len(n), *(cell_len(cell(row.get(n))) for row in first))) for n in columns}
+    right = {name for name in columns if _numeric(first, name)}
+    texts = [name for name in columns if name not in right]
+    while sum(sizes.values()) + 2 * len(sizes) > (width or 160) and any(sizes[name] > 8 for name in texts):
+        sizes[max(texts, key=lambda name: sizes[name])] -= 1
+
+    def line(row: Mapping[str, Any]) -> str:
+        texts = []
+        for name in columns:
+            value, size = row.get(name), sizes[name]
+            text = cell(value) if isinstance(value, (int, float)) else shorten(cell(value), size)
+            texts.append(text.rjust(size) if name in right else set_cell_size(text, max(size, len(text))))
+        return "  ".join(texts).rstrip()
+
+    yield line({name: name for name in columns}) + "\n"
+    for page in chain((first, second), pages):
+        yield "".join(f"{line(row)}\n" for row in page)
 
 
 def render_fields(fields: Mapping[str, Any], width: int | None = None) -> str:

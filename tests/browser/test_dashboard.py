@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -212,6 +213,30 @@ def test_a_damaged_table_opens_and_shows_where(
     expect(page.locator(".ix-side")).to_contain_text("not an Avro file")
     expect(page.locator(".ix-side")).to_contain_text(victim.name)
     page.screenshot(path=artifacts / "damaged.png")
+    watched.clean()
+
+
+def test_places_that_moved(dashboard: str, watched: Watched, tmp_path: Path, artifacts: Path) -> None:
+    from tests.unit.small import make_table
+
+    table = make_table(tmp_path, commits=1)
+    shutil.move(table / "data", tmp_path / "elsewhere")
+    page = watched.page
+    show(page, f"{dashboard}?table={table}")
+    side, file = page.locator(".ix-side"), page.locator('.ix-node[data-kind="data_file"] .ix-head')
+    file.click()
+    expect(side).to_contain_text("does not exist")
+    page.get_by_text("Places that moved").click()
+    field = page.get_by_label("OLD=NEW, one a line")
+    field.fill(f"{table}/data is elsewhere")
+    field.blur()
+    expect(page.get_by_text("is not OLD=NEW").first).to_be_visible()
+    field.fill(f"s3://nowhere=/nowhere\n{table}/data={tmp_path}/elsewhere")
+    field.blur()
+    expect(side).not_to_contain_text("does not exist")
+    file.click()
+    expect(side).to_contain_text("fruit-0")
+    page.screenshot(path=artifacts / "moved.png")
     watched.clean()
 
 
@@ -426,6 +451,50 @@ def lab_choose(page: Page, place: int, words: str) -> None:
 
 def tab(page: Page, name: str) -> None:
     page.locator(".bk-tab:visible").get_by_text(name, exact=True).last.click()
+
+
+def asked(page: Page, dashboard: str, table: str, where: str) -> None:
+    """The Plan tab of a table, with a filter typed into it."""
+    page.goto(f"{dashboard}?table=demo.{table}&view=plan")
+    expect(page.get_by_text("after column metrics")).to_be_visible()
+    page.get_by_label("a query for rows where").fill(where)
+    page.get_by_label("a query for rows where").press("Enter")
+
+
+def test_a_plan_says_what_is_read_and_why_not(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    """Figure 16 unsorted and sorted, a mistyped filter, and figure 17 with two specs."""
+    page = watched.page
+    asked(page, dashboard, "unsorted_files", "name = 'jack'")
+    expect(page.get_by_text("the engine still asks name = 'jack' of the rows of 4 files")).to_be_visible()
+    expect(page.locator("svg text", has_text="1 manifest, 4 data files, 12 rows")).to_have_count(4)
+    asked(page, dashboard, "sorted_files", "name = 'jack'")
+    expect(page.locator("svg text", has_text="1 manifest, 1 data file, 3 rows")).to_contain_text("−3 files")
+    skipped = page.locator(".tabulator-row", has_text="data-4.parquet")
+    expect(skipped).to_contain_text("skipped by column metrics")
+    expect(skipped).to_contain_text("name = 'jack': its values begin at 'tom'")
+    page.screenshot(path=artifacts / "plan.png")
+    tab(page, "By a column's bounds")
+    expect(page.locator("svg title", has_text="data-4.parquet: 'tom' to 'zoe'")).to_be_attached()
+    page.get_by_label("a query for rows where").fill("nam = 'jack'")
+    page.get_by_label("a query for rows where").press("Enter")
+    expect(page.get_by_text("there is no column 'nam'; is 'name' meant?")).to_be_visible()
+    page.get_by_label("a query for rows where").fill("name < 'b'")
+    page.get_by_label("a query for rows where").press("Enter")
+    expect(page.get_by_text("the engine still asks name < 'b' of the rows of 1 file")).to_be_visible()
+    asked(page, dashboard, "partition_evolution", "ts >= '2024-06-03' AND ts < '2024-06-04'")
+    for projected in (
+        "spec 0, ts_hour (hour): may match where ts_hour >= 2024-06-03-00 AND ts_hour <= 2024-06-03-23",
+        "spec 1, ts_day (day): may match where ts_day >= 2024-06-03 AND ts_day <= 2024-06-03",
+    ):
+        expect(page.get_by_text(projected)).to_be_visible()
+    tab(page, "Manifests")
+    expect(page.locator(".tabulator-row:visible", has_text="its values end at 2024-06-01-02")).to_have_count(1)
+    page.get_by_role("combobox", name="beside (or none)").fill("snapshot-3")
+    page.get_by_role("combobox", name="beside (or none)").press("Enter")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    for version in ("snapshot-5", "snapshot-3"):
+        expect(page.get_by_text(f"{version}: ts >= '2024-06-03 00:00:00Z' AND")).to_be_visible()
+    watched.clean()
 
 
 def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Path) -> None:

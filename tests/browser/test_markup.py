@@ -39,7 +39,11 @@ BAD = """() => {
   walk(document);
   return bad;
 }"""
-TABS = ("Diff", "Lifecycle", "History", "Rows", "Deletes", "Maintain", "Lab", "Snapshots", "Manifests", "Files")
+TABS = ("Diff", "Lifecycle", "History", "Rows", "Deletes", "Plan", "Maintain", "Lab", "Snapshots", "Manifests", "Files")
+INNER = {
+    "History": ("Commits", "Metadata files"), "Maintain": ("Branches and undo",),
+    "Plan": ("By a column's bounds", "Manifests", "Statistics of columns"),
+}  # fmt: skip
 TABS += ("Entries", "Partitions", "Problems", "Export")
 
 
@@ -159,7 +163,7 @@ def test_every_tab_and_node(evil: Path, dangerous: Served, page: Page, artifacts
             with contextlib.suppress(Error):  # a column that ends off the page
                 title.hover(force=True)
         inert(page)
-        for inner in {"History": ("Commits", "Metadata files"), "Maintain": ("Branches and undo",)}.get(name, ()):
+        for inner in INNER.get(name, ()):
             tab(page, inner)
             page.wait_for_timeout(700)
             inert(page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from explorer.core.diff import Key, SnapshotDiff
+from explorer.core.snapshot_deletes import Deletes
 from explorer.core.totals import totals
 from explorer.table import Table
 
@@ -74,3 +75,31 @@ def check_laws(table: Table, seed: int) -> None:
         here = {c.manifest_path for c in cells if c.snapshot_id == i and c.state in ("created", "carried")}
         assert here == {m["manifest_path"] for m in table.manifests(i)}
     assert {h.snapshot_id for h in table.history()} == set(ids)
+    for i in {a, b, c}:
+        check_deletes(table.deletes(i))
+
+
+def check_deletes(deletes: Deletes) -> None:
+    """What is counted in columns is what the rules say of each pair."""
+    files = deletes.files
+    by_data = {data.key: files.of(data) for data in files.data}
+    verdicts = [v for data in files.data for v in by_data[data.key]]
+    assert list(deletes.verdicts) == verdicts
+    assert len(deletes.verdicts) == len(verdicts)
+    assert [deletes.verdicts[i] for i in range(len(verdicts))] == verdicts
+    assert deletes.applying == sum(v.applies for v in verdicts)
+    used = {v.delete.key for v in verdicts if v.applies}
+    assert list(deletes.dangling) == [d for d in files.deletes if d.key not in used]
+    costs = list(deletes.costs)
+    assert sorted(c.data.path for c in costs) == sorted(d.path for d in files.data)
+    for cost in costs:
+        applied = [v.delete for v in by_data[cost.data.key] if v.applies]
+        kinds = [d.kind for d in applied]
+        told = (cost.position, cost.equality, cost.vectors)
+        assert told == tuple(kinds.count(k) for k in ("position_deletes", "equality_deletes", "deletion_vector"))
+        assert cost.delete_rows == sum(d.record_count for d in applied)
+        sizes = (d.size if d.content_size is None else d.content_size for d in applied)
+        assert cost.delete_bytes == sum(sizes)
+    order = [(-c.deletes, -c.delete_bytes) for c in costs]
+    assert order == sorted(order)
+    assert deletes.costs[1:3] == costs[1:3]

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import explorer
-from explorer.core.deletes import LiveFile
+from explorer.core.live_files import LiveFile
 from explorer.io import avro
 from tests.unit.small import edit_metadata, newest_metadata
 

@@ -20,7 +20,7 @@ import pytest
 from pyarrow import orc
 
 import explorer
-from explorer.core.deletes import LiveFile
+from explorer.core.live_files import LiveFile
 from explorer.errors import ExplorerError, UnreadableFile
 from explorer.io import budget, isolated
 from explorer.io import rows as contents
@@ -174,7 +174,7 @@ ROWS: dict[str, Callable[[], tuple[bytes, str, str]]] = {
 @pytest.mark.parametrize("name", ROWS)
 def test_rows_of_other_formats_are_inert(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolated, "SECONDS", 3)
-    monkeypatch.setattr(budget, "DECODED", 64 << 20)
+    monkeypatch.setattr(budget, "limit", lambda: 64 << 20)
     data, file_format, kind = ROWS[name]()
     with Peak() as peak, pytest.raises(UnreadableFile) as caught:
         rows_of(tmp_path, data, file_format, kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +12,16 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
+from explorer.engines.java import BUNDLES, find_java, resolve_jars
+from explorer.engines.reads import ReadSession
+from explorer.engines.spark import SparkEngine
+from explorer.errors import EngineError
+from tests.servers import asking
 from tests.servers.proxy import Proxy
 
 COMMITS = 40
+EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SERVER"))
+"""Whether `make test-servers` runs, not `make test`."""
 
 
 @dataclass
@@ -65,3 +73,28 @@ def store(bucket: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sto
     bucket.proxy.delay, bucket.proxy.fault = 0.0, lambda request: ""
     bucket.proxy.reset()
     return bucket
+
+
+@pytest.fixture(scope="session")
+def reads(engine: SparkEngine) -> ReadSession:
+    """Spark, with the jar that reads S3."""
+    try:
+        resolve_jars(find_java(), (BUNDLES["aws"].package,))
+    except EngineError as error:
+        pytest.skip(f"no rows of stores were read through Spark: {error}")
+    return ReadSession(engine)
+
+
+@pytest.fixture
+def engineer(
+    reads: ReadSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> asking.Engineer:
+    """Who asks; in `make test` without a page."""
+    return asking.Engineer(reads, monkeypatch, caplog, tmp_path, page=EVERY)
+
+
+@pytest.fixture(scope="session")
+def written(bucket: Store, reads: ReadSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Tables that Spark wrote into the bucket: their metadata files, by name."""
+    store = bucket.properties(endpoint=bucket.direct)
+    return asking.write(reads, "s3://warehouse/written", store, tmp_path_factory.mktemp("written"))

@@ -14,7 +14,7 @@ from tornado.httputil import HTTPServerRequest
 from tornado.web import Application, RequestHandler
 
 Fault = Callable[[HTTPServerRequest], str]
-"""What befalls a request: "" nothing, "throttle", "refuse", "cut" or "hang"."""
+"""What befalls a request: "" nothing, "throttle", "refuse", "cut" or "hang" (for as long as it says so)."""
 
 
 class Proxy:
@@ -58,12 +58,14 @@ class _Handler(RequestHandler):
         try:
             await asyncio.sleep(proxy.delay)
             fault = proxy.fault(request)
-            if fault == "hang":
-                await asyncio.sleep(3600)
+            while fault == "hang":
+                await asyncio.sleep(0.05)
+                fault = proxy.fault(request)
             if fault in ("throttle", "refuse"):
                 self.set_status(503 if fault == "throttle" else 403)
                 code = "SlowDown" if fault == "throttle" else "ExpiredToken"
-                self.finish(f"<Error><Code>{code}</Code><Message>as asked for</Message></Error>")
+                asked = request.headers.get("X-Amz-Security-Token", "as asked for")
+                self.finish(f"<Error><Code>{code}</Code><Message>{asked}</Message></Error>")
                 return
             headers = {k: v for k, v in request.headers.get_all() if k.lower() != "transfer-encoding"}
             answer = await AsyncHTTPClient().fetch(

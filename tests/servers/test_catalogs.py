@@ -1,81 +1,97 @@
-"""Catalogs as a configuration names them, over servers that are really there: Glue by moto, and PostgreSQL where this
-machine has it. Each is asked what a data engineer asks first."""
+"""Catalogs as a configuration names them, over servers that are really there: Glue by moto, PostgreSQL where this
+machine has it, and in `make test-servers` Hive's metastore and a store that is no moto."""
 
 from __future__ import annotations
 
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-from click.testing import CliRunner
-from pyiceberg.catalog import load_catalog
 
 import explorer
-from explorer.cli import main
-from explorer.errors import TableNotFound
-from explorer.io import catalogs
-from tests.servers.conftest import Store
+from explorer.errors import ExplorerError, TableNotFound
+from explorer.maintenance import preview
+from tests.servers.asking import Engineer, register, write
+from tests.servers.conftest import EVERY, Store
+from tests.servers.running import free_port, metastore, versitygw
 
-SCHEMA = pa.schema([("id", pa.int64()), ("fruit", pa.string())])
-SECRETS = ("hush-glue", "hush-store", "hush-password")
-
-
-def configure(monkeypatch: pytest.MonkeyPatch, name: str, properties: dict[str, str]) -> None:
-    """As the environment configures a catalog."""
-    for key, value in properties.items():
-        inner = key.upper().replace("-", "_").replace(".", "__")
-        monkeypatch.setenv(f"PYICEBERG_CATALOG__{name.upper()}__{inner}", value)
+SECRETS = ("hush-glue", "hush-store", "hush-password", "hush-token", "hush-ugi")
 
 
-def fill(name: str, properties: dict[str, str]) -> None:
-    """Three commits, the last of which deletes a row."""
-    catalog = load_catalog(name, **properties)
-    catalog.create_namespace("shop")
-    table = catalog.create_table("shop.fruit", SCHEMA)
-    for ids in ([1, 2], [3]):
-        table.append(pa.table({"id": ids, "fruit": ["fig"] * len(ids)}, SCHEMA))
-    table.delete("id = 2")
+@pytest.fixture
+def all_servers() -> None:
+    """Only for `make test-servers`."""
+    if not EVERY:
+        pytest.skip("part of `make test-servers` ($ICEBERG_EXPLORER_EVERY_SERVER)")
 
 
-def ask(name: str) -> None:
-    """List, open, entries, diff and rows; and no secret in any of it."""
-    said = [str(catalogs.namespaces(name)), str(catalogs.tables_in(name, ("shop",)))]
-    assert [t.identifier for t in catalogs.tables(name)] == ["shop.fruit"]
-    table = explorer.open_table(f"{name}.shop.fruit")
-    assert not table.problems
-    assert len(table.files()) == 2
-    assert sorted(row["id"] for row in table.row_diff(None, "main").changes.inserted.to_pylist()) == [1, 3]
-    assert table.row_diff("snapshot-2", "main").changes.deleted.to_pylist()[0]["id"] == 2
-    with pytest.raises(TableNotFound, match=r"it has: shop\.fruit"):
-        explorer.open_table(f"{name}.shop.fig")
-    full = f"{name}.shop.fruit"
-    commands = (["tables", "--catalog", name], ["show", full], ["entries", full], ["diff", full, "snapshot-1", "main"])
-    for command in (*commands, ["fate", full, "id = 2"], ["row-diff", full, "snapshot-1", "main"]):
-        for output in ("text", "json"):
-            result = CliRunner().invoke(main, [*command, "--output", output])
-            assert result.exit_code == 0, (command, result.output)
-            said.append(result.output)
-    said += [repr(table), repr(table.reader.location), repr(table.reader.storage), repr(table.tree)]
-    for secret in SECRETS:
-        assert not any(secret in text for text in said)
+def prove(
+    engineer: Engineer, name: str, properties: dict[str, str], tables: dict[str, str], store: Store | None = None
+) -> None:
+    """Put tables into a catalog and ask for them; then have `store` refuse."""
+    register(name, properties, tables)
+    engineer.configures(name, properties)
+    engineer.asks(name, SECRETS)
+    if store is not None:
+        engineer.is_refused(name, SECRETS, store)
 
 
-def test_glue(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_glue(store: Store, written: dict[str, str], engineer: Engineer) -> None:
     properties = {
         "type": "glue", "glue.endpoint": store.direct, "glue.region": "us-east-1", "glue.access-key-id": "key",
         "glue.secret-access-key": "hush-glue", "warehouse": "s3://warehouse/glue",
-        **store.properties(secret_access_key="hush-store"),
+        **store.properties(secret_access_key="hush-store", session_token="hush-token"),
     }  # fmt: skip
-    fill("lake", properties)
-    configure(monkeypatch, "lake", properties)
-    ask("lake")
+    prove(engineer, "lake", properties, written, store)
+
+
+def test_hive(
+    all_servers: None,
+    store: Store,
+    written: dict[str, str],
+    engineer: Engineer,
+    tmp_path: Path,
+) -> None:
+    with metastore(tmp_path) as address:
+        properties = {
+            "type": "hive", "uri": address, "warehouse": "s3://warehouse/hive", "ugi": "me:hush-ugi",
+            **store.properties(secret_access_key="hush-store", session_token="hush-token"),
+        }  # fmt: skip
+        prove(engineer, "hive", properties, written, store)
+
+
+def test_versitygw(
+    all_servers: None,
+    engineer: Engineer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A store that takes these keys only, and an SQL catalog of its tables."""
+    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
+    with versitygw(tmp_path, ("admin", "hush-store")) as address:
+        store = {
+            "s3.endpoint": address, "s3.access-key-id": "admin", "s3.secret-access-key": "hush-store",
+            "s3.region": "us-east-1",
+        }  # fmt: skip
+        tables = write(engineer.reads, "s3://warehouse/written", store, tmp_path)
+        properties = {
+            "type": "sql",
+            "uri": f"sqlite:///{tmp_path}/catalog.db",
+            "warehouse": "s3://warehouse/w",
+            **store,
+        }
+        prove(engineer, "gateway", properties, tables)
+        assert preview(explorer.open_table("gateway.shop.marked"), "remove-orphans").files == ()
+        wrong = {**properties, "s3.secret-access-key": "hush-wrong"}
+        with pytest.raises(ExplorerError, match="PermissionDenied") as refused:
+            explorer.open_table("shop.marked", catalog="gateway", properties=wrong)
+        assert "hush" not in "".join(traceback.format_exception(refused.value))
 
 
 @pytest.fixture
@@ -92,9 +108,7 @@ def postgres(tmp_path: Path) -> Iterator[int]:
         except KeyError:
             pytest.skip("PostgreSQL does not run as root, and there is no user `postgres`")
         shutil.chown(folder, options["user"])
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
+    port = free_port()
     secret = folder / "password"
     secret.write_text("hush-password")
     if options:
@@ -114,14 +128,21 @@ def postgres(tmp_path: Path) -> Iterator[int]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def test_postgresql(postgres: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_postgresql(
+    all_servers: None,
+    postgres: int,
+    store: Store,
+    written: dict[str, str],
+    engineer: Engineer,
+) -> None:
     uri = f"postgresql+psycopg2://explorer:hush-password@127.0.0.1:{postgres}/postgres"
-    properties = {"type": "sql", "uri": uri, "warehouse": f"file://{tmp_path}/warehouse"}
-    fill("ledger", properties)
-    configure(monkeypatch, "ledger", properties)
-    ask("ledger")
+    properties = {
+        "type": "sql", "uri": uri, "warehouse": "s3://warehouse/ledger",
+        **store.properties(secret_access_key="hush-store", session_token="hush-token"),
+    }  # fmt: skip
+    prove(engineer, "ledger", properties, written, store)
     wrong = {**properties, "uri": uri.replace("hush-password", "hush-wrong")}
     with pytest.raises(TableNotFound) as refused:
-        explorer.open_table("shop.fruit", catalog="other", properties=wrong)
+        explorer.open_table("shop.rewritten", catalog="other", properties=wrong)
     assert "password authentication failed" in str(refused.value)
-    assert "hush" not in str(refused.value)
+    assert "hush" not in "".join(traceback.format_exception(refused.value))

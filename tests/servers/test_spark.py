@@ -15,9 +15,8 @@ from tornado.httputil import HTTPServerRequest
 import explorer
 from explorer.core.secrets import HIDDEN
 from explorer.engines.fileio import ANONYMOUS, JavaFileIO, java_file_io
-from explorer.engines.java import BUNDLES, find_java, resolve_jars
+from explorer.engines.java import BUNDLES
 from explorer.engines.reads import ReadFailed, ReadRequest, ReadSession
-from explorer.engines.spark import SparkEngine, gateway_pid
 from explorer.engines.tables import Files
 from explorer.errors import EngineError, ExplorerError, NotSupported
 from explorer.io.catalogs import Pointer
@@ -26,19 +25,11 @@ from explorer.io.reader import TableReader
 from explorer.io.stores import combined
 from explorer.table import Table
 from tests.servers.conftest import COMMITS, Store
+from tests.servers.shown import by_spark
 
 WRITER = "canary_writer"
 EARLY = [0, 1, 2, 100, 101, 102]
 IDS = sorted([*range(COMMITS), *range(101, 100 + COMMITS)])
-
-
-@pytest.fixture(scope="module")
-def reads(engine: SparkEngine) -> ReadSession:
-    try:
-        resolve_jars(find_java(), (BUNDLES["aws"].package,))
-    except EngineError as error:
-        pytest.skip(f"no rows of stores were read through Spark: {error}")
-    return ReadSession(engine)
 
 
 @pytest.fixture(scope="module")
@@ -138,24 +129,7 @@ def test_no_key_shows(store: Store, reads: ReadSession, keys: dict[str, str]) ->
     table = opened(store, store.metadata, **keys)
     rows = table.rows("snapshot-3", provenance=True, session=reads)
     assert len(rows) == len(EARLY)
-    spark = reads.engine.session()
-    jvm: Any = spark._jvm
-    sessions = [spark, reads.session()]
-    shown = [repr(s.conf.getAll) for s in sessions] + [repr(spark.sparkContext.getConf().getAll())]
-    shown += [str(spark._jsc.hadoopConfiguration().toString()), str(jvm.java.lang.System.getProperties())]
-    entries = spark._jsc.hadoopConfiguration().iterator()
-    while entries.hasNext():
-        shown.append(str(entries.next()))
-    for session in sessions:  # what Spark's pages show, whether they are served or not
-        executions = session._jsparkSession.sharedState().statusStore().executionsList()
-        for i in range(executions.size()):
-            one = executions.apply(i)
-            shown += [str(one.description()), str(one.details()), str(one.physicalPlanDescription())]
-            shown.append(str(one.modifiedConfigs()))
-    shown.append(str(spark._jsc.sc().statusStore().environmentInfo()))
-    shown += [repr(list(rows)), repr(rows.reports), repr(table), repr(table.reading(None))]
-    log = Path(f"/proc/{gateway_pid()}/fd/1")  # Java's own output
-    shown.append(log.read_bytes().decode(errors="replace") if log.exists() else "")
+    shown = [repr(list(rows)), repr(rows.reports), repr(table), repr(table.reading(None)), *by_spark(reads)]
     assert "warehouse/wh/db/t" in "".join(shown)  # it was looked where tables are told of
     for secret in keys.values():
         assert not [text[:300] for text in shown if secret in text]

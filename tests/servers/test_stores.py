@@ -15,6 +15,7 @@ from tornado.httputil import HTTPServerRequest
 import explorer
 from explorer.errors import UnreadableFile
 from explorer.io.storage import Storage
+from explorer.io.stores import EACH
 from explorer.maintenance import preview
 from explorer.progress import Cancelled, Watch
 from explorer.views.changes import diff_object
@@ -45,7 +46,8 @@ def test_what_never_changes_is_fetched_once(store: Store) -> None:
     def ask() -> tuple[int, int, int]:
         table = opened(store)
         change = diff_object(table.diff("snapshot-3", "snapshot-7"))
-        return len(table.entries()), len(table.lifecycle()), len(change["added_data_files"])
+        costs = len(table.commits().commits)  # asks how large metadata files are
+        return len(table.entries()), len(table.lifecycle()), len(change["added_data_files"]) + costs
 
     first = ask()
     assert store.proxy.requests > COMMITS
@@ -132,8 +134,9 @@ def test_expired_keys_are_renewed(store: Store) -> None:
     assert storage.size(store.metadata) > 1000
     assert len(renewals) == 1
     stale = Storage(["s3://warehouse/wh"], own, {"s3.access-key-id": "old"}, lambda: {"s3.access-key-id": "old"})
-    with pytest.raises(UnreadableFile, match="PermissionDenied"):
+    with pytest.raises(UnreadableFile, match="PermissionDenied") as refusal:
         stale.read(store.metadata)
+    assert "too slow" not in str(refusal.value)
 
 
 def test_a_cancelled_question_fetches_no_more(store: Store) -> None:
@@ -206,3 +209,31 @@ def test_what_a_store_refuses_for_a_while_is_asked_for_again(store: Store) -> No
     store.proxy.fault = lambda request: ""
     assert 0 < len(table.manifests(other.snapshot_id)) <= known
     assert not table.problems
+
+
+def test_what_is_needed_before_its_turn_is_fetched_once(store: Store) -> None:
+    table = opened(store)
+    lists = [str(snapshot.manifest_list) for snapshot in table.metadata.snapshots]
+    paths = [*lists, *(m["manifest_path"] for m in table.manifests())]
+    storage = Storage(["s3://warehouse/wh"], store.properties(access_key_id="another"))
+    store.proxy.reset()
+    store.proxy.delay = 0.05
+    assert len(paths) > EACH
+    storage.ahead([(path, None) for path in paths])
+    for path in reversed(paths):
+        storage.kept(path)
+    time.sleep(0.3)
+    assert store.proxy.requests == len(paths)
+
+
+def test_what_failed_ahead_is_told_once_and_then_asked_anew(store: Store) -> None:
+    storage = Storage(["s3://warehouse/wh"], store.properties())
+    store.proxy.fault = lambda request: "refuse"
+    for _ in range(2):  # the second is asked while the first one's failure is not told yet
+        storage.ahead([(store.metadata, None)])
+        time.sleep(0.5)
+    assert store.proxy.requests == 1
+    store.proxy.fault = lambda request: ""
+    with pytest.raises(UnreadableFile, match="PermissionDenied"):
+        storage.kept(store.metadata)
+    assert storage.kept(store.metadata).startswith(b"{")

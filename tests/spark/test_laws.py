@@ -68,7 +68,7 @@ def commit(w: Workshop, operation: str, i: int) -> None:
         w.sql("ALTER TABLE {t} ADD PARTITION FIELD region")
 
 
-@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(OPERATIONS, min_size=4, max_size=7),
     st.sampled_from([2, 2, 3]),

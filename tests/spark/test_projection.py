@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import types as t
 
@@ -246,6 +247,29 @@ def test_defaults_and_variants(sandbox: Path, engine: SparkEngine) -> None:
             assert (own["v"] and json.loads(own["v"])) == (row["v"] and json.loads(row["v"]))
         assert not mine
         assert {row["n"] for row in truth} == {34, 1}
+
+
+def test_shredded_variants(sandbox: Path, engine: SparkEngine) -> None:
+    """Whole, in part, and not at all like the columns that Iceberg made of the first ones."""
+    with workshop(engine, sandbox, "shredded") as made:
+        made.create("id INT, v VARIANT, s STRUCT<w: VARIANT>", 3)
+        own = {"write.parquet.shred-variants": "true", "write.parquet.variant-inference-buffer-size": "4"}
+        made.sql("ALTER TABLE {t} SET TBLPROPERTIES (" + ", ".join(f"'{k}'='{v}'" for k, v in own.items()) + ")")
+        first = '{"a": 1, "b": "x", "c": [{"i": 1.5, "j": "k"}], "d": {"e": true}}'
+        others = [
+            '{"a": "text", "c": [{"i": 2, "h": null}, 5], "z": {"y": 1}, "B": 1e300}', "null", "[1]", "{}",
+            '{"d": {"e": {"f": 1}, "g": 2}, "c": []}', '{"a": 123456789012, "c": 7, "d": null}',
+        ]  # fmt: skip
+        texts = [first] * 6 + others
+        made.insert(*(f"{i}, parse_json('{t}'), named_struct('w', parse_json('{t}'))" for i, t in enumerate(texts)))
+        table = explorer.open_table("building.shredded")
+        [data] = [file["file_path"].removeprefix("file:") for file in table.files()]
+        assert pq.read_schema(data).field("v").type.get_field_index("typed_value") >= 0
+        query = f"SELECT id, to_json(v) AS v, to_json(s.w) AS w FROM {made.identifier} ORDER BY id"
+        truth = [[json.loads(row.v), json.loads(row.w)] for row in engine.session().sql(query).collect()]
+        mine = sorted(ours(table, table.metadata.current_snapshot), key=lambda row: row["id"])
+        assert [[json.loads(row["v"]), json.loads(row["s"]["w"])] for row in mine] == truth
+        made.sql("ALTER TABLE {t} UNSET TBLPROPERTIES ('write.parquet.shred-variants')")
 
 
 def test_position_deletes_by_another_spelling_hide_nothing(sandbox: Path, engine: SparkEngine) -> None:

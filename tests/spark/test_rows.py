@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import explorer
-from explorer.core.deletes import dangling, read_costs
+from explorer.changed_rows import row_diff
 from explorer.engines.spark import SparkEngine
 from explorer.io.rows import read_schema
 from explorer.model.metadata import Field, Schema
-from explorer.rowlevel import RowReader, row_diff
+from explorer.rowlevel import RowReader
 from explorer.scenarios import NAMESPACE, SCENARIOS
 from explorer.scenarios.workshop import Workshop
 from explorer.table import Table
@@ -87,7 +87,7 @@ def projected(row: dict[str, Any], old: Schema, new: Schema) -> dict[str, Any]:
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_by_our_verdicts_are_sparks(name: str, sandbox: Path, engine: SparkEngine) -> None:
     table = open_demo(name)
-    for snapshot in sampled(table)[-6:]:
+    for snapshot in sampled(table)[-6 if len(table.metadata.snapshots) < 20 else -1 :]:  # each reads hundreds of files
         assert bag(ours(table, snapshot)) == bag(sparks(engine, f"sandbox.{NAMESPACE}.{name}", snapshot))
 
 
@@ -156,14 +156,35 @@ def test_an_update_is_paired_by_row_id_or_key(sandbox: Path) -> None:
 
 def test_dangling_deletes_and_costs(sandbox: Path) -> None:
     table = open_demo("compaction_sort")
-    found = RowReader(table.tree).applicability(table.metadata.current_snapshot)
-    assert len(dangling(found, found.verdicts())) == 2  # the compaction wrote the deletes into its file
-    assert [c.deletes for c in read_costs(found, found.verdicts())] == [0]
+    found = table.deletes()
+    assert len(found.dangling) == 2  # the compaction wrote the deletes into its file
+    assert [c.deletes for c in found.costs] == [0]
     table = open_demo("equality_deletes")
-    found = RowReader(table.tree).applicability(table.metadata.current_snapshot)
-    assert dangling(found, found.verdicts()) == []
-    costs = read_costs(found, found.verdicts())
-    assert [(c.data.path.rsplit("/", 1)[-1], c.equality) for c in costs][0] == ("data-1.parquet", 1)
+    found = table.deletes()
+    assert found.dangling == ()
+    assert [(c.data.path.rsplit("/", 1)[-1], c.equality) for c in found.costs][0] == ("data-1.parquet", 1)
+
+
+def test_row_ids_come_with_version_3(sandbox: Path, engine: SparkEngine) -> None:
+    """A table that becomes version 3 gives row ids to files it had before: not in snapshots from before."""
+    made = Workshop(engine, "becomes_v3", str(sandbox / "warehouse" / "laws" / "becomes_v3"))
+    made.sql("DROP TABLE IF EXISTS {t}")
+    made.create("k INT", version=2)
+    try:
+        made.insert("1", "2")
+        made.sql("ALTER TABLE {t} SET TBLPROPERTIES ('format-version' = '3')")
+        made.insert("3")
+        table = explorer.open_table("building.becomes_v3")
+        [path] = [row["file_path"] for row in table.files("snapshot-1")]
+        for _ in range(2):
+            assert [row["_row_id"] for row in table.file_rows(path, "snapshot-1")] == [None, None]
+            assert None not in [row["_row_id"] for row in table.file_rows(path, "snapshot-2")]
+        later = table.row_reader.applicability(table.resolve("snapshot-2").snapshot).data
+        first = table.row_reader.applicability(table.resolve("snapshot-1").snapshot).data
+        assert [f.first_row_id for f in first] == [None]
+        assert None not in [f.first_row_id for f in later]
+    finally:
+        made.sql("DROP TABLE {t} PURGE")
 
 
 COUNTER = itertools.count()
@@ -222,7 +243,7 @@ def key_row(k: Any = None, v: Any = None, d: Any = None) -> dict[str, Any]:
     return {"k": k, "v": v, "d": d}
 
 
-@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.lists(STEPS, min_size=3, max_size=7), st.sampled_from([2, 3]))
 @example(
     [("append", ROWS, "b"), ("spec", "ADD PARTITION FIELD p", "a"), ("append", ROWS, "a"), ("equality", (key_row

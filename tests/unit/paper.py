@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
 
+from explorer.core.delete_pairs import Pairs
+from explorer.core.deletes import Applicability
+from explorer.core.live_files import LiveFile, LiveFiles
+from explorer.core.snapshot_deletes import Deletes
 from explorer.io.metadata import parse_metadata
 from explorer.model.manifest import NARROW_FIELDS, ManifestFile
 from explorer.model.metadata import TableMetadata
@@ -97,3 +102,35 @@ def entries(*rows: Mapping[str, Any]) -> pa.Table:
     }  # fmt: skip
     table = pa.Table.from_pylist([{**base, **row} for row in rows], pa.schema(NARROW_FIELDS))
     return table.append_column("partition", pa.array([{}] * len(rows), pa.struct([])))
+
+
+# -- live files without manifests -------------------------------------------------------------------------------------
+def applicability(metadata: TableMetadata, files: Sequence[LiveFile]) -> Applicability:
+    """Data files, those of a partition spec together, and deletes."""
+    data = sorted((f for f in files if f.kind == "data_file"), key=lambda f: f.spec_id)
+    return Applicability(metadata, LiveFiles.of(data), [f for f in files if f.kind != "data_file"])
+
+
+def deletes_of(files: Applicability) -> Deletes:
+    """The deletes of data files that are a manifest for each partition spec."""
+    pairs, counted = Pairs(files), []
+    for spec_id, some in groupby(files.data, lambda f: f.spec_id):
+        mine = list(some)
+        types = {name: pa.int32() for f in mine for name in f.partition}
+        types |= {name: pa.string() for f in mine for name, v in f.partition.items() if isinstance(v, str)}
+        kinds = pa.struct(sorted(types.items()))
+        longs, binaries = pa.map_(pa.int32(), pa.int64()), pa.map_(pa.int32(), pa.binary())
+
+        def known(name: str, kind: pa.DataType, mine: list[LiveFile] = mine) -> pa.Array:
+            return pa.array([list(getattr(f, name).items()) or None for f in mine], kind)
+
+        table = pa.table({
+            "file_path": [f.path for f in mine], "logical_status": ["ADDED"] * len(mine),
+            "inherited_sequence_number": pa.array([f.sequence_number for f in mine], pa.int64()),
+            "partition": pa.array([dict(f.partition) for f in mine], kinds),
+            "lower_bounds": known("lower", binaries), "upper_bounds": known("upper", binaries),
+            "null_value_counts": known("nulls", longs), "value_counts": known("values", longs),
+            "nan_value_counts": known("nans", longs),
+        })  # fmt: skip
+        counted.append(pairs.count(table, spec_id))
+    return Deletes(files, counted)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from explorer.core.commit import Change, Decision, Intent, decide
-from explorer.core.deletes import LiveFile
+from explorer.core.live_files import LiveFile
 from explorer.core.operations import (
     CATALOGUED,
     ENDS,

@@ -17,16 +17,17 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.types import StringType
 
 import explorer
-from explorer.core.deletes import PATH_ID, Applicability, LiveFile, read_costs
+from explorer.core.deletes import PATH_ID
 from explorer.core.lineage import newer
+from explorer.core.live_files import LiveFile
 from explorer.core.row_diff import row_changes
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import rows as contents
 from explorer.io.storage import Storage
 from explorer.reading import reading, sql_request
 from explorer.table import Table
-from explorer.views.rowviews import render_row_diff, row_diff_object
-from tests.unit.paper import on_paper
+from explorer.views.rowviews import delete_lines, delete_rows, render_row_diff, row_diff_object
+from tests.unit.paper import applicability, deletes_of, on_paper
 from tests.unit.small import make_table
 
 
@@ -44,7 +45,7 @@ def delete(kind: str, sequence: int | None = 5, **more: Any) -> LiveFile:
 
 
 def verdict(table: Table, data: LiveFile, *deletes: LiveFile) -> list[bool]:
-    return [v.applies for v in Applicability(table.metadata, [data, *deletes]).of(data)]
+    return [v.applies for v in applicability(table.metadata, [data, *deletes]).of(data)]
 
 
 def test_sequence_numbers_decide(table: Table) -> None:
@@ -60,7 +61,7 @@ def test_sequence_numbers_decide(table: Table) -> None:
 
 def test_a_vector_replaces_position_deletes(table: Table) -> None:
     vector = delete("deletion_vector", referenced_data_file="data.parquet", content_offset=4)
-    found = Applicability(
+    found = applicability(
         table.metadata, [DATA, vector, delete("position_deletes"), delete("equality_deletes", 9, equality_ids=(1,))]
     ).of(DATA)
     assert [(v.delete.kind, v.applies) for v in found] == [
@@ -74,7 +75,7 @@ def test_a_vector_replaces_position_deletes(table: Table) -> None:
 def test_paths_and_bounds_rule_out(table: Table) -> None:
     other = delete("position_deletes", referenced_data_file="elsewhere.parquet")
     assert (
-        Applicability(table.metadata, [DATA, other]).of(DATA) == []
+        applicability(table.metadata, [DATA, other]).of(DATA) == []
     )  # it names another file: no pair that could matter
     bounds = {PATH_ID: b"e"}
     assert verdict(table, DATA, delete("position_deletes", lower=bounds, upper=bounds)) == [False]
@@ -106,7 +107,7 @@ def test_paths_and_bounds_rule_out(table: Table) -> None:
 
 def test_a_position_delete_that_names_no_data_file_hides_nothing(table: Table) -> None:
     data, stray = replace(DATA, path="s3://b/t/data/a.parquet"), delete("position_deletes")
-    files = Applicability(table.metadata, [data, replace(data, path="s3://b/t/data/b.parquet"), stray])
+    files = applicability(table.metadata, [data, replace(data, path="s3://b/t/data/b.parquet"), stray])
     (decided,) = files.of(data)
     assert decided.applies
     assert files.holding(decided, {"s3://b/t/data/b.parquet", "elsewhere"}) is decided  # another file's
@@ -116,11 +117,40 @@ def test_a_position_delete_that_names_no_data_file_hides_nothing(table: Table) -
     assert held.against == "it names no data file of this snapshot, but 's3a://b/t/data/a.parquet': it hides nothing"
 
 
+def test_manifests_say_that_a_delete_names_no_data_file(table: Table) -> None:
+    def called(path: str, sequence: int = 5, **more: Any) -> LiveFile:
+        return replace(delete("position_deletes", sequence, **more), path=path)
+
+    def bounded(path: bytes, low: bytes, high: bytes) -> LiveFile:
+        return called(path.decode(), lower={PATH_ID: low}, upper={PATH_ID: high})
+
+    exact = bounded(b"exact", b"data.parquet", b"data.parquet")
+    longer = bounded(b"longer", b"data.par", b"data.par")  # equal bounds are not cut short
+    stray = bounded(b"stray", b"s3a://b/data.parquet", b"s3a://b/data.parquet")
+    apart = bounded(b"apart", b"e", b"f")
+    named = called("named", referenced_data_file="gone.parquet")
+    late = called("late", 4, referenced_data_file="data.parquet")
+    known = deletes_of(applicability(table.metadata, [DATA, exact, longer, stray, apart, named, late]))
+    assert known.applying == 1
+    assert [v.delete.path for v in known.verdicts if v.applies] == ["exact"]
+    said = {r["delete_file"]: r["reasons"][0]["words"] for r in delete_rows(known) if r["data_file"] is None}
+    none = "it applies to no data file of this snapshot"
+    nothing = "it names {!r}, which is no data file of this snapshot: it hides nothing"
+    assert said == {
+        "longer": nothing.format("data.par"),
+        "stray": nothing.format("s3a://b/data.parquet"),
+        "apart": none,
+        "named": nothing.format("gone.parquet"),
+        "late": none,
+    }
+    assert f"    - {nothing.format('gone.parquet')}" in list(delete_lines(known))
+
+
 def test_costs_count_what_applies(table: Table) -> None:
-    files = Applicability(
+    files = applicability(
         table.metadata, [DATA, delete("position_deletes"), delete("equality_deletes", 5, equality_ids=(1,))]
     )
-    [cost] = read_costs(files, files.verdicts())
+    [cost] = deletes_of(files).costs
     assert (cost.position, cost.equality, cost.vectors, cost.delete_bytes) == (1, 0, 0, 10)
 
 
@@ -197,7 +227,7 @@ def test_a_missing_data_file_is_named_and_others_are_read(tmp_path: Path) -> Non
         ) else table.fate("")
     other = next(f["file_path"] for f in table.files() if victim.name not in f["file_path"])
     assert len(table.file_rows(other)) == 2
-    assert table.deletes().verdicts == ()
+    assert len(table.deletes().verdicts) == 0
 
 
 def frame(*rows: tuple[Any, ...]) -> pa.Table:
@@ -371,3 +401,36 @@ def test_columns_that_differ_by_case_alone(tmp_path: Path) -> None:
     diff = opened.row_diff("snapshot-1", "main", ["id"])
     assert diff.changes.updated_after.select(["id", "ID"]).to_pylist() == [{"id": 2, "ID": "zwei"}]
     assert {e.row["ID"] for e in opened.fate("ID = 'zwei' or id = 1").events} == {"one", "zwei"}
+
+
+def test_a_file_that_was_added_again_is_read_again(tmp_path: Path) -> None:
+    """It has another sequence number, so that deletes in between do not apply to it any more."""
+    catalog = SqlCatalog("again", uri=f"sqlite:///{tmp_path}/c.db", warehouse=f"file://{tmp_path}/w")
+    catalog.create_namespace("db")
+    rows = pa.table({"id": pa.array([1, 2], pa.int64())})
+    made = catalog.create_table("db.t", rows.schema)
+    pq.write_table(rows, tmp_path / "w" / "f.parquet")
+    made.add_files([f"file://{tmp_path}/w/f.parquet"])
+    made.delete("id > 0")
+    made.add_files([f"file://{tmp_path}/w/f.parquet"])
+    catalog.engine.dispose()
+    folder = made.metadata.location.removeprefix("file://")
+    table = explorer.open_table(folder, roots=[str(tmp_path / "w")])
+    found = table.row_diff("snapshot-1", "main")
+    assert (found.files_read, found.files, found.changes.inserted.num_rows, found.changes.deleted.num_rows) == (
+        1, 1, 0, 0,
+    )  # fmt: skip
+    assert table.row_diff("main", "main").files_read == 0
+
+
+def test_a_file_of_another_kind_than_its_manifests_is_told(tmp_path: Path) -> None:
+    table = explorer.open_table(str(make_table(tmp_path / "t", commits=2)))
+    snapshot = table.metadata.current_snapshot
+    assert snapshot is not None
+    first, second = table.tree.manifests(snapshot)
+    odd = replace(second, content=1)  # the list says that it holds deletes
+    table.tree.manifests = lambda at: [first, odd] if at else []  # type: ignore[method-assign]
+    deletes = table.deletes()
+    assert (len(deletes.files.data), len(deletes.files.deletes), deletes.dangling) == (1, 0, ())
+    assert [p.file for p in table.problems] == [second.manifest_path]
+    assert "lists data files, though the manifest list says that it is a delete manifest" in str(table.problems[0])

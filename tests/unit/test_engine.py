@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from explorer.core.batches import Parts
 from explorer.engines import java
+from explorer.engines.master import YARN_CONF, driver_address
+from explorer.engines.pipeline import frame
 from explorer.engines.reads import explain
 from explorer.engines.spark import SparkEngine, settings
-from explorer.errors import EngineError
+from explorer.engines.workers import package
+from explorer.errors import EngineError, NotSupported
+from explorer.io.storage import Storage
+from tests.servers.running import free_port
 
 
 def fake_java(folder: Path, version: str) -> Path:
@@ -81,13 +91,13 @@ def test_a_failed_start_is_a_state_and_an_error(monkeypatch: pytest.MonkeyPatch)
 def test_a_jar_that_is_not_the_one_that_is_pinned_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
     assert set(java.SHA256) == {*java.PACKAGES, java.BUNDLES["aws"].package}
-    for package in java.SHA256:
-        group, artifact, version = package.split(":")
+    for pinned in java.SHA256:
+        group, artifact, version = pinned.split(":")
         jar = tmp_path / "jars" / f"{group}_{artifact}-{version}.jar"
         jar.parent.mkdir(exist_ok=True)
         jar.write_bytes(b"something else")
         with pytest.raises(EngineError, match=r"is not .* as it was released: its SHA-256 is"):
-            java.resolve_jars(java.find_java(), (package,))
+            java.resolve_jars(java.find_java(), (pinned,))
 
 
 def test_loopback_is_asked_who_is_there_and_reads_no_pages() -> None:
@@ -104,3 +114,74 @@ def test_loopback_is_asked_who_is_there_and_reads_no_pages() -> None:
 def test_an_error_names_a_path_whole(path: str) -> None:
     told = explain(RuntimeError(f"java.io.FileNotFoundException: File {path} does not exist"), False)
     assert told == f"{path}: the file does not exist"
+
+
+@pytest.mark.parametrize(
+    ("master", "told"),
+    [
+        ("spark://127.0.0.1:{free}", "no master of Spark answers at 127.0.0.1:{free} (Connection refused)"),
+        ("spark://127.0.0.1:{free},[::1]:1", "answers at 127.0.0.1:{free} (Connection refused), ::1:1 ("),
+        ("k8s://https://127.0.0.1:{free}", "no master of Spark answers at 127.0.0.1:{free}"),
+        ("yarn", "neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set"),
+        ("sc://127.0.0.1:{free}", "is Spark Connect, which has no py4j"),
+        ("mesos://127.0.0.1:{free}", "is no master of Spark"),
+        ("spark://", "is no master of Spark"),
+    ],
+)
+def test_a_master_that_is_not_there_is_told_at_once(master: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in YARN_CONF:
+        monkeypatch.delenv(name, raising=False)
+    port = str(free_port())
+    engine = SparkEngine({"spark.kubernetes.container.image": "spark"}, master.replace("{free}", port))
+    with pytest.raises(EngineError) as caught:
+        engine.session()
+    assert told.replace("{free}", port) in str(caught.value)
+    assert str(caught.value) == engine.state.detail
+
+
+def test_where_yarn_is_stands_in_its_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
+    monkeypatch.delenv("YARN_CONF_DIR", raising=False)
+    yarn = {"spark.master": "yarn"}
+    with pytest.raises(EngineError, match=r"yarn: there is no .*yarn-site.xml"):
+        driver_address(yarn)
+
+    def configured(**entries: str) -> None:
+        properties = "".join(
+            f"<property><name>yarn.resourcemanager.{name.replace('_', '.')}</name><value>{value}</value></property>"
+            for name, value in entries.items()
+        )
+        (tmp_path / "yarn-site.xml").write_text(f"<configuration>{properties}</configuration>")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        configured(hostname="${somewhere}", address_rm1=f"127.0.0.1:{free_port()}", address_rm2=f"127.0.0.1:{port}")
+        assert driver_address(yarn) == "127.0.0.1"
+        assert driver_address({"spark.master": f"spark://localhost:{port}"}) == "127.0.0.1"
+    with pytest.raises(EngineError, match=rf"yarn: no master of Spark answers at 127.0.0.1:\d+ .*, 127.0.0.1:{port} "):
+        driver_address(yarn)
+    configured()
+    assert driver_address(yarn) is None
+    with pytest.raises(EngineError, match=r"spark.kubernetes.container.image must name an image"):
+        driver_address({"spark.master": "k8s://127.0.0.1:1"})
+
+
+def test_where_the_driver_is_follows_from_where_the_workers_are() -> None:
+    assert settings(master="local[2]")["spark.driver.host"] == "127.0.0.1"
+    assert "spark.driver.host" not in settings(master="spark://elsewhere:7077")
+    assert settings({"spark.driver.host": "me"}, master="spark://elsewhere:7077")["spark.driver.host"] == "me"
+
+
+def test_what_workers_get_needs_no_package_of_ours() -> None:
+    script = f"""import sys
+sys.path[:] = [{str(package())!r}, *(p for p in sys.path if "explorer" not in p)]
+import explorer.engines.pipeline, explorer.core.entry_views, explorer.core.partitions
+assert {str(package())!r} in explorer.__file__, explorer.__file__
+print(sorted(m for m in sys.modules if m.partition(".")[0] in ("pyspark", "panel", "pandas")))"""
+    told = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True)
+    assert (told.stdout, told.stderr) == ("[]\n", "")
+
+
+def test_a_session_without_py4j_is_told_so() -> None:
+    with pytest.raises(NotSupported, match="Spark Connect has none"):
+        frame(object(), Storage([]), Parts((), False, lambda m, t: t, pa.schema([])))  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import datetime
 import decimal
 import io
 import json
+import math
 import time
 import tracemalloc
 import uuid
@@ -20,11 +21,11 @@ import pytest
 from pyarrow import orc
 
 from explorer import rowlevel
-from explorer.core.deletes import LiveFile
+from explorer.core.live_files import LiveFile
 from explorer.core.row_diff import column_at
-from explorer.core.variant import variant_text
+from explorer.core.variant import VariantTexts, variant_text
 from explorer.errors import NotFoundInTable, UnreadableFile
-from explorer.filters import bound_filter, filter_schema, matching
+from explorer.filters import bound_filter, filter_columns, matching
 from explorer.io import rows as contents
 from explorer.io.projection import FIELD_ID, name_mapping, project
 from explorer.io.projection import mapped as mapped_field
@@ -247,20 +248,21 @@ def test_uuids_variants_and_places(tmp_path: Path) -> None:
         stored("s", pa.struct([stored("u", pa.binary(16), 2), stored("t", pa.string(), 3)]), 1),
         stored("v", variant, 4),
         stored("g", pa.binary(), 5),
+        stored("o", pa.struct([stored("w", variant, 7).with_nullable(False)]), 6),
     ]
     rows = [
         {"s": {"u": own.bytes, "t": str(own)}, "v": {"metadata": b"\1\1\0\1a", "value": b"\2\1\0\0\2\x0c\7"},
-         "g": b"\1\2"},
-        {"s": {"u": None, "t": None}, "v": None, "g": None},
+         "g": b"\1\2", "o": {"w": {"metadata": b"\1\0\0", "value": b"\x0c\7"}}},
+        {"s": {"u": None, "t": None}, "v": None, "g": None, "o": None},
     ]  # fmt: skip
     file = live_file(tmp_path, parquet(pa.Table.from_pylist(rows, pa.schema(kinds))))
     table = table_of(
         field(1, "s", struct(field(2, "u", "uuid"), field(3, "t", "uuid"))), field(4, "v", "variant"),
-        field(5, "g", "geometry(OGC:CRS84)"),
+        field(5, "g", "geometry(OGC:CRS84)"), field(6, "o", struct(field(7, "w", "variant", required=True))),
     )  # fmt: skip
     assert read(table, file) == [
-        {"s": {"u": own, "t": own}, "v": '{"a":7}', "g": b"\1\2"},
-        {"s": {"u": None, "t": None}, "v": None, "g": None},
+        {"s": {"u": own, "t": own}, "v": '{"a":7}', "g": b"\1\2", "o": {"w": "7"}},
+        {"s": {"u": None, "t": None}, "v": None, "g": None, "o": None},
     ]
 
 
@@ -477,6 +479,52 @@ def test_a_variant_has_the_room_that_is_left() -> None:
         variant_text(b"\1\0\0", ten, 50)
 
 
+def shredded(typed: Any, value: bytes | None = None, typed_kind: pa.DataType | None = None) -> pa.StructArray:
+    """A column of one variant whose `typed_value` is given."""
+    parts = [pa.array([b"\1\1\0\1a"]), pa.array([value], pa.binary()), pa.array([typed], typed_kind)]
+    return pa.StructArray.from_arrays(parts, ["metadata", "value", "typed_value"])
+
+
+@pytest.mark.parametrize(("typed", "kind", "text"), [
+    (7, pa.int8(), "7"), (False, pa.bool_(), "false"), (math.inf, pa.float32(), '"inf"'), ('"', pa.string(), '"\\""'),
+    (decimal.Decimal("1.50"), pa.decimal128(9, 2), "1.50"), (b"hi", pa.binary(), '"aGk="'),
+    (bytes(16), pa.binary(16), f'"{uuid.UUID(int=0)}"'), (1, pa.date32(), '"1970-01-02"'),
+    (1, pa.time64("us"), '"00:00:00.000001"'), (1, pa.timestamp("ns"), '"1970-01-01 00:00:00.000000001"'),
+    (253402300800000000, pa.timestamp("us", "UTC"), '"10000-01-01 00:00:00.000000Z"'),
+    ([{"value": b"\0", "typed_value": None}, {"value": None, "typed_value": 5}],
+     pa.list_(pa.struct({"value": pa.binary(), "typed_value": pa.int32()})), "[null,5]"),
+    ({"b": {"typed_value": None}, "c": {"typed_value": "x"}},
+     pa.struct({n: pa.struct({"typed_value": pa.string()}) for n in "cb"}), '{"c":"x"}'),
+    (None, pa.string(), None),
+])  # fmt: skip
+def test_shredded_variants_as_text(typed: Any, kind: pa.DataType, text: str | None) -> None:
+    assert VariantTexts(1000).of(shredded(typed, None, kind)) == [text]
+
+
+def test_a_variant_that_is_shredded_in_part(tmp_path: Path) -> None:
+    kind, rest = pa.struct({"c": pa.struct({"typed_value": pa.int32()})}), b"\2\1\0\0\2\x0c\7"
+    assert VariantTexts(1000).of(shredded({"c": {"typed_value": 1}}, rest, kind)) == ['{"a":7,"c":1}']
+    assert VariantTexts(1000).of(shredded(None, b"\0", kind)) == ["null"]
+    whole = pa.table({"v": shredded({"c": {"typed_value": 1}}, rest, kind)})
+    file = live_file(tmp_path, parquet(whole.cast(pa.schema([stored("v", whole["v"].type, 1)]))))
+    assert read(table_of(field(1, "v", "variant")), file) == [{"v": '{"a":7,"c":1}'}]
+
+
+def test_damaged_shredded_variants() -> None:
+    field, deep = pa.struct({"c": pa.struct({"typed_value": pa.int32()})}), pa.struct({"typed_value": pa.int32()})
+    for _ in range(110):
+        deep = pa.struct({"typed_value": pa.struct({"a": deep})})
+    for array, told in (
+        (shredded({"c": {"typed_value": 1}}, b"\0", field), "no object"),
+        (shredded({"c": 1}, None, pa.struct({"c": pa.int32()})), "shredded as int32"),
+        (shredded([(1, 2)], None, pa.map_(pa.int8(), pa.int8())), "values that are list"),
+        (shredded(None, None, deep.field(0).type), "deeper than 100"),
+        (pa.concat_arrays([shredded("x" * 90, None, pa.string())] * 40), "too large"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            VariantTexts(3000).of(array)
+
+
 def test_names_of_variants_are_cut_out_when_asked_for() -> None:
     names = b"\x01\x02" + b"\x00\x01\x02" + b"ab"
     pair = b"\x02\x02\x00\x01\x00\x01\x02\x04\x08"
@@ -522,8 +570,8 @@ DOTTED = [
 def test_names_with_dots_mean_one_column_to_filters_keys_and_rows(path: str, field_id: int) -> None:
     """The one furthest out: bounds, values and pairs would be of different columns else."""
     schema = contents.read_schema(table_of(*DOTTED), None)
-    flat = filter_schema(schema)
-    assert flat.find_field(path).field_id == field_id
+    flat = filter_columns(schema)
+    assert flat[path].field_id == field_id
     rows = pa.table({"a": [{"b": 2, "c": {"d": 4}}], "a.b": [5], "a.c": [{"d": 7}], "l": [[9]]})
     assert column_at(rows, path).to_pylist() == ([{"d": 7}] if field_id == 6 else [field_id])
     if field_id != 6:

@@ -373,6 +373,7 @@ def test_the_disk_cache_gives_the_same_and_survives_damage(
     assert len(stored) == 6
     assert explorer.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
     for file in stored:
+        file.unlink()  # the old one is mapped still
         file.write_bytes(b"damaged")
     assert explorer.open_table(str(table)).entries(metrics=True).to_arrow().equals(first)
     cache.trim(limit=0)

@@ -11,15 +11,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from explorer.core.batches import Batches, Parts
+from explorer.core.comparison import compare
 from explorer.core.costs import bytes_kept, commit_cost, file_bytes, run_between
 from explorer.core.diff import SnapshotDiff, diff, manifest_fates
 from explorer.core.entries import as_of_snapshot
 from explorer.core.headers import check_header
 from explorer.core.lifecycle import biography, lifecycle, matrix
 from explorer.core.metadata_diff import changes, metadata_diff, schema_changes
-from explorer.core.partitions import partitions
+from explorer.core.partitions import added_up, by_partition
 from explorer.core.reach import holdings, reach
-from explorer.core.secrets import HIDDEN, is_secret, redacted, without_secrets
+from explorer.core.secrets import HIDDEN, harmless, is_secret, redacted, secret_values, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
 from explorer.model.manifest import ManifestFile
@@ -31,6 +33,8 @@ ADDED, EXISTING, DELETED = 1, 0, 2
 
 class Paper:
     """A table's manifest lists and manifests: paths of manifests by snapshot, stored entries by path."""
+
+    at_once = 500_000
 
     def __init__(self, lists: Mapping[int, Sequence[str]], stored: Mapping[str, pa.Table]) -> None:
         self.metadata = on_paper([None if n == 1 else n - 1 for n in lists])
@@ -57,7 +61,7 @@ class Paper:
     def stored(
         self, manifests: Sequence[ManifestFile], metrics: bool = False
     ) -> Iterator[tuple[ManifestFile, pa.Table]]:
-        yield from ((m, self.tables[m.manifest_path]) for m in manifests)
+        yield from ((m, self.tables[m.manifest_path]) for m in manifests if m.manifest_path in self.tables)
 
     def logical(
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False
@@ -153,8 +157,9 @@ def test_two_vectors_in_one_file_are_two_files() -> None:
 def test_what_became_of_manifests_that_are_gone() -> None:
     old = {"m1": files(a=ADDED), "m2": files(b=ADDED), "m3": files(x=ADDED), "m4": files(y=DELETED)}
     new = {"n1": files(a=EXISTING, b=EXISTING)}
-    gone = [manifest(p, 1) for p in ("m1", "m2", "m3", "m4", "m5")]
-    rewritten, dropped = manifest_fates(gone, [manifest("n1", 2)], old, new)
+    gone, made = [manifest(p, 1) for p in ("m1", "m2", "m3", "m4", "m5")], [manifest("n1", 2)]
+    tree = Paper({1: list(old), 2: list(new)}, old | new)
+    rewritten, dropped = manifest_fates(gone, made, compare(tree, gone, made))
     assert [(r.sources, r.into, r.merged, r.reason) for r in rewritten] == [
         (("m1", "m2"), ("n1",), True, "2 manifests were merged")
     ]
@@ -163,6 +168,21 @@ def test_what_became_of_manifests_that_are_gone() -> None:
         ("m4", "it holds only DELETED entries"),
         ("m5", "it cannot be read"),
     ]
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_diff_is_the_same_however_many_entries_are_held(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = [None, *(s.snapshot_id for s in FIGURE.metadata.snapshots)]
+    whole = [FIGURE.diff(a, b) for a in ids for b in ids]
+    monkeypatch.setattr(Paper, "at_once", at_once)
+    assert [FIGURE.diff(a, b) for a in ids for b in ids] == whole
+
+
+def test_a_manifest_that_is_listed_twice_is_one() -> None:
+    paper = Paper({1: ["m1", "m1"], 2: ["n1"]}, {"m1": files(a=ADDED), "n1": files(b=ADDED)})
+    found = paper.diff(1, 2)
+    assert [d.manifest_path for d in found.dropped] == ["m1"]
+    assert "none of its files" in found.dropped[0].reason
 
 
 def test_the_life_of_manifests() -> None:
@@ -239,7 +259,7 @@ def test_what_snapshots_reach() -> None:
     assert sorted(kept.files) == ["/t/data/c.parquet", "/t/data/d.parquet"]
     assert sorted(kept.manifests) == ["m3", "m5"]
     assert kept.bytes == 2 * 100 + 2 * 100
-    gone = every.minus(kept)
+    gone = reach(FIGURE, FIGURE.metadata.snapshots, without=FIGURE.metadata.snapshots[4:])
     assert sorted(gone.files) == ["/t/data/a.parquet", "/t/data/b.parquet"]
     assert sorted(gone.manifests) == ["m1", "m2", "m4"]
     assert len(gone.manifest_lists) == 4
@@ -248,6 +268,21 @@ def test_what_snapshots_reach() -> None:
     unknown = replace(kept, manifests={"m3": None})
     assert unknown.bytes == 200
     assert reach(FIGURE, []).paths == []
+
+
+def test_a_file_is_reached_while_one_of_its_vectors_is() -> None:
+    def vector(offset: int) -> dict[str, Any]:
+        return {
+            "status": ADDED, "file_path": "/t/v.puffin", "file_format": "PUFFIN", "content": 1, "record_count": 1,
+            "content_offset": offset, "content_size_in_bytes": 4,
+        }  # fmt: skip
+
+    paper = Paper({1: ["deletes-1"], 2: ["deletes-2"]}, {
+        "deletes-1": entries(vector(4)), "deletes-2": entries(vector(8)),
+    })  # fmt: skip
+    first, second = paper.metadata.snapshots
+    assert reach(paper, [first], without=[second]).files == {}
+    assert list(reach(paper, [first]).files) == ["/t/v.puffin"]
 
 
 def kinds() -> pa.Table:
@@ -305,13 +340,22 @@ def test_runs_of_commits() -> None:
     assert run(None, 2, circle) == [1, 2]
 
 
+def partitions(entries: Sequence[pa.Table], times: Mapping[int, int | None]) -> list[dict[str, Any]]:
+    """By partition, of the entries of manifests."""
+    numbered = [manifest(str(i), 1) for i in range(len(entries))]
+    every = Parts(numbered, False, lambda _, table: table, entries[0].schema)
+    parts = by_partition(every, times)
+    made = Batches(parts.schema, lambda: (parts.part(m, t) for m, t in zip(numbered, entries, strict=True)))
+    return list(added_up(made).to_pylist())
+
+
 def test_partitions_add_up() -> None:
     struct = pa.struct([("p", pa.string())])
     table = as_of_snapshot(kinds(), manifest("m", 1), 1)
     where = pa.array([{"p": x} for x in ("x", "y", "x", "x", "y", "x")], struct)
     table = table.drop(["partition"]).append_column("partition", where)
     table = table.append_column("spec_id", pa.array([0] * 6, pa.int32()))
-    rows = {r["partition"]["p"]: r for r in partitions(table, {1: 77}).to_pylist()}
+    rows = {r["partition"]["p"]: r for r in partitions([table], {1: 77})}
     assert {k: (r["record_count"], r["file_count"], r["total_data_file_size_in_bytes"]) for k, r in rows.items()} == {
         "x": (10, 1, 100), "y": (10, 1, 100),
     }  # fmt: skip
@@ -324,8 +368,27 @@ def test_partitions_add_up() -> None:
     assert [rows["x"][d] for d in deletes] == [10, 1, 10, 1]
     assert [rows["y"][d] for d in deletes] == [10, 1, 0, 0]
     assert (rows["x"]["last_updated_ms"], rows["x"]["last_updated_snapshot_id"]) == (77, 1)
-    expired = partitions(table, {}).to_pylist()[0]
+    expired = partitions([table], {})[0]
     assert (expired["last_updated_ms"], expired["last_updated_snapshot_id"]) == (None, None)
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 1000])
+def test_partitions_add_up_whatever_the_parts(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.core.partitions.AT_ONCE", at_once)
+    struct = pa.struct([("p", pa.string())])
+    parts, ids = [], (3, 1, 4, 2)  # 4 has expired
+    for spec_id, snapshot_id in enumerate(ids):
+        table = as_of_snapshot(files(a=ADDED, b=ADDED, c=ADDED), manifest(f"m{spec_id}", snapshot_id), snapshot_id)
+        where = pa.array([{"p": x} for x in ("x", None, f"only {spec_id}")], struct)
+        table = table.drop(["partition"]).append_column("partition", where)
+        parts.append(table.append_column("spec_id", pa.array([spec_id] * 3, pa.int32())))
+    for order in (parts, parts[::-1], [pa.concat_tables(parts)]):
+        rows = {r["partition"]["p"]: r for r in partitions(order, {1: 11, 2: 22, 3: 33})}
+        assert len(rows) == 6
+        for p in ("x", None):
+            last = rows[p]["spec_id"], rows[p]["last_updated_ms"], rows[p]["last_updated_snapshot_id"]
+            assert (rows[p]["file_count"], *last) == (4, 0, 33, 3)
+        assert [rows[f"only {n}"]["last_updated_ms"] for n in range(4)] == [33, 11, None, 22]
 
 
 # -- metadata files ---------------------------------------------------------------------------------------------------
@@ -391,6 +454,21 @@ def test_schemas_are_compared_by_field_id() -> None:
     )
     whole = metadata_diff(edited(), other)
     assert (whole["current_schema_id"], list(whole["schema"]["changed"])) == ([0, 1], ["1"])
+
+
+def test_an_error_that_repeats_a_secret_is_told_without_it() -> None:
+    known = {
+        "credential": "me:first-hush", "token": "second-hush", "uri": "postgresql://me:third%2Fhush@host/db",
+        "s3.access-key-id": "AKID", "s3.region": "eu-west-1", "password": "x",
+    }  # fmt: skip
+    values = secret_values(known)
+    assert values == {"me:first-hush", "first-hush", "second-hush", "third%2Fhush", "third/hush"}
+    assert redacted("no such user second-hush, in eu-west-1", values) == f"no such user {HIDDEN}, in eu-west-1"
+    inner, outer = ValueError("I got third/hush"), ValueError("refused")
+    assert harmless(outer, known) is outer
+    assert harmless(inner, known) is None
+    outer.__cause__ = inner
+    assert harmless(outer, known) is None
 
 
 def test_what_looks_like_a_secret_is_hidden() -> None:

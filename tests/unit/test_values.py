@@ -12,12 +12,13 @@ import pyarrow as pa
 import pytest
 
 from explorer.core import values
-from explorer.core.deletes import PATH_ID, Applicability, LiveFile, dangling, files_of, live_files, read_costs
+from explorer.core.deletes import PATH_ID
 from explorer.core.entries import as_of_snapshot, inherit
+from explorer.core.live_files import LiveFile, files_of, live_files
 from explorer.core.row_diff import row_changes
 from explorer.core.values import row_dicts
 from explorer.model.metadata import TableMetadata
-from tests.unit.paper import entries, manifest, on_paper
+from tests.unit.paper import applicability, deletes_of, entries, manifest, on_paper
 
 DAY_US = 86_400 * 1_000_000
 
@@ -113,7 +114,7 @@ def test_one_partition_type_for_all_specs() -> None:
         return pa.table({"partition": pa.array([{name: None for name, _ in fields}], kind)})
 
     one, two = of(("1000", pa.int32()), ("1001", pa.int32())), of(("1002", pa.int64()), ("1077", pa.string()))
-    unified = values.unified_partition_type(TABLE, [one, two])
+    unified = values.unified_partition_type(TABLE, [one.schema, two.schema])
     assert {f.name: f.type for f in unified} == {
         "d_month": pa.int32(), "bucket_1001": pa.int32(), "bucket_1002": pa.int64(), "field_1077": pa.string(),
     }  # fmt: skip
@@ -161,11 +162,11 @@ def delete(kind: str, sequence: int | None = 6, **more: Any) -> LiveFile:
 
 
 def applies(data: LiveFile, *deletes: LiveFile, table: TableMetadata = TABLE) -> list[bool]:
-    return [v.applies for v in Applicability(table, [data, *deletes]).of(data)]
+    return [v.applies for v in applicability(table, [data, *deletes]).of(data)]
 
 
 def against(data: LiveFile, one: LiveFile) -> str:
-    [verdict] = Applicability(TABLE, [data, one]).of(data)
+    [verdict] = applicability(TABLE, [data, one]).of(data)
     return verdict.against
 
 
@@ -189,7 +190,7 @@ def test_partitions_rule_out() -> None:
     assert "(unknown)" in against(replace(DATA, sequence_number=None), replace(vector, sequence_number=5))
     [reason] = [
         r
-        for v in Applicability(TABLE, [DATA, delete("position_deletes")]).of(DATA)
+        for v in applicability(TABLE, [DATA, delete("position_deletes")]).of(DATA)
         for r in v.reasons
         if r.clause == "partition"
     ]
@@ -242,7 +243,7 @@ def test_bounds_of_equality_deletes() -> None:
     text = replace(DATA, **known(5, b"a", b"b"))
     assert "'b' in the data file, and begins at 'c'" in against(
         text, delete("equality_deletes", equality_ids=(5,), **known(5, b"c", b"d")))  # fmt: skip
-    [verdict] = Applicability(TABLE, [DATA, delete("equality_deletes", equality_ids=(1, 77))]).of(DATA)
+    [verdict] = applicability(TABLE, [DATA, delete("equality_deletes", equality_ids=(1, 77))]).of(DATA)
     assert verdict.reasons[-1].words == "the bounds of id, field 77 do not rule it out"
 
 
@@ -252,12 +253,12 @@ def test_what_dangles_and_what_reading_costs() -> None:
         "deletion_vector", referenced_data_file="b.parquet", content_offset=4, content_size=7, file_format="PUFFIN"
     )
     second = replace(DATA, path="b.parquet")
-    files = Applicability(
+    files = applicability(
         TABLE, [DATA, second, hit, late, vector, replace(hit, path="y", kind="equality_deletes", equality_ids=(1,))]
     )
-    verdicts = files.verdicts()
-    assert dangling(files, verdicts) == [late]
-    costs = {c.data.path: c for c in read_costs(files, verdicts)}
+    deletes = deletes_of(files)
+    assert deletes.dangling == (late,)
+    costs = {c.data.path: c for c in deletes.costs}
     mine, other = costs["d.parquet"], costs["b.parquet"]
     assert (mine.position, mine.equality, mine.vectors, mine.deletes, mine.delete_rows, mine.delete_bytes) == (
         1,
@@ -273,7 +274,7 @@ def test_what_dangles_and_what_reading_costs() -> None:
         1,
         17,
     )  # the vector replaces them
-    assert [c.data.path for c in read_costs(files, verdicts)] == ["d.parquet", "b.parquet"]
+    assert [c.data.path for c in deletes.costs] == ["d.parquet", "b.parquet"]
 
 
 def test_files_of_a_manifest() -> None:

@@ -1,0 +1,91 @@
+"""A plan that keeps one manifest in a hundred of a million entries, against warm Iceberg (planFiles through py4j) and
+pyiceberg (plan_files), in one run. Writes docs/planning.md.
+
+    python -m benchmarks.planning"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.run import GENERATOR, HERE
+
+ENTRIES, MANIFESTS, TIMES = 1_000_000, 1_000, 7
+WHERE = "ts >= '2024-03-01' AND ts < '2024-03-24'"
+
+
+def table() -> Path:
+    """A million entries in a thousand manifests, partitioned by day and region, of the generator's."""
+    from explorer.engines.java import find_java, resolve_jars
+
+    folder = HERE / "data" / "planning-1M"
+    if not folder.exists():
+        command = [sys.executable, str(GENERATOR), "--runtime-jar", str(resolve_jars(find_java())[0])]
+        command += ["--out", str(folder), "--entries", str(ENTRIES), "--manifests", str(MANIFESTS)]
+        subprocess.run(command, check=True)
+    return folder
+
+
+def timed(ask: Callable[[], int]) -> tuple[float, int]:
+    """Milliseconds, and how many files are read."""
+    start = time.perf_counter()
+    files = ask()
+    return (time.perf_counter() - start) * 1000, files
+
+
+def main() -> None:
+    os.environ["ICEBERG_EXPLORER_CACHE"] = tempfile.mkdtemp()
+    import explorer
+    from explorer.engines.planners import iceberg_expression
+    from explorer.engines.spark import shared_engine
+    from explorer.engines.tables import Files, iceberg_table
+
+    folder = table()
+    explorer.open_table(str(folder)).plan("ts < '2024-01-05'")  # as the JVM is: warm, with other manifests
+    opened = explorer.open_table(str(folder))
+    first, files = timed(lambda: opened.plan(WHERE).left.files or 0)
+    again = [timed(lambda: opened.plan(WHERE).left.files or 0) for _ in range(TIMES)]
+    session: Any = shared_engine().session()
+    jvm = session._jvm
+    java = iceberg_table(shared_engine(), session, Files(opened.metadata.metadata_location), lambda _: None)
+    asked = iceberg_expression(jvm, java, opened.plan(WHERE).bound)
+    size = jvm.org.apache.iceberg.relocated.com.google.common.collect.Iterables.size
+    warm = [timed(lambda: int(size(java.newScan().filter(asked).planFiles()))) for _ in range(3 * TIMES)][-TIMES:]
+
+    from pyiceberg.expressions import And, GreaterThanOrEqual, LessThan
+    from pyiceberg.table import StaticTable
+
+    static = StaticTable.from_metadata(opened.metadata.metadata_location)
+    wanted = And(GreaterThanOrEqual("ts", "2024-03-01T00:00:00+00:00"), LessThan("ts", "2024-03-24T00:00:00+00:00"))
+    python = [timed(lambda: len(list(static.scan(row_filter=wanted).plan_files()))) for _ in range(3)]
+    counts = {files, *(n for _, n in (*again, *warm, *python))}
+    assert len(counts) == 1, f"the planners differ: {counts}"
+    second, theirs, slow = (statistics.median(ms for ms, _ in runs) for runs in (again, warm, python))
+    rows = [("this planner, first", first), ("this planner, again", second), ("Iceberg (Java), warm", theirs)]
+    kept = sum(v.keeps for v in opened.plan(WHERE).manifests)
+    lines = [
+        "# Planning, measured", "",
+        f"One run of `make bench-plan` on {os.cpu_count()} cores, Python {platform.python_version()}:",
+        f"{ENTRIES:,} entries in {MANIFESTS:,} manifests, a filter that keeps {kept} of them and",
+        f"{files:,} files, which all read. All processes are warm; medians of {TIMES}, pyiceberg's of 3. The first",
+        "plan reads the manifest list and decodes the manifests that it keeps, which it has not seen before;",
+        "again, they are in memory.", "",
+        "| planner | ms | Iceberg's time is | pyiceberg's time is |", "|---|---:|---:|---:|",
+        *(f"| {name} | {ms:.0f} | {theirs / ms:.1f}× | {slow / ms:.0f}× |" for name, ms in rows),
+        f"| pyiceberg | {slow:.0f} | {theirs / slow:.2f}× | 1× |", "",
+    ]  # fmt: skip
+    text = "\n".join(lines)
+    (HERE.parent / "docs" / "planning.md").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Every question over entries, asked on the command line of tables with 1 and 10 million entries; writes docs/size.md.
+
+The tables come from the generator of benchmarks.run: an append of all entries, 20,000 position delete files, an append,
+a delete of one day. `--sizes 1M,10M` chooses (10M takes 8 minutes and 2.5 GB to make). Each question is a process of
+its own, twice: with an empty cache, and again. Its output is read and thrown away."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.run import GENERATOR, HERE
+from explorer.engines.java import find_java, resolve_jars
+
+SIZES = {"100k": (100_000, 20), "1M": (1_000_000, 100), "10M": (10_000_000, 2_000)}
+DELETES = 20_000
+LONGEST = 1_800
+QUESTIONS = {
+    "show": ["show"],
+    "a million entries, jsonl": ["entries", "-o", "jsonl", "--limit", "1000000"],
+    "entries of one partition, jsonl": ["entries", "-o", "jsonl", "--where", "partition.region = 'region-03'"],
+    "a million files, two columns, jsonl": [
+        "files",
+        "-o",
+        "jsonl",
+        "--columns",
+        "file_path,record_count",
+        "--limit",
+        "1000000",
+    ],
+    "partitions": ["partitions", "-o", "json"],
+    "deletes, all pairs counted, 1,000 told": ["deletes", "-o", "json", "--limit", "1000"],
+    "lifecycle": ["lifecycle", "-o", "json"],
+    "diff of the first and the last snapshot": ["diff", "-o", "json", "snapshot-1", "snapshot-4"],
+    "commits": ["commits", "-o", "json"],
+    "the life of one file": ["file", "-o", "json", "del-0.parquet"],
+    "what expiry would free": ["maintain", "-o", "json", "expire"],
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds until the first line and to the end, and the most memory the process held, in MiB: its own, which the
+    limit is for, and with the files that it had mapped."""
+
+    first: float
+    whole: float
+    own: int
+    peak: int
+
+    def __str__(self) -> str:
+        return f"{self.first:.1f} | {self.whole:.1f} | {self.own} / {self.peak}"
+
+
+def table(size: str) -> Path:
+    """A table of the generator's."""
+    folder = HERE / "data" / f"deletes-{size}"
+    if not folder.exists():
+        entries, manifests = SIZES[size]
+        jar = resolve_jars(find_java())[0]
+        command = [sys.executable, str(GENERATOR), "--runtime-jar", str(jar), "--out", str(folder)]
+        command += ["--entries", str(entries), "--manifests", str(manifests), "--deletes", str(DELETES)]
+        subprocess.run(command, check=True)
+    return folder
+
+
+def ask(arguments: list[str], folder: Path, cache: str) -> Measured | str:
+    """One question; why it failed, if it did."""
+    name, *more = arguments
+    command = [sys.executable, "-m", "explorer.cli", name, str(folder), *more]
+    environment = {**os.environ, "ICEBERG_EXPLORER_CACHE": cache}
+    start = time.perf_counter()
+    with tempfile.TemporaryFile() as told, subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=told, env=environment, cwd=HERE.parent
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        too_long = threading.Timer(LONGEST, process.kill)
+        too_long.start()
+        own: list[int] = [0]
+        threading.Thread(target=watch, args=(process.pid, own), daemon=True).start()
+        process.stdout.readline()
+        first = time.perf_counter() - start
+        while process.stdout.read(1 << 20):
+            pass
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        whole = time.perf_counter() - start
+        too_long.cancel()
+        told.seek(0)
+        words = told.read().decode(errors="replace").strip() or f"stopped after {whole:.0f} s"
+    return Measured(first, whole, own[0] >> 10, used.ru_maxrss >> 10) if process.returncode == 0 else words[-200:]
+
+
+def watch(pid: int, own: list[int]) -> None:
+    """Note the most KiB that a process has of its own while it lives, looked at every 20 ms."""
+    with suppress(OSError, StopIteration):  # it has ended
+        while True:
+            status = Path(f"/proc/{pid}/status").read_text().splitlines()
+            own[0] = max(own[0], int(next(line for line in status if line.startswith("RssAnon")).split()[1]))
+            time.sleep(0.02)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--sizes", default="1M,10M")
+    options.add_argument("--out", type=Path, default=HERE.parent / "docs" / "size.md")
+    chosen = options.parse_args()
+    lines = [
+        "# Large tables",
+        "",
+        f"One run of `make bench-size` on {os.cpu_count()} cores, Python {platform.python_version()}: each question a",
+        "process of its own on the command line, first with an empty cache, then again; seconds until the first line",
+        "and to the end, with the start of Python in them, and the most MiB of memory it held: its own, and with",
+        "mapped files, which the system takes back when it must. The memory limit is 1 GiB, beside what `show` takes.",
+        "",
+    ]
+    for size in chosen.sizes.split(","):
+        folder = table(size)
+        entries, manifests = SIZES[size]
+        lines += [
+            f"## {entries:,} entries in {manifests:,} manifests, and {DELETES:,} delete files",
+            "",
+            "| question | first line | all | own / peak | again: first line | all | own / peak |",
+            "|---|---:|---:|---:|---:|---:|---:|",
+        ]
+        for question, arguments in QUESTIONS.items():
+            with tempfile.TemporaryDirectory() as cache:
+                both = [ask(arguments, folder, cache), ask(arguments, folder, cache)]
+            cells = [str(m) if isinstance(m, Measured) else f"failed: {m} | |" for m in both]
+            lines.append(f"| {question} | {' | '.join(cells)} |")
+            print(lines[-1], flush=True)
+        lines.append("")
+    chosen.out.write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Tables too large to hold: made of manifests, a part of each, here or on Spark; read a part at a time, each time
+anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import pyarrow as pa
+
+from explorer.core.values import unknown_fields
+from explorer.model.manifest import ManifestFile
+from explorer.model.problem import Problem
+
+Change = Callable[[pa.Table], pa.Table]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A table to be made of manifests: `part` makes a part, of `schema`, of the stored entries of one (with counts and
+    bounds if `metrics`). It reads nothing, and can be pickled."""
+
+    manifests: Sequence[ManifestFile]
+    metrics: bool
+    part: Callable[[ManifestFile, pa.Table], pa.Table]
+    schema: pa.Schema
+
+    def map(self, change: Change) -> Parts:
+        """What a change of each part makes of the table; of nothing, nothing."""
+        if not self.schema.names:
+            return self
+        return replace(self, part=partial(_changed, self.part, change), schema=change(self.schema.empty_table()).schema)
+
+
+def _changed(
+    part: Callable[[ManifestFile, pa.Table], pa.Table], change: Change, manifest: ManifestFile, stored: pa.Table
+) -> pa.Table:
+    return change(part(manifest, stored))
+
+
+def left_out(manifest: ManifestFile, stored: pa.Schema, part: pa.Schema) -> list[Problem]:
+    """What a part does not say of its manifest: partition fields that no other manifest of its spec has."""
+    unknown = unknown_fields(stored, part)
+    cause = f"partition fields {', '.join(unknown)} are in no other manifest of its spec: left out of rows"
+    return [Problem(manifest.manifest_path, cause, severity="warning")] if unknown else []
+
+
+@dataclass(frozen=True)
+class Batches:
+    """A table in parts. `schema` is that of every part; `read` begins a reading of them, in order."""
+
+    schema: pa.Schema
+    read: Callable[[], Iterator[pa.Table]]
+
+    def map(self, change: Change) -> Batches:
+        """What a change of each part makes of the table. Of a table without rows it gives the new schema."""
+        return Batches(change(self.schema.empty_table()).schema, lambda: map(change, self.read()))

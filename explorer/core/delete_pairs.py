@@ -1,0 +1,293 @@
+"""The pairs of data and delete files of a snapshot, counted a manifest at a time: the rules of core.deletes over whole
+columns, without the words."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.core.deletes import PATH_ID, Applicability, nulls_of
+from explorer.core.entries import live
+from explorer.core.live_files import LiveFile, Place, place
+from explorer.core.values import comparable_bound, partition_dicts
+
+CELLS = 4_000_000
+"""Pairs that are looked at together."""
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+SUMS = ("pairs", "position", "equality", "vectors", "rows", "bytes")
+SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "deletion_vector": "vectors"}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, and
+    these deletes' rows and bytes. `used` are the places in Applicability.deletes of those that apply to any."""
+
+    sums: Mapping[str, Ints]
+    used: Ints
+
+    @classmethod
+    def nothing(cls) -> Counted:
+        """Of a manifest that cannot be read."""
+        return cls({name: np.zeros(0, np.int64) for name in SUMS}, np.zeros(0, np.int64))
+
+    @property
+    def applying(self) -> int:
+        """Pairs of which the delete applies."""
+        return int(sum(self.sums[name].sum() for name in ("position", "equality", "vectors")))
+
+
+class Pairs:
+    """Counts the pairs of a snapshot's data files with its deletes."""
+
+    def __init__(self, files: Applicability) -> None:
+        self._files = files
+        self._index = {delete.key: at for at, delete in enumerate(files.deletes)}
+        ids = sorted({i for delete in files.deletes for i in delete.equality_ids})
+        self._fields = {i: _Field(i, files) for i in ids}
+        self._groups: dict[Place, _Group] = {}
+        self._everywhere = self._group(files.everywhere)
+
+    @property
+    def fields(self) -> bool:
+        """Whether the counts and bounds of data files matter."""
+        return bool(self._fields)
+
+    def count(self, entries: pa.Table, spec_id: int) -> Counted:
+        """The pairs of one data manifest's logical entries (with counts and bounds where `fields` says so)."""
+        data = _Data(live(entries), spec_id, self._fields)
+        sums = {name: np.zeros(data.count, np.int64) for name in SUMS}
+        used = np.zeros(len(self._files.deletes), bool)
+        superseded = self._count_named(data, sums, used)
+        order = np.argsort(data.codes, kind="stable")
+        starts = np.searchsorted(data.codes[order], np.arange(len(data.places) + 1))
+        for code, where in enumerate(data.places):
+            if deletes := self._files.by_place.get(where):
+                if where not in self._groups:
+                    self._groups[where] = self._group(deletes)
+                rows = order[starts[code] : starts[code + 1]]
+                self._count(data, rows, self._groups[where], superseded, sums, used)
+        if self._files.everywhere:
+            self._count(data, np.arange(data.count), self._everywhere, superseded, sums, used)
+        return Counted(sums, np.flatnonzero(used))
+
+    def _group(self, deletes: Sequence[LiveFile]) -> _Group:
+        return _Group(deletes, [self._index[d.key] for d in deletes], self._fields)
+
+    def _count_named(self, data: _Data, sums: Mapping[str, Ints], used: Flags) -> Flags:
+        """Count the deletes that name one data file; which data files have a deletion vector that applies."""
+        superseded = np.zeros(data.count, bool)
+        by_path = self._files.by_path
+        if not by_path:
+            return superseded
+        paths = data.table["file_path"].to_pylist()
+        named = [(row, delete) for row, path in enumerate(paths) if path in by_path for delete in by_path[path]]
+        for row, delete in sorted(named, key=lambda pair: pair[1].kind != "deletion_vector"):
+            applies = data.place(row) == delete.place and self._hits(data, row, delete, superseded)
+            superseded[row] |= delete.kind == "deletion_vector" and applies
+            sums["pairs"][row] += 1
+            if applies:
+                sums[SUM_OF[delete.kind]][row] += 1
+                sums["rows"][row] += delete.record_count
+                sums["bytes"][row] += delete.bytes
+                used[self._index[delete.key]] = True
+        return superseded
+
+    def _hits(self, data: _Data, row: int, delete: LiveFile, superseded: Flags) -> bool:
+        """Whether a delete that names a data file of its partition applies to it."""
+        if delete.kind == "equality_deletes":
+            return bool(self._group([delete]).applies(data, np.array([row]), superseded)[0, 0])
+        known = data.known[row] and delete.sequence_number is not None
+        replaced = superseded[row] and delete.kind == "position_deletes"
+        return bool(known and data.sequence[row] <= delete.sequence_number and not replaced)
+
+    @staticmethod
+    def _count(
+        data: _Data, rows: Ints, group: _Group, superseded: Flags, sums: Mapping[str, Ints], used: Flags
+    ) -> None:
+        step = max(1, CELLS // len(group.index))
+        for start in range(0, len(rows), step):
+            some = rows[start : start + step]
+            _add(sums, used, group, some, group.applies(data, some, superseded))
+
+
+def _add(sums: Mapping[str, Ints], used: Flags, group: _Group, rows: Ints, applies: Flags) -> None:
+    sums["pairs"][rows] += len(group.index)
+    for name, weights in group.weights.items():
+        sums[name][rows] += applies @ weights
+    used[group.index[applies.any(axis=0)]] = True
+
+
+class _Group:
+    """Deletes that could matter to the same data files, as columns."""
+
+    def __init__(self, deletes: Sequence[LiveFile], index: Sequence[int], fields: Mapping[int, _Field]) -> None:
+        self.deletes, self.index = deletes, np.array(index, np.int64)
+        kinds = np.array([d.kind for d in deletes])
+        self.position, self.equality = kinds == "position_deletes", kinds == "equality_deletes"
+        self.vector = kinds == "deletion_vector"
+        self.known = np.array([d.sequence_number is not None for d in deletes], bool)
+        self.sequence = np.array([d.sequence_number or 0 for d in deletes], np.int64)
+        self.weights: dict[str, Ints] = {
+            "position": self.position.astype(np.int64),
+            "equality": self.equality.astype(np.int64),
+            "vectors": self.vector.astype(np.int64),
+            "rows": np.array([d.record_count for d in deletes], np.int64),
+            "bytes": np.array([d.bytes for d in deletes], np.int64),
+        }
+        self.bounded = [
+            (at, d.lower[PATH_ID], d.upper[PATH_ID])
+            for at, d in enumerate(deletes)
+            if d.kind == "position_deletes"
+            and not d.referenced_data_file
+            and d.lower.get(PATH_ID) is not None
+            and d.upper.get(PATH_ID) is not None
+        ]
+        self.columns = [(field, field.of(deletes)) for field in fields.values() if field.asked(deletes)]
+
+    def applies(self, data: _Data, rows: Ints, superseded: Flags) -> Flags:
+        """A row a data file, a column a delete: whether all clauses but that of the partition hold."""
+        mine, theirs = data.sequence[rows][:, None], self.sequence[None, :]
+        applies = np.where(self.equality[None, :], mine < theirs, mine <= theirs)
+        applies &= data.known[rows][:, None] & self.known[None, :]
+        applies[:, self.vector] &= np.array([bool(d.referenced_data_file) for d in self.deletes])[self.vector]
+        applies &= ~(superseded[rows][:, None] & self.position[None, :])
+        if self.bounded:
+            order, rank = data.ranked(rows)
+            for at, low, high in self.bounded:
+                first = bisect_left(order, low)
+                last = bisect_right(order, high, key=None if low == high else partial(_head, len(high)))
+                applies[:, at] &= (rank >= first) & (rank < last)
+        for field, (asked, known) in self.columns:
+            applies[:, asked] &= ~field.apart(data, rows, known)
+        return applies
+
+
+def _head(length: int, text: bytes) -> bytes:
+    return text[:length]
+
+
+class _Data:
+    """The live data files of one manifest, as columns."""
+
+    def __init__(self, table: pa.Table, spec_id: int, fields: Mapping[int, _Field]) -> None:
+        self.table, self.count = table, table.num_rows
+        sequence = table["inherited_sequence_number"]
+        self.known: Flags = _array(pc.is_valid(sequence))
+        self.sequence: Ints = _array(pc.fill_null(sequence, 0))
+        self.codes, partitions = partition_dicts(table)
+        self.places = [place(spec_id, partition) for partition in partitions]
+        self.metrics = {field_id: field.of_table(table) for field_id, field in fields.items()}
+
+    def place(self, row: int) -> Place:
+        return self.places[int(self.codes[row])]
+
+    def ranked(self, rows: Ints) -> tuple[list[bytes], Ints]:
+        """The paths of some rows in order, and the place of each row among them."""
+        paths = [str(path).encode() for path in self.table["file_path"].take(pa.array(rows)).to_pylist()]
+        order = sorted(paths)
+        places = {path: at for at, path in enumerate(order)}
+        return order, np.array([places[path] for path in paths], np.int64)
+
+
+@dataclass(frozen=True)
+class _Metrics:
+    """What several files say of one column: which of them have nulls in `all`, `none` of their rows, or surely no NaN,
+    and their bounds as codes that order as the bounds do, among the deletes' bounds."""
+
+    all: Flags
+    none: Flags
+    no_nan: Flags
+    low: Ints
+    has_low: Flags
+    high: Ints
+    has_high: Flags
+
+    def take(self, rows: Ints) -> _Metrics:
+        return _Metrics(*(column[rows] for column in self.__dict__.values()))
+
+
+class _Field:
+    """One column that equality deletes go by."""
+
+    def __init__(self, field_id: int, files: Applicability) -> None:
+        self.id = field_id
+        column = files.metadata.field(field_id)
+        self.kind = column.type if column else None
+        self.floats = self.kind in ("float", "double")
+        bounds = (b for d in files.deletes for b in (d.lower.get(field_id), d.upper.get(field_id)))
+        values = {v for v in (comparable_bound(b, self.kind) for b in set(bounds)) if v is not None and v == v}
+        self.cuts: list[Any] = sorted(values)
+
+    def asked(self, deletes: Iterable[LiveFile]) -> bool:
+        return any(self.id in d.equality_ids for d in deletes)
+
+    def _codes(self, bounds: Iterable[bytes | None]) -> tuple[Ints, Flags]:
+        codes, known = [], []
+        seen: dict[bytes, int | None] = {}
+        for bound in bounds:
+            if bound is not None and bound not in seen:
+                seen[bound] = self._code(bound)
+            code = None if bound is None else seen[bound]
+            codes.append(code or 0)
+            known.append(code is not None)
+        return np.array(codes, np.int64), np.array(known, bool)
+
+    def _code(self, bound: bytes) -> int | None:
+        """Odd codes are bounds of deletes, in order; even ones lie between. None is no statement."""
+        value = comparable_bound(bound, self.kind)
+        if value is None or value != value:
+            return None
+        at = bisect_left(self.cuts, value)
+        return 2 * at + (at < len(self.cuts) and self.cuts[at] == value)
+
+    def of(self, deletes: Sequence[LiveFile]) -> tuple[Ints, _Metrics]:
+        """Which of the deletes go by this column, and what they say of it."""
+        asked = [at for at, d in enumerate(deletes) if self.id in d.equality_ids]
+        mine = [deletes[at] for at in asked]
+        nulls = [nulls_of(d.nulls.get(self.id), d.values.get(self.id)) for d in mine]
+        no_nan = np.array([d.nans.get(self.id) == 0 for d in mine], bool)
+        low = self._codes(d.lower.get(self.id) for d in mine)
+        high = self._codes(d.upper.get(self.id) for d in mine)
+        full, none = (np.array([n == which for n in nulls], bool) for which in ("all", "none"))
+        return np.array(asked, np.int64), _Metrics(full, none, no_nan, *low, *high)
+
+    def of_table(self, table: pa.Table) -> _Metrics:
+        """What data files say of it."""
+        nulls, values, nans = (_metric(table, f"{n}_counts", self.id) for n in ("null_value", "value", "nan_value"))
+        none = _array(pc.fill_null(pc.equal(nulls, 0), False))
+        full = _array(pc.fill_null(pc.equal(nulls, values), False)) & ~none
+        no_nan = _array(pc.fill_null(pc.equal(nans, 0), False))
+        low, high = (self._codes(_metric(table, f"{n}_bounds", self.id).to_pylist()) for n in ("lower", "upper"))
+        return _Metrics(full, none, no_nan, *low, *high)
+
+    def apart(self, data: _Data, rows: Ints, deletes: _Metrics) -> Flags:
+        """Whether no row of a data file can equal one of a delete's in this column."""
+        mine = data.metrics[self.id].take(rows)
+        a, b = _Metrics(*(c[:, None] for c in mine.__dict__.values())), deletes
+        apart = (a.all & b.none) | (a.none & b.all)
+        by_bounds = (a.has_high & b.has_low & (a.high < b.low)) | (a.has_low & b.has_high & (a.low > b.high))
+        may_decide = a.none | b.none
+        if self.floats:
+            may_decide &= a.no_nan | b.no_nan
+        result: Flags = apart | (may_decide & by_bounds)
+        return result
+
+
+def _metric(table: pa.Table, name: str, field_id: int) -> pa.ChunkedArray:
+    column = table[name]
+    return pc.map_lookup(column, pa.scalar(field_id, column.type.key_type), "last")
+
+
+def _array(column: Any) -> Any:
+    """A column without nulls, as numpy has it."""
+    return column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)

@@ -1,0 +1,187 @@
+"""Which statistics of each column writers keep, by which rule, and what the files at hand have.
+
+The rules are Iceberg's (org.apache.iceberg.MetricsConfig; docs: "Configuration", write.metadata.metrics.*)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyiceberg.transforms import parse_transform
+
+from explorer.core.entries import live
+from explorer.core.units import whole
+from explorer.model.metadata import Schema, TableMetadata
+
+PREFIX, DEFAULT = "write.metadata.metrics.column.", "write.metadata.metrics.default"
+LIMIT = "write.metadata.metrics.max-inferred-column-defaults"
+USUAL, MOST = "truncate(16)", 100
+_MODE = re.compile(r"none|counts|full|truncate\(\d+\)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ColumnMode:
+    """The mode of one column, and the rule that set it, in words. `told` are how many live data files have counts,
+    lower and upper bounds of it, of `files`."""
+
+    field_id: int
+    name: str
+    kind: str
+    mode: str
+    rule: str
+    files: int = 0
+    counts: int = 0
+    lower: int = 0
+    upper: int = 0
+
+    @property
+    def setting(self) -> str:
+        """The property that sets it."""
+        return PREFIX + self.name
+
+    @property
+    def bounds(self) -> bool:
+        """Whether writers keep bounds now."""
+        return self.mode not in ("none", "counts")
+
+    @property
+    def skips(self) -> str:
+        """What a filter on the column can skip with such statistics."""
+        if self.mode == "none":
+            return "nothing"
+        if self.mode == "counts":
+            return "IS NULL and IS NOT NULL only"
+        if self.mode.startswith("truncate") and self.kind in ("string", "binary"):
+            return f"comparisons, by the first {self.mode[9:-1]} characters"
+        return "comparisons"
+
+    @property
+    def agreement(self) -> str:
+        """How the files at hand fit the mode."""
+        counted = 0 if self.mode == "none" else self.files
+        if not self.files or (self.counts == counted and (self.lower == self.files) == self.bounds):
+            return "all files have what the mode says" if self.files else "there are no files"
+        said = [f"{self.counts:,} of {self.files:,} files have counts, {self.lower:,} bounds"]
+        if self.bounds and self.lower < self.files:
+            said.append("the others are older than the mode, by another writer, or hold nulls and NaN only")
+        if not self.bounds and self.lower:
+            said.append("those with bounds are older than the mode or by another writer")
+        return "; ".join(said)
+
+
+def column_modes(metadata: TableMetadata, schema: Schema) -> list[ColumnMode]:
+    """The mode of every column and nested field of a schema that can have statistics, by the table's properties and
+    its sort order."""
+    leaves = list(_leaves(schema.raw["fields"]))
+    modes = dict.fromkeys((i for i, *_ in leaves), (USUAL, f"Iceberg's default (no {DEFAULT} is set)"))
+    default = metadata.properties.get(DEFAULT)
+    if default is not None:
+        mode = _parsed(default, USUAL)
+        modes = dict.fromkeys(modes, (mode, f"{DEFAULT} = {default}"))
+        usual = mode
+    else:
+        limit = whole(metadata.properties.get(LIMIT))
+        limit = MOST if limit is None else limit
+        usual = USUAL
+        if len(schema.by_id) > limit:
+            usual = "none"
+            told = set(_first(schema.raw["fields"], limit))
+            why = f"the schema has {len(schema.by_id):,} fields, and only the first {limit:,} get statistics ({LIMIT})"
+            modes = {i: (USUAL, f"among the first {limit:,} columns") if i in told else ("none", why) for i in modes}
+    if usual in ("none", "counts"):
+        modes |= dict.fromkeys(
+            _sorted(metadata) & set(modes), (USUAL, "the sort order has it, so at least truncate(16)")
+        )
+    for field_id, name, _ in leaves:
+        if (own := metadata.properties.get(PREFIX + name)) is not None:
+            modes[field_id] = (_parsed(own, usual), f"{PREFIX}{name} = {own}")
+    return [ColumnMode(i, name, kind, *modes[i]) for i, name, kind in leaves]
+
+
+def _leaves(fields: Iterable[Mapping[str, Any]], above: str = "") -> Iterator[tuple[int, str, str]]:
+    """(id, path, type) of primitive fields, those of lists and maps too, in order."""
+    for field in fields:
+        yield from _leaf(int(field["id"]), above + field["name"], field["type"])
+
+
+def _leaf(field_id: int, path: str, kind: Any) -> Iterator[tuple[int, str, str]]:
+    if isinstance(kind, str):
+        yield field_id, path, kind
+    elif kind["type"] == "struct":
+        yield from _leaves(kind["fields"], f"{path}.")
+    elif kind["type"] == "list":
+        yield from _leaf(int(kind["element-id"]), f"{path}.element", kind["element"])
+    elif kind["type"] == "map":
+        yield from _leaf(int(kind["key-id"]), f"{path}.key", kind["key"])
+        yield from _leaf(int(kind["value-id"]), f"{path}.value", kind["value"])
+
+
+def _first(fields: Iterable[Mapping[str, Any]], limit: int) -> Iterator[int]:
+    """The primitive fields that Iceberg counts up to a limit: of each struct its own before those inside."""
+    left = [limit]
+
+    def visit(kind: Any) -> Iterator[int]:
+        parts: list[tuple[int, Any]] = []
+        if kind["type"] == "struct":
+            parts = [(int(f["id"]), f["type"]) for f in kind["fields"]]
+        elif kind["type"] == "list":
+            parts = [(int(kind["element-id"]), kind["element"])]
+        elif kind["type"] == "map":
+            parts = [(int(kind["key-id"]), kind["key"]), (int(kind["value-id"]), kind["value"])]
+        for field_id, inner in parts:
+            if isinstance(inner, str) and left[0] > 0:
+                left[0] -= 1
+                yield field_id
+        for _, inner in parts:
+            if not isinstance(inner, str) and left[0] > 0:
+                yield from visit(inner)
+
+    return visit({"type": "struct", "fields": list(fields)})
+
+
+def _sorted(metadata: TableMetadata) -> set[int]:
+    """Columns of the table's sort order whose transform keeps the order."""
+    order = [o for o in metadata.sort_orders if o.order_id == metadata.default_sort_order_id]
+    found = set()
+    for field in order[0].fields if order else ():
+        try:
+            keeps = bool(parse_transform(field.transform).preserves_order)
+        except Exception:  # a transform that is not known
+            keeps = False
+        if keeps and field.source_ids:
+            found.add(field.source_ids[0])
+    return found
+
+
+def _parsed(text: str, otherwise: str) -> str:
+    """A mode as Iceberg reads it; what is none of them counts as not set."""
+    return text.lower() if _MODE.fullmatch(text) else otherwise
+
+
+class Told:
+    """How many live data files have statistics of each column, added up manifest by manifest."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self.columns: dict[str, Counter[int]] = {n: Counter() for n in ("value_counts", "lower_bounds", "upper_bounds")}
+
+    def add(self, entries: pa.Table) -> None:
+        """The files of one manifest's logical entries, with their metrics."""
+        files = live(entries)
+        self.files += files.num_rows
+        for name, counts in self.columns.items():
+            keys = [chunk.drop_null().keys.to_numpy(zero_copy_only=False) for chunk in files[name].chunks]
+            found, often = np.unique(np.concatenate([np.zeros(0, np.int32), *keys]), return_counts=True)
+            counts.update(dict(zip(found.tolist(), often.tolist(), strict=True)))
+
+    def of(self, mode: ColumnMode) -> ColumnMode:
+        """A mode with how many files have what it says."""
+        counts, lower, upper = (
+            self.columns[n][mode.field_id] for n in ("value_counts", "lower_bounds", "upper_bounds")
+        )
+        return replace(mode, files=self.files, counts=counts, lower=lower, upper=upper)

@@ -1,0 +1,143 @@
+"""A planned scan, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from explorer.core.batches import Batches
+from explorer.core.expressions import BoundTerm, Column, Expression, Predicate, predicates
+from explorer.core.scan import ManifestVerdict, Scan, SpecPlan
+from explorer.core.tasks import Packing, Split
+from explorer.model.metadata import Schema, Snapshot
+
+TASKS = 1000
+"""Tasks that a plan keeps; all are counted."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """What is left at a stage. `files`, `rows` and `bytes` are of data files; None where metadata does not tell: a
+    manifest list has no sizes of data files, and v1 may lack its counts."""
+
+    manifests: int
+    files: int | None
+    rows: int | None
+    bytes: int | None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of planning: what is left after it, and how many manifests or files it skipped."""
+
+    name: str
+    said: str
+    left: Amount
+    skipped: int = 0
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of a scan: what an engine reads at once."""
+
+    splits: tuple[Split, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of data files."""
+        return sum(s.length for s in self.splits)
+
+    @property
+    def weight(self) -> int:
+        """What it is packed by: bytes with deletes, or what opening its files weighs."""
+        return sum(s.weight for s in self.splits)
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """All tasks, counted; the first TASKS of them themselves."""
+
+    packing: Packing
+    count: int
+    largest: int
+    first: tuple[Task, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A scan of one snapshot with a filter. Files' verdicts are read again when they are asked for."""
+
+    where: str
+    snapshot: Snapshot | None
+    schema: Schema
+    scan: Scan = field(repr=False)
+    specs: tuple[SpecPlan, ...]
+    """The filter projected onto each spec that data manifests have."""
+    manifests: tuple[ManifestVerdict, ...]
+    stages: tuple[Stage, ...]
+    wholly: int
+    """Data files that are read and all of whose rows match."""
+    delete_files: int
+    """Delete files that come along, each counted once."""
+    residuals: Mapping[str, int]
+    """What must still be asked of rows, with the number of files it is asked of."""
+    files: Batches = field(repr=False)
+    make_tasks: Callable[[], Tasks] = field(repr=False)
+
+    @cached_property
+    def tasks(self) -> Tasks:
+        """What is read, split and packed; made when first asked for."""
+        return self.make_tasks()
+
+    @property
+    def bound(self) -> Expression:
+        """The filter, bound to columns, without NOT."""
+        return self.scan.bound
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that the filter asks of, each once."""
+        terms = (p.term for p in predicates(self.bound))
+        return list(dict.fromkeys(t.column.name for t in terms if isinstance(t, BoundTerm)))
+
+    @property
+    def left(self) -> Amount:
+        """What is read in the end."""
+        return self.stages[-1].left
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The bounds of one column in one data file, as values that order (see core.ranges.comparable) and as a person
+    reads them; None where they are not known. `outcome` is one of core.scan.OUTCOMES by place."""
+
+    path: str
+    low: Any
+    high: Any
+    said: str
+    outcome: int
+    wholly: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The data files of the manifests that a plan reads, by the bounds of one column, lowest first; `asked` are the
+    comparisons of the filter with it. Of more than can be drawn, the rest is only counted."""
+
+    column: Column
+    asked: tuple[Predicate, ...]
+    items: tuple[Interval, ...]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What another planner says of a scan. `paths` is None where there are too many, `tasks` where it makes none."""
+
+    planner: str
+    files: int
+    tasks: int | None
+    paths: frozenset[str] | None

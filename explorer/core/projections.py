@@ -1,0 +1,186 @@
+"""A filter on rows, projected onto the fields of a partition spec (spec: "Scan Planning", "Partition Transforms").
+
+The inclusive projection holds for the partition of every row that matches; the strict one only for partitions all of
+whose rows match. The rules are Iceberg's: org.apache.iceberg.expressions.Projections and .transforms.ProjectionUtil."""
+
+from __future__ import annotations
+
+import decimal
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from pyiceberg.transforms import parse_transform
+
+from explorer.core.expressions import (
+    FALSE,
+    TRUE,
+    BoundTerm,
+    Column,
+    Expression,
+    Operation,
+    Predicate,
+    both,
+    either,
+    rebuilt,
+)
+from explorer.core.values import primitive_type, result_type, source_type
+from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
+
+Apply = Callable[[Any], Any]
+_KNOWN = re.compile(r"identity|void|year|month|day|hour|(bucket|truncate)\[[1-9]\d{0,9}\]", re.ASCII)
+_EXACT = decimal.Context(prec=80)
+
+
+def takes(transform: str, kind: Any) -> bool:
+    """Whether a transform is one of the spec's, and takes a type. Readers ignore others (spec: "Partitioning")."""
+    primitive = primitive_type(kind)
+    if primitive is None or not _KNOWN.fullmatch(transform):
+        return False
+    return bool(parse_transform(transform).can_transform(primitive))
+
+
+def partition_columns(spec: PartitionSpec, metadata: TableMetadata) -> dict[int, Column]:
+    """A spec's fields as columns, by partition field id; their type is None where the transform is not known."""
+    columns = {}
+    for field in spec.fields:
+        source = source_type(metadata, field.source_ids)
+        kind = result_type(field.transform, source) if takes(field.transform, source) else None
+        columns[field.field_id] = Column(field.field_id, field.name, kind, False, field.transform, source)
+    return columns
+
+
+class Projection:
+    """How filters project onto one spec."""
+
+    def __init__(self, spec: PartitionSpec, metadata: TableMetadata) -> None:
+        self.spec, self.columns = spec, partition_columns(spec, metadata)
+
+    def inclusive(self, bound: Expression) -> Expression:
+        """What holds for the partition of every row that matches a bound filter without NOT."""
+        return rebuilt(bound, lambda leaf: _joined(both, TRUE, self.each(leaf, strict=False)))
+
+    def strict(self, bound: Expression) -> Expression:
+        """What holds for partitions of which every row matches."""
+        return rebuilt(bound, lambda leaf: _joined(either, FALSE, self.each(leaf, strict=True)))
+
+    def each(self, leaf: Predicate, strict: bool) -> list[Predicate | None]:
+        """A bound predicate projected onto each field of its column; None for a field that says nothing."""
+        term = leaf.term
+        assert isinstance(term, BoundTerm)
+        fields = [f for f in self.spec.fields if f.source_ids == (term.column.field_id,)]
+        return [self._onto(field, leaf, term, strict) for field in fields]
+
+    def _onto(self, field: PartitionField, leaf: Predicate, term: BoundTerm, strict: bool) -> Predicate | None:
+        column = self.columns[field.field_id]
+        if column.kind is None or field.transform == "void":
+            return None
+        onto = BoundTerm(column, "identity", column.kind)
+        if field.transform == "identity":
+            same = term.transform == "identity"
+            return Predicate(leaf.op, onto, leaf.literals) if same else None
+        if term.transform != "identity":
+            return Predicate(leaf.op, onto, leaf.literals) if term.transform == field.transform else None
+        primitive = primitive_type(term.column.kind)
+        if primitive is None:
+            return None
+        if leaf.op in ("is-null", "not-null"):
+            return Predicate(leaf.op, onto)
+        apply: Apply = parse_transform(field.transform).transform(primitive)
+        kind = field.transform.partition("[")[0]
+        rule = {"bucket": _bucket, "truncate": _truncate}.get(kind, _time)
+        found = rule(leaf, apply, strict, field.transform)
+        if found is None:
+            return None
+        op, values = found[0], tuple(dict.fromkeys(found[1]))
+        if op in ("in", "not-in") and len(values) == 1:
+            op = "eq" if op == "in" else "not-eq"
+        return Predicate(op, onto, values)
+
+
+def _joined(
+    join: Callable[[Expression, Expression], Expression], nothing: Expression, found: Sequence[Predicate | None]
+) -> Expression:
+    return reduce(join, (p for p in found if p is not None), nothing)
+
+
+Projected = tuple[Operation, Sequence[Any]] | None
+
+
+def _bucket(leaf: Predicate, apply: Apply, strict: bool, _: str) -> Projected:
+    """Equal values fall into one bucket; nothing else is known of a hash."""
+    wanted: tuple[Operation, ...] = ("not-eq", "not-in") if strict else ("eq", "in")
+    return (leaf.op, [apply(v) for v in leaf.literals]) if leaf.op in wanted else None
+
+
+def _ordered(leaf: Predicate, apply: Apply, strict: bool, one: Callable[[Any, int], Any]) -> Projected:
+    """Of a transform that keeps the order; `one(value, n)` is the value n steps further where there are steps."""
+    op, values = leaf.op, leaf.literals
+    if op in ("in", "not-in"):
+        return (op, [apply(v) for v in values]) if op == ("not-in" if strict else "in") else None
+    value = values[0] if values else None
+    if strict:
+        strictly: dict[Operation, tuple[Operation, int]] = {
+            "lt": ("lt", 0), "lt-eq": ("lt", 1), "gt": ("gt", 0), "gt-eq": ("gt", -1), "not-eq": ("not-eq", 0),
+        }  # fmt: skip
+        found = strictly.get(op)
+    else:
+        loosely: dict[Operation, tuple[Operation, int]] = {
+            "lt": ("lt-eq", -1), "lt-eq": ("lt-eq", 0), "gt": ("gt-eq", 1), "gt-eq": ("gt-eq", 0), "eq": ("eq", 0),
+        }  # fmt: skip
+        found = loosely.get(op)
+    return (found[0], [apply(one(value, found[1]))]) if found else None
+
+
+def _time(leaf: Predicate, apply: Apply, strict: bool, transform: str) -> Projected:
+    found = _ordered(leaf, apply, strict, lambda value, n: value + n)
+    if found is None:
+        return None
+    source = leaf.term.column.kind if isinstance(leaf.term, BoundTerm) else None
+    if source == "date" and transform == "day":
+        return found
+    return _once_wrong(found[0], list(found[1]), strict)
+
+
+def _once_wrong(op: Operation, values: list[Any], strict: bool) -> Projected:
+    """Iceberg up to 0.10 wrote times before 1970 one too large; its planner still reads such tables
+    (ProjectionUtil.fixInclusiveTimeProjection, fixStrictTimeProjection)."""
+    below = [v + 1 for v in values if v < 0]
+    if strict:
+        if op in ("gt", "gt-eq"):
+            return op, [v + 1 if v <= 0 else v for v in values]
+        if op in ("not-eq", "not-in") and below:
+            return "not-in", values + below
+        return op, values
+    if op in ("lt", "lt-eq"):
+        return op, [v + 1 if v < 0 else v for v in values]
+    if op in ("eq", "in") and below:
+        return "in", values + below
+    return op, values
+
+
+def _truncate(leaf: Predicate, apply: Apply, strict: bool, transform: str) -> Projected:
+    value = leaf.literals[0] if leaf.literals else None
+    if leaf.op in ("starts-with", "not-starts-with"):
+        return _prefix(leaf.op, str(value), int(transform[9:-1]), apply, strict)
+    if isinstance(value, (str, bytes)):
+        return _ordered(leaf, apply, strict, lambda v, _: v)  # between two texts there is always another
+    if isinstance(value, Decimal):
+        kind = leaf.term.column.kind if isinstance(leaf.term, BoundTerm) else ""
+        scale = int(kind.rstrip(")").split(",")[1])
+        if any(v.as_tuple().exponent != -scale for v in leaf.literals):
+            return None  # more digits than the column has
+        return _ordered(leaf, apply, strict, lambda v, n: _EXACT.add(v, Decimal(n).scaleb(-scale)))
+    return _ordered(leaf, apply, strict, lambda v, n: v + n)
+
+
+def _prefix(op: Operation, prefix: str, width: int, apply: Apply, strict: bool) -> Projected:
+    if len(prefix) < width:
+        return op, [prefix]
+    if len(prefix) == width:
+        return ("eq" if op == "starts-with" else "not-eq"), [prefix]
+    if op == "starts-with":
+        return None if strict else (op, [apply(prefix)])
+    return (op, [apply(prefix)]) if strict else None

@@ -1,0 +1,116 @@
+"""All deletes of a snapshot: which pairs there are, which deletes apply to nothing, what a reader opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from explorer.core.delete_pairs import SUMS, Counted
+from explorer.core.deletes import Applicability, Verdict, named_file
+from explorer.core.live_files import LiveFile, Made
+from explorer.progress import steps
+
+T = TypeVar("T")
+TOGETHER = 500
+"""Data files whose verdicts are made together."""
+
+
+@dataclass(frozen=True)
+class ReadCost:
+    """What a reader opens for one data file: how many delete files and vectors, their rows and bytes."""
+
+    data: LiveFile
+    position: int
+    equality: int
+    vectors: int
+    delete_rows: int
+    delete_bytes: int
+
+    @property
+    def deletes(self) -> int:
+        """All of them."""
+        return self.position + self.equality + self.vectors
+
+
+class Deletes:
+    """Every pair of data and delete file of a snapshot that could matter, counted; verdicts and costs are made as they
+    are asked for. `files` are the snapshot's, `counted` what was counted of each data manifest, in order."""
+
+    def __init__(self, files: Applicability, counted: Sequence[Counted]) -> None:
+        self.files = files
+        self._sums = {n: np.concatenate([c.sums[n] for c in counted] or [np.zeros(0, np.int64)]) for n in SUMS}
+        self.applying = sum(c.applying for c in counted)
+        """Pairs of which the delete applies."""
+        used = {files.deletes[at].key for c in counted for at in c.used.tolist()}
+        self._applying = self._sums["position"] + self._sums["equality"] + self._sums["vectors"]
+        self.dangling = tuple(delete for delete in files.deletes if delete.key not in used)
+        """Delete files that apply to no data file of the snapshot: rewriting or expiring them loses nothing."""
+
+    @property
+    def verdicts(self) -> Sequence[Verdict]:
+        """A verdict for each pair, in the order of the data files."""
+        return _Verdicts(self.files, self._sums["pairs"])
+
+    def why_dangling(self, delete: LiveFile) -> str:
+        """Why a dangling delete applies to no data file, as far as manifests tell."""
+        if (named := named_file(delete)) in self._strays:
+            return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
+        return "it applies to no data file of this snapshot"
+
+    @cached_property
+    def _strays(self) -> frozenset[str]:
+        """What dangling deletes name that is no data file of the snapshot."""
+        named = {name for delete in self.dangling if (name := named_file(delete))}
+        return frozenset(named - named.intersection(self.files.data.paths()))
+
+    @property
+    def hit(self) -> list[LiveFile]:
+        """The data files that some delete applies to."""
+        return self.files.data.take(np.flatnonzero(self._applying).tolist())
+
+    @cached_property
+    def costs(self) -> Sequence[ReadCost]:
+        """What a reader opens for each data file, the dearest first: most deletes, then most of their bytes."""
+        order = np.lexsort((-self._sums["bytes"], -self._applying))
+
+        def made(some: Sequence[int]) -> list[ReadCost]:
+            places = [int(order[i]) for i in some]
+            numbers = zip(*(self._sums[n][places].tolist() for n in SUMS if n != "pairs"), strict=True)
+            return [ReadCost(data, *row) for data, row in zip(self.files.data.take(places), numbers, strict=True)]
+
+        return _Made(len(order), made)
+
+
+class _Made(Made[T]):
+    def __init__(self, length: int, make: Callable[[Sequence[int]], list[T]]) -> None:
+        self._length, self._make = length, make
+
+    def __len__(self) -> int:
+        return self._length
+
+    def take(self, indices: Sequence[int]) -> list[T]:
+        return self._make(indices)
+
+    def __iter__(self) -> Iterator[T]:
+        for start in range(0, self._length, TOGETHER):
+            yield from self._make(range(start, min(start + TOGETHER, self._length)))
+
+
+class _Verdicts(_Made[Verdict]):
+    def __init__(self, files: Applicability, pairs: np.typing.NDArray[np.int64]) -> None:
+        self._files, self._pairs, self._ends = files, pairs, np.cumsum(pairs)
+        super().__init__(int(pairs.sum()), lambda some: [self._verdict(index) for index in some])
+
+    def _verdict(self, index: int) -> Verdict:
+        at = int(np.searchsorted(self._ends, index, side="right"))
+        return self._files.of(self._files.data[at])[index - int(self._ends[at] - self._pairs[at])]
+
+    def __iter__(self) -> Iterator[Verdict]:
+        wanted = np.flatnonzero(self._pairs).tolist()
+        for start in steps(range(0, len(wanted), TOGETHER), f"times {TOGETHER} data files"):
+            for data in self._files.data.take(wanted[start : start + TOGETHER]):
+                yield from self._files.of(data)

@@ -1,0 +1,56 @@
+"""Who decodes the manifests: this process, or Spark's workers, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.core.batches import Parts
+from explorer.core.units import human_bytes
+from explorer.engines.master import is_local
+from explorer.errors import NotFoundInTable
+from explorer.io import budget
+from explorer.model.manifest import ManifestFile
+
+Engine = Literal["auto", "local", "spark"]
+"""Where what grows with the table is made."""
+ENTRY, METRICS = 256, 1280
+"""Bytes of a decoded entry, and of the counts and bounds of ten columns, about."""
+PACKED = 24
+"""Bytes of an entry in a manifest, at least: of a manifest that does not say how many it has."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Who makes an answer, and why, as a sentence. `large`: decoded, the entries are beyond the memory limit."""
+
+    engine: Literal["local", "spark"]
+    why: str
+    large: bool = False
+
+
+def chosen(asked: Engine, parts: Parts, spark: Callable[[], str]) -> Choice:
+    """What was asked for; "auto" is this process while the entries fit in the memory limit once they are decoded, and
+    beyond that Spark, if its workers are elsewhere: on this machine they take longer than we do. `spark` gives its
+    master, and is asked only where that matters. Raises NotFoundInTable."""
+    if asked not in ("auto", "local", "spark"):
+        raise NotFoundInTable(f"no engine {asked!r}: there are auto, local and spark")
+    entries = sum(map(_entries, parts.manifests))
+    size, limit = entries * (ENTRY + METRICS * parts.metrics), budget.limit()
+    if asked != "auto":
+        by = "made here" if asked == "local" else f"made by Spark ({spark()})"
+        return Choice(asked, f"{by}: asked for", size > limit)
+    told = f"{entries:,} entries, about {human_bytes(size)} once decoded"
+    if size <= limit:
+        return Choice("local", f"made here: {told}, fit in the memory limit of {human_bytes(limit)}")
+    beyond = f"{told}, are beyond the memory limit of {human_bytes(limit)}"
+    if is_local(master := spark()):
+        return Choice("local", f"made here, a part at a time: {beyond}, and Spark's workers would be here too", True)
+    return Choice("spark", f"made by Spark ({master}): {beyond}", True)
+
+
+def _entries(manifest: ManifestFile) -> int:
+    counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else (manifest.manifest_length or 0) // PACKED

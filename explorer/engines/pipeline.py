@@ -1,0 +1,138 @@
+"""Tables that are made of manifests, made by Spark: the workers decode manifests as this process does, by the same
+code, and make the same parts."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from explorer.core.batches import Batches, Parts, left_out
+from explorer.engines import workers
+from explorer.io.manifest_reader import ManifestReader
+from explorer.io.storage import Storage
+from explorer.model.manifest import ManifestFile
+from explorer.model.problem import Problem
+from explorer.progress import steps
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
+    from pyspark.sql import DataFrame, SparkSession
+
+A_TASK, A_JOB = 8 << 20, 64 << 20
+"""Bytes of manifests that one task decodes, about, and one job whose answer comes here."""
+UNKNOWN = 1 << 20
+"""Bytes of a manifest whose length is not known."""
+
+
+def frame(
+    spark: SparkSession, storage: Storage, parts: Parts, note: Accumulator[list[Problem]] | None = None
+) -> DataFrame:
+    """The table as a DataFrame, not yet made; what cannot be read is left out, and added to `note`. Raises
+    NotSupported for a session of Spark Connect."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    context = workers.equip(spark)
+    plain = _plain(parts.schema)
+    size = sum(m.manifest_length or UNKNOWN for m in parts.manifests)
+    tasks = max(1, min(len(parts.manifests), max(size // A_TASK, context.defaultParallelism)))
+    places = spark.range(0, len(parts.manifests), 1, tasks)
+    return places.mapInArrow(_decoder(storage, parts, plain, note), from_arrow_schema(plain))
+
+
+def batches(
+    spark: SparkSession, storage: Storage, parts: Parts, noted: Callable[[list[Problem]], None], name: str
+) -> Batches:
+    """The table, made by Spark and read here a part at a time. `name` is what the job is called in Spark's pages.
+    Reading raises EngineError and StatementFailed, which name the worker that failed."""
+    plain = _plain(parts.schema)
+    context = workers.equip(spark)
+
+    def read() -> Iterator[pa.Table]:
+        for group in steps(_groups(parts.manifests), "jobs"):
+            note: Accumulator[list[Problem]] = context.accumulator([], _Noted())
+            context.setJobGroup(f"iceberg-explorer: {name}", name)
+            try:
+                table = frame(spark, storage, replace(parts, manifests=group), note).toArrow()
+            except Exception as error:  # Spark, py4j and the network raise many kinds
+                raise workers.failure(error, name) from error
+            finally:
+                for key in ("spark.jobGroup.id", "spark.job.description"):
+                    context.setLocalProperty(key, None)
+            noted(note.value)
+            yield from (pa.Table.from_batches([batch]).cast(plain) for batch in table.to_batches())
+
+    return Batches(plain, read)
+
+
+def _groups(manifests: Sequence[ManifestFile]) -> list[list[ManifestFile]]:
+    """As many as one job reads: what it gives back is held here."""
+    groups: list[list[ManifestFile]] = [[]]
+    size = 0
+    for manifest in manifests:
+        if size > A_JOB:
+            groups.append([])
+            size = 0
+        groups[-1].append(manifest)
+        size += manifest.manifest_length or UNKNOWN
+    return groups if manifests else []
+
+
+def without_dictionaries(table: pa.Table) -> pa.Table:
+    """A table as Spark takes it."""
+    return table.cast(_plain(table.schema))
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    """A schema as Spark has it: words that are written once are written each time."""
+    return pa.schema([pa.field(field.name, _plain_type(field.type)) for field in schema])
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(field.name, _plain_type(field.type)) for field in kind])
+    return kind
+
+
+def _decoder(
+    storage: Storage, parts: Parts, plain: pa.Schema, note: Accumulator[list[Problem]] | None
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    known = [pickle.dumps(replace(m, raw={})) for m in parts.manifests]
+    stored, part, metrics, wire = pickle.dumps(storage), parts.part, parts.metrics, plain.serialize().to_pybytes()
+
+    def decode(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        target = pa.ipc.read_schema(pa.py_buffer(wire))
+        reader = _reader(stored)
+        places = (place for batch in given for place in batch.column(0).to_pylist())
+        for manifest, read in reader.many_entries([pickle.loads(known[place]) for place in places], metrics):
+            problems = list(read.problems)
+            if read.value is not None:
+                made = part(manifest, read.value)
+                problems += left_out(manifest, read.value.schema, made.schema)
+                yield from made.cast(target).to_batches()
+            if problems and note is not None:
+                note.add(problems)
+
+    return decode
+
+
+@lru_cache(maxsize=4)
+def _reader(storage: bytes) -> ManifestReader:
+    """One a worker process and storage."""
+    return ManifestReader(pickle.loads(storage))
+
+
+class _Noted:
+    """Adds lists up, as pyspark's AccumulatorParam says."""
+
+    def zero(self, value: list[Problem]) -> list[Problem]:
+        return []
+
+    def addInPlace(self, value1: list[Problem], value2: list[Problem]) -> list[Problem]:
+        return [*value1, *value2]

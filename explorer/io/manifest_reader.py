@@ -1,0 +1,223 @@
+"""Manifests of one storage, decoded: what a driver's and an executor's process have in common. Safe to use from
+several threads."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import pyarrow as pa
+from cachetools import LRUCache
+
+from explorer.errors import NotNow, UnreadableFile
+from explorer.io import avro, budget, cache, manifests
+from explorer.io.paths import local_path
+from explorer.io.storage import Storage
+from explorer.model.manifest import METRIC_FIELDS, ManifestFile, ManifestHeader
+from explorer.model.problem import Problem
+from explorer.progress import Cancelled, Watch, listener, steps
+
+METRIC_NAMES = [f.name for f in METRIC_FIELDS]
+BATCH_BYTES = 3 << 20
+"""Manifests of together this size are decoded in one call."""
+UNPACKING = 8
+"""How many times its bytes a manifest takes while it is decoded, about."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Read(Generic[T]):
+    """Something read, and what of it could not be. What is not `lasting` may be read when it is asked for again."""
+
+    value: T
+    problems: tuple[Problem, ...]
+    lasting: bool = True
+
+
+Entries = Read["pa.Table | None"]
+
+
+def _bytes(read: Entries) -> int:
+    return 1000 if read.value is None else int(read.value.nbytes) + 1000
+
+
+def _unreadable(error: UnreadableFile) -> Entries:
+    problem = Problem(error.path, error.cause, unaffected="other manifests are not affected")
+    return Read(None, (problem,), not isinstance(error, NotNow))
+
+
+class ManifestReader:
+    """Reads manifests of one storage, and keeps what was decoded: in memory up to a share of the limit, large ones on
+    disk."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self._lock = threading.Lock()
+        self._entries: LRUCache[tuple[str, bool], Entries] = LRUCache(budget.share(5), getsizeof=_bytes)
+        self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
+
+    def _container(self, path: str) -> avro.Container:
+        with self._lock:
+            if path in self._bytes:
+                return self._bytes[path]
+        container = avro.open_container(self.storage.kept(path, limit=budget.MANIFEST), path)
+        if sum(len(block.data) for block in container.blocks) < 4 << 20:
+            with self._lock:
+                self._bytes[path] = container
+        return container
+
+    def header(self, manifest_path: str) -> ManifestHeader:
+        """A manifest's Avro header. Raises UnreadableFile."""
+        return manifests.header(self._container(manifest_path))
+
+    def entries(self, manifest: ManifestFile, metrics: bool = False) -> Entries:
+        """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric
+        columns unless asked. Never raises for a bad file: an unreadable manifest is None with its Problem."""
+        return self._entries_of([manifest], metrics)[0]
+
+    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool, watch: Watch | None = None) -> list[Entries]:
+        """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
+        manifests costs hardly more than one for one."""
+        reads: dict[str, Entries] = {}
+        keys: dict[str, str | None] = {}
+        packed: dict[str, bytes] = {}
+        for manifest in wanted:
+            if watch is not None and watch.cancelled:
+                raise Cancelled("cancelled")
+            path = manifest.manifest_path
+            try:
+                self.storage.check(path)
+                keys[path] = self._key(path, manifest.manifest_length)
+                if (known := self._remembered(path, keys[path], metrics)) is not None:
+                    reads[path] = known
+                else:
+                    packed[path] = self.storage.kept(path, manifest.manifest_length, budget.MANIFEST)
+            except UnreadableFile as error:
+                reads[path] = _unreadable(error)
+        try:
+            with budget.reading(sum(map(len, packed.values())) * UNPACKING, ", ".join(packed)[:1000]):
+                reads |= self._decoded(packed, metrics)
+        except UnreadableFile as error:  # no room for them
+            reads |= {path: _unreadable(type(error)(path, error.cause)) for path in packed}
+        for path in packed:
+            key = keys[path]
+            if key is not None and not reads[path].problems and key == self._key(path, len(packed[path])):
+                self._keep(key, metrics, reads[path].value)
+                reads[path] = self._mapped(key, metrics) or reads[path]  # which takes no memory of ours
+        with self._lock:
+            for path, result in reads.items():
+                if not result.lasting:
+                    continue
+                with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
+                    self._entries[(path, metrics)] = result
+        return [reads[m.manifest_path] for m in wanted]
+
+    def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
+        reads: dict[str, Entries] = {}
+        opened: list[avro.Container] = []
+        for path, data in packed.items():
+            try:
+                container = avro.open_container(data, path)
+                budget.within(container.count, budget.ENTRIES, path, "entries")
+                opened.append(container)
+            except UnreadableFile as error:
+                reads[path] = _unreadable(error)
+        if opened:
+            budget.require_memory(sum(len(b.data) for c in opened for b in c.blocks), opened[0].path)
+        for container, table in zip(opened, manifests.entries_of_many(opened, metrics), strict=True):
+            bad = isinstance(table, UnreadableFile)
+            reads[container.path] = _unreadable(table) if bad else Read(table, container.problems)
+        return reads
+
+    def _remembered(self, path: str, key: str | None, metrics: bool) -> Entries | None:
+        """From memory or the disk cache."""
+        with self._lock:
+            if (path, metrics) in self._entries:
+                return self._entries[(path, metrics)]
+        return None if key is None else self._mapped(key, metrics)
+
+    def _mapped(self, key: str, metrics: bool) -> Entries | None:
+        """From the disk cache."""
+        narrow = cache.get(key, "narrow")
+        if narrow is None or not metrics:
+            return None if narrow is None else Read(narrow, ())
+        wide = cache.get(key, "metrics")
+        if wide is None or wide.num_rows != narrow.num_rows:
+            return None
+        for at, name in enumerate(METRIC_NAMES, narrow.num_columns - 1):  # before `partition`, as decoded
+            narrow = narrow.add_column(at, wide.schema.field(name), wide.column(name))
+        return Read(narrow, ())
+
+    def _keep(self, key: str, metrics: bool, table: pa.Table) -> None:
+        """Into the disk cache."""
+        if metrics:
+            cache.put(key, "metrics", table.select(METRIC_NAMES))
+        cache.put(key, "narrow", table.drop_columns(METRIC_NAMES) if metrics else table)
+
+    def _key(self, path: str, length: int | None) -> str | None:
+        """What identifies a manifest's bytes in the disk cache; None where caching does not pay. A local file is known
+        by inode, time and size; a remote one never changes, and is known by its store, account, path and length."""
+        resolved = self.storage.resolve(path)
+        if local_path(resolved) is None:
+            identity = ["remote", self.storage.identity, resolved, length]
+        else:
+            real = self.storage.canonical(resolved)
+            try:
+                state = os.stat(real)
+            except OSError:
+                return None
+            length = state.st_size
+            identity = ["local", real, state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns, length]
+        return json.dumps(identity) if length is not None and length >= cache.SMALLEST else None
+
+    def fetch(self, manifests: Iterable[ManifestFile]) -> None:
+        """These manifests will be asked for soon: what is in a store is fetched meanwhile. Returns at once."""
+        with self._lock:
+            files = [m for m in manifests if (m.manifest_path, False) not in self._entries]
+        self.storage.ahead([(m.manifest_path, m.manifest_length) for m in files])
+
+    def many_entries(
+        self, wanted: Iterable[ManifestFile], metrics: bool = False
+    ) -> Iterator[tuple[ManifestFile, Entries]]:
+        """`entries` of several manifests, decoded a few at a time on threads, in the order given."""
+        wanted = list(wanted)
+        self.fetch(wanted)
+        return steps(self._many_entries(wanted, metrics), "manifests", len(wanted))
+
+    def _many_entries(self, wanted: Sequence[ManifestFile], metrics: bool) -> Iterator[tuple[ManifestFile, Entries]]:
+        if len(wanted) < 2:
+            yield from ((m, self.entries(m, metrics)) for m in wanted)
+            return
+        workers = max(2, os.cpu_count() or 2)
+        batches: list[list[ManifestFile]] = [[]]
+        size = 0
+        for manifest in wanted:
+            size += manifest.manifest_length or BATCH_BYTES
+            batches[-1].append(manifest)
+            if size >= BATCH_BYTES:
+                batches.append([])
+                size = 0
+        pool, watch = ThreadPoolExecutor(workers), listener()
+        try:
+            waiting: deque[tuple[list[ManifestFile], Future[list[Entries]]]] = deque()
+            for batch in filter(None, batches):
+                waiting.append((batch, pool.submit(self._entries_of, batch, metrics, watch)))
+                if len(waiting) > workers * 2:  # bounded, so that a stream of any length fits in memory
+                    done, future = waiting.popleft()
+                    yield from zip(done, future.result(), strict=True)
+            for done, future in waiting:
+                yield from zip(done, future.result(), strict=True)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # who forgets the rest does not wait for it
+
+    def stored_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
+        """Raw Avro records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""
+        return list(avro.records(self._container(manifest_path), start, limit))

@@ -1,0 +1,258 @@
+"""What a query would read, and why: the filter put to manifests, partitions and metrics, as pictures and tables."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+
+from explorer.core.clustering import Clustering
+from explorer.core.metrics_modes import PREFIX, ColumnMode
+from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.core.plan import Intervals, Plan
+from explorer.core.pushdown import Pushed
+from explorer.core.units import count, human_bytes
+from explorer.table import Table
+from explorer.ui.background import Job, answered
+from explorer.ui.widgets import SMALL, WRAP, column_names, grid, heading, lazy_tabs, note, picture, version_input
+from explorer.views.plan_pictures import funnel_svg, intervals_svg
+from explorer.views.plans import (
+    answer_rows,
+    because,
+    clustering_rows,
+    group_rows,
+    manifest_rows,
+    mode_rows,
+    pushed_lines,
+    spec_lines,
+    summary_lines,
+    task_rows,
+)
+from explorer.views.rows import json_rows
+
+LISTED = 2000
+"""Files, manifests and tasks that are listed; all are counted."""
+SIDE = 780
+"""Pixels of each of two plans: below each other where they have no room beside each other."""
+WIDE: dict[str, Any] = {"margin": (6, 10), "sizing_mode": "stretch_width"}
+Planned = list[tuple[str, Plan, Pushed | None]]
+
+
+def plan_view(table: Table, snapshot_id: int | None) -> Any:
+    """A filter and one or two versions; the stages of planning, and what each skips."""
+    if snapshot_id is None:
+        return heading("The table has no snapshot.")
+    ordinals = snapshot_ordinals(table.metadata)
+    where = pmui.TextInput(label="a query for rows where", placeholder="name = 'jack' AND id > 3", width=330, **SMALL)
+    version = version_input(table, "as of", snapshot_name(snapshot_id, ordinals), 180)
+    other = version_input(table, "beside (or none)", "", 170)
+    sql = pmui.Switch(label="in Spark SQL", value=False, margin=(20, 6))
+    run = pmui.Button(label="Plan", variant="contained", width=90, margin=(14, 6))
+    box = pn.Column(sizing_mode="stretch_both", scroll=True)
+    job = Job("From metadata alone. Every manifest and file that is skipped says why.", [run], box)
+
+    def start(*_: Any) -> None:
+        asked = where.value.strip()
+        names = [v for v in (version.value.strip(), other.value.strip()) if v]
+
+        def plan() -> Planned:
+            in_sql = sql.value and asked
+            plans: Planned = []
+            for name in names or [str(snapshot_id)]:
+                plans.append((name, *(table.plan_sql(asked, name) if in_sql else (table.plan(asked, name), None))))
+                _ = plans[-1][1].tasks  # made here, off the page's thread
+            return plans
+
+        job.start(plan, show, "Planning…")
+
+    def show(plans: Planned) -> None:
+        box[:] = _beside(plans) if len(plans) > 1 else _alone(table, *plans[0][1:])
+
+    run.on_click(start)
+    where.param.watch(start, "value")
+    start()
+    return pn.Column(pn.Row(where, version, other, sql, run), job.view, box, sizing_mode="stretch_both")
+
+
+def _beside(plans: Planned) -> list[Any]:
+    sides = [
+        pn.Column(
+            heading(f"{name}: {plan.bound}"),
+            picture(funnel_svg(plan), **WIDE),
+            *map(note, (*pushed_lines(plan, found), *summary_lines(plan))),
+            width=SIDE,
+        )
+        for name, plan, found in plans
+    ]
+    return [pn.Row(*sides, styles=WRAP)]
+
+
+def _alone(table: Table, plan: Plan, found: Pushed | None) -> list[Any]:
+    tabs = lazy_tabs(
+        {
+            "Files": lambda: answered(partial(_files, plan), _files_grid, "Telling why…"),
+            "By a column's bounds": lambda: _intervals_view(table, plan),
+            "Manifests": lambda: _manifests(plan),
+            "Row groups": lambda: answered(partial(_row_groups, table, plan), _groups_grid, "Reading footers…"),
+            f"Tasks ({plan.tasks.count:,})": lambda: _tasks(plan),
+            "Other planners": lambda: answered(
+                lambda: answer_rows(plan, table.ask_planners(plan)), _answers_grid, "Asking Iceberg and pyiceberg…"
+            ),
+            "Statistics of columns": lambda: answered(
+                lambda: (table.metrics(_version(plan)), table.clustering((), _version(plan))),
+                partial(_statistics, plan),
+                "Counting…",
+            ),
+        }
+    )
+    told = (*filter(None, pushed_lines(plan, found)), *spec_lines(plan), *summary_lines(plan))
+    return [picture(funnel_svg(plan), **WIDE), *(note(line, margin=(1, 10)) for line in told), tabs]
+
+
+def _version(plan: Plan) -> int | None:
+    return plan.snapshot.snapshot_id if plan.snapshot else None
+
+
+def _files(plan: Plan) -> pd.DataFrame:
+    """Those that are read first; as many of the others."""
+    listed: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for part in plan.files.read():
+        for row in json_rows(part):
+            some = listed[row["verdict"] == "read"]
+            if len(some) < LISTED:
+                some.append(row)
+    return pd.DataFrame(
+        [
+            {
+                "file": base_name(r["file_path"]), "verdict": r["verdict"],
+                "because": because(r), "partition": r["partition"],
+                "still asked of its rows": _residual(r), "rows": r["record_count"],
+            }
+            for r in (*listed[True], *listed[False])
+        ]
+    )  # fmt: skip
+
+
+def _residual(row: dict[str, Any]) -> str:
+    if row["verdict"] != "read":
+        return ""
+    return "nothing" if row["residual"] == "true" else str(row["residual"])
+
+
+def _files_grid(files: pd.DataFrame) -> list[Any]:
+    if files.empty:
+        return [note("No manifest is read, so no file is looked at: the tab Manifests says why.")]
+    filters = {name: {"type": "input", "func": "like", "placeholder": "filter"} for name in files.columns[:-1]}
+    widths = {"file": 200, "verdict": 110, "because": 310, "partition": 120, "still asked of its rows": 170, "rows": 70}
+    cut = f"At most {LISTED:,} that are read and {LISTED:,} that are skipped are listed; plan --stage files tells all."
+    more = [note(cut)] if len(files) >= LISTED else []
+    wrapped = list(widths)[:-1]
+    return [*more, grid(files, widths, min_height=260, wrapped=wrapped, header_filters=filters)]
+
+
+def _intervals_view(table: Table, plan: Plan) -> Any:
+    names = list(dict.fromkeys([*plan.columns, *column_names(table)]))
+    column = pmui.Select(label="column", options=names, value=names[0], width=220, **SMALL)
+    box = pn.Column(sizing_mode="stretch_width")
+    job = Job("", [column], box)
+
+    def show(found: Intervals) -> None:
+        box[:] = (
+            [picture(intervals_svg(found), margin=(0, 10), sizing_mode="stretch_width")]
+            if found.items
+            else [note("No file is looked at.")]
+        )
+
+    def start(*_: Any) -> None:
+        job.start(partial(table.intervals, plan, column.value), show, "Reading bounds…")
+
+    column.param.watch(start, "value")
+    start()
+    return pn.Column(pn.Row(column, job.view), box, sizing_mode="stretch_width")
+
+
+def _manifests(plan: Plan) -> Any:
+    rows = [
+        {
+            "manifest": base_name(r["manifest_path"]), "spec": r["spec_id"], "verdict": r["verdict"],
+            "because": because(r), "data files": r["data_files"],
+        }
+        for r in manifest_rows(plan)[:LISTED]
+    ]  # fmt: skip
+    if not rows:
+        return note("The snapshot has no data manifest.")
+    widths = {"manifest": 300, "spec": 60, "verdict": 110, "because": 420, "data files": 90}
+    return grid(pd.DataFrame(rows), widths, min_height=260, wrapped=("verdict", "because"))
+
+
+def _row_groups(table: Table, plan: Plan) -> list[dict[str, Any]]:
+    rows = []
+    for r in islice(group_rows(table.row_groups(plan)), LISTED):
+        because = f"{r['term']}: {r['reason']}" if r["term"] else r["reason"]
+        file, size = base_name(r["file_path"]), human_bytes(r["total_byte_size"])
+        rows.append(
+            {
+                "file": file,
+                "group": r["row_group"],
+                "verdict": r["verdict"],
+                "because": because,
+                "rows": r["rows"],
+                "size": size,
+            }
+        )
+    return rows
+
+
+def _groups_grid(rows: list[dict[str, Any]]) -> list[Any]:
+    if not rows:
+        return [note("No Parquet file is read.")]
+    kept = sum(r["verdict"] == "read" for r in rows)
+    widths = {"file": 300, "verdict": 190, "because": 560}
+    return [note(f"{kept:,} of {count(len(rows), 'row group')} read"), grid(pd.DataFrame(rows), widths, min_height=260)]
+
+
+def _answers_grid(rows: list[dict[str, Any]]) -> list[Any]:
+    shown = [{**r, "data_files": str(r["data_files"] or 0), "tasks": str(r["tasks"] or "")} for r in rows]
+    return [grid(pd.DataFrame(shown), {"planner": 160, "difference": 620}, min_height=160, wrapped=("difference",))]
+
+
+def _tasks(plan: Plan) -> Any:
+    rows = [
+        {
+            "task": r["task"], "bytes": r["bytes"], "weight": r["weight"],
+            "reads": ", ".join(f"{base_name(s['file_path'])} from {s['start']:,}" for s in r["splits"][:20]),
+        }
+        for r in task_rows(plan.tasks.first[:LISTED])
+    ]  # fmt: skip
+    return (
+        grid(pd.DataFrame(rows), {"reads": 720}, min_height=260, wrapped=("reads",))
+        if rows
+        else note("Nothing is read.")
+    )
+
+
+def _statistics(plan: Plan, answer: tuple[list[ColumnMode], list[Clustering]]) -> list[Any]:
+    """The columns that are asked first."""
+    modes, clusters = answer
+    opened = {r["column"]: r for r in clustering_rows(clusters)}
+    rows = [
+        {
+            "column": r["column"], "mode": r["mode"], "because": r["rule"], "a filter on it can skip by": r["skips"],
+            "one value opens": _opens(opened.get(r["column"])), "files": r["agreement"],
+        }
+        for r in mode_rows(sorted(modes, key=lambda mode: mode.name not in plan.columns))
+    ]  # fmt: skip
+    widths = {"column": 120, "mode": 100, "because": 270, "a filter on it can skip by": 190, "one value opens": 130,
+              "files": 180}  # fmt: skip
+    sets = f"A column's mode is set by the property {PREFIX}NAME. 'One value': a query for one, by bounds, on average."
+    return [note(sets), grid(pd.DataFrame(rows), widths, min_height=260, wrapped=list(widths))]
+
+
+def _opens(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    return f"{row['opened']:,} of {row['data_files']:,} files" + ("" if row["with_bounds"] else " (no bounds)")

@@ -1,0 +1,184 @@
+"""Pictures of planned scans, as SVG: the funnel, and files as intervals of a column against what is asked of it.
+
+Text has the colour of the page around it; kinds are told apart by fill, outline and a mark as well as by colour."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+from explorer.core.expressions import Predicate
+from explorer.core.names import base_name, shorten
+from explorer.core.ordering import comparable, plain
+from explorer.core.plan import Interval, Intervals, Plan
+from explorer.core.scan import BY_PARTITION, READ
+from explorer.core.units import count
+from explorer.views.plans import STAGE_WORDS, amount
+from explorer.views.text import clean
+
+WIDTH, LEFT, RIGHT = 900, 190, 20
+NAMED = 24
+"""Files that are named beside their intervals; more are drawn thinner, and told when they are pointed at."""
+HEIGHT = 480
+"""Of more files together; lines may lie closer than a pixel, those that are read above the others."""
+ASKED = 4
+"""Comparisons that stand in words above the files."""
+LOOKS = {"wholly": ("#2e7d32", ""), "read": ("#1565c0", ""), "metrics": ("none", "4 2"), "partition": ("none", "1 3")}
+LEGEND = {
+    "read": "read", "wholly": "read, all rows match", "metrics": "skipped by its bounds",
+    "partition": "skipped by its partition",
+}  # fmt: skip
+
+
+def _opened(height: float, what: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="100%" '
+        f'style="max-width:{WIDTH}px" font-family="system-ui, sans-serif" font-size="13" '
+        'fill="currentColor" role="img">'
+        f"<title>{escape(clean(what))}</title>"
+    )
+
+
+def _text(x: float, y: float, text: str, more: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(clean(text))}</text>'
+
+
+def funnel_svg(plan: Plan) -> str:
+    """What is left after each stage: a bar for the data files, and the numbers."""
+    most = max((s.left.files or 0 for s in plan.stages), default=0) or 1
+    room = WIDTH - LEFT - 430
+    out = [_opened(34 * len(plan.stages) + 8, f"the scan's funnel for {plan.bound}")]
+    for at, stage in enumerate(plan.stages):
+        y, files = 34 * at + 6, stage.left.files
+        wide = max(3.0, room * files / most) if files else 0.0
+        out.append(_text(0, y + 17, STAGE_WORDS[stage.name]))
+        out.append(f'<rect x="{LEFT}" y="{y}" width="{room}" height="24" rx="3" fill="currentColor" opacity="0.08"/>')
+        colour = "#1565c0" if stage is plan.stages[-1] else "#5c8fc7"
+        out.append(f'<rect x="{LEFT}" y="{y}" width="{wide:.1f}" height="24" rx="3" fill="{colour}"/>')
+        skipped = ""
+        if stage.skipped:
+            skipped = f"−{count(stage.skipped, 'manifest' if stage.name == 'manifests' else 'file')}"
+        out.append(_text(LEFT + room + 10, y + 17, shorten(f"{amount(stage.left)} {skipped}".strip(), 60)))
+    return "\n".join([*out, "</svg>"])
+
+
+def intervals_svg(found: Intervals) -> str:
+    """A line for each data file from its lower to its upper bound, and what the filter asks as a band behind them."""
+    kind = found.column.kind
+    points = sorted({v for i in found.items for v in (i.low, i.high) if v is not None} | set(_asked(found, kind)))
+    place = _scale(points)
+    named = len(found.items) <= NAMED
+    step = 20 if named else min(8.0, HEIGHT / len(found.items))
+    asked = [p for p in found.asked if p.term.transform == "identity" and p.literals]
+    top = 44 + 14 * len(asked[:ASKED])
+    bottom = top + step * len(found.items)
+    out = [_opened(bottom + 34, f"data files by the bounds of {found.column.name}"), *_legend()]
+    out += [_band(p, kind, place, top - 6, bottom + 4) for p in asked]
+    out += [_asks(p, kind, place, 44 + 14 * at) for at, p in enumerate(asked[:ASKED])]
+    lines = sorted(enumerate(found.items), key=lambda line: line[1].outcome == READ)
+    out += [_line(item, place, top + step * at, step, named) for at, item in lines]
+    if points:
+        out += _axis(found, points, place, bottom)
+    if found.left_out:
+        out.append(_text(LEFT, bottom + 30, f"… {count(found.left_out, 'more file')} not drawn"))
+    return "\n".join([*out, "</svg>"])
+
+
+def _asked(found: Intervals, kind: Any) -> list[Any]:
+    return [comparable(v, kind) for p in found.asked if p.term.transform == "identity" for v in p.literals]
+
+
+def _asks(predicate: Predicate, kind: Any, place: Place, y: float) -> str:
+    """What is asked, in words above its band."""
+    x = min(place(comparable(v, kind)) for v in predicate.literals)
+    anchor = "start" if x < (LEFT + WIDTH) / 2 else "end"
+    return _text(x, y, shorten(str(predicate), 60), f'text-anchor="{anchor}" font-size="12"')
+
+
+Place = Callable[[Any], float]
+
+
+def _scale(points: Sequence[Any]) -> Place:
+    """Where a value lies: in proportion for numbers, by rank for all else."""
+    room = WIDTH - LEFT - RIGHT
+    if not points:
+        return lambda _: float(LEFT)
+    low, high = points[0], points[-1]
+    if low == high:
+        return lambda value: LEFT + room / 2 + (0 if value == low else -room if value < low else room)
+    if all(isinstance(p, int) or hasattr(p, "dtype") for p in points):  # exact, also where floats would be the same
+        return lambda value: LEFT + room * ((int(value) - int(low)) / (int(high) - int(low)))
+    return lambda value: LEFT + room * bisect.bisect_left(points, value) / (len(points) - 1)
+
+
+def _look(item: Interval) -> str:
+    if item.outcome == READ:
+        return "wholly" if item.wholly else "read"
+    return "partition" if item.outcome == BY_PARTITION else "metrics"
+
+
+def _legend() -> list[str]:
+    out, x = [], float(LEFT)
+    for name, words in LEGEND.items():
+        out.append(_bar(x, 12, 22, 10, name))
+        out.append(_text(x + 28, 21, words, 'font-size="12"'))
+        x += 52 + 6 * len(words)
+    return out
+
+
+def _bar(x: float, y: float, wide: float, high: float, look: str) -> str:
+    fill, dashes = LOOKS[look]
+    line = f'stroke="currentColor" stroke-width="1" stroke-dasharray="{dashes}" opacity="0.7"' if dashes else ""
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" rx="2" fill="{fill}" {line}/>'
+
+
+def _thin(x: float, y: float, wide: float, high: float, look: str) -> str:
+    """A bar too thin for dashes: what is skipped is thinner and paler."""
+    fill = LOOKS[look][0]
+    told = f'fill="{fill}"' if fill != "none" else f'opacity="{0.4 if look == "metrics" else 0.2}"'
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" {told}/>'
+
+
+def _line(item: Interval, place: Place, y: float, step: float, named: bool) -> str:
+    start = place(item.low) if item.low is not None else float(LEFT)
+    end = place(item.high) if item.high is not None else float(WIDTH - RIGHT)
+    high = 12.0 if named else max(4.0 if item.outcome == READ else 1.0, step - 0.5)
+    parts = [f"<g><title>{escape(clean(f'{base_name(item.path)}: {item.said}; {item.reason}'))}</title>"]
+    if named:
+        parts.append(_text(0, y + 11, shorten(base_name(item.path), 26), 'font-size="12"'))
+    wide = max(5.0 if named or item.outcome == READ else 2.0, end - start)
+    bar = _bar if step > 3 else _thin
+    parts.append(bar(start, y, wide, high, _look(item)))
+    if named and (item.low is None or item.high is None):
+        parts.append(_text(start + 6, y + 10, "no bounds", 'font-size="10" opacity="0.8"'))
+    return "".join([*parts, "</g>"])
+
+
+def _band(predicate: Predicate, kind: Any, place: Place, top: float, bottom: float) -> str:
+    """What one comparison asks for, as a band from top to bottom."""
+    values = sorted(comparable(v, kind) for v in predicate.literals)
+    left, right = float(LEFT), float(WIDTH - RIGHT)
+    if predicate.op in ("eq", "in", "starts-with"):
+        spans = [(place(v) - 2, place(v) + 2) for v in values]
+    elif predicate.op in ("lt", "lt-eq"):
+        spans = [(left, place(values[0]))]
+    elif predicate.op in ("gt", "gt-eq"):
+        spans = [(place(values[0]), right)]
+    else:
+        return ""
+    words = f"<title>{escape(clean(f'asked: {predicate}'))}</title>"
+    look = f'y="{top}" height="{bottom - top:.1f}" fill="#f9a825" opacity="0.35"'
+    return "".join(f'<rect x="{a:.1f}" width="{max(4.0, b - a):.1f}" {look}>{words}</rect>' for a, b in spans)
+
+
+def _axis(found: Intervals, points: Sequence[Any], place: Place, bottom: float) -> list[str]:
+    back, y = plain(found.column.kind), bottom + 6
+    ends = ((points[0], "start"), (points[-1], "end")) if len(points) > 1 else ((points[0], "middle"),)
+    line = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" opacity="0.5"/>'
+    out = [line, _text(0, bottom + 20, shorten(found.column.name, 26), 'font-size="12" font-weight="600"')]
+    for value, anchor in ends:
+        said = shorten(found.column.said(back(value)), 40)
+        out.append(_text(place(value), bottom + 20, said, f'text-anchor="{anchor}" font-size="12"'))
+    return out

@@ -1,0 +1,266 @@
+"""Planned scans, metrics modes and clustering as JSON and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.core.clustering import QUANTILES, Clustering
+from explorer.core.expressions import TRUE
+from explorer.core.metrics_modes import ColumnMode
+from explorer.core.names import base_name
+from explorer.core.plan import Amount, Answer, Plan, Task
+from explorer.core.pushdown import Pushed, advice
+from explorer.core.row_groups import GroupVerdict
+from explorer.core.units import count, human_bytes
+from explorer.views.text import clean, render_table
+
+BAR = 30
+STAGE_WORDS = {
+    "snapshot": "the snapshot", "manifests": "after the manifest list", "partitions": "after partition values",
+    "metrics": "after column metrics",
+}  # fmt: skip
+
+
+def plan_object(plan: Plan) -> dict[str, Any]:
+    """A plan without its files: filter, projections, manifests, stages, residuals and tasks."""
+    return {
+        "where": plan.where,
+        "filter": str(plan.bound),
+        "snapshot-id": plan.snapshot.snapshot_id if plan.snapshot else None,
+        "schema-id": plan.schema.schema_id,
+        "specs": spec_rows(plan),
+        "stages": stage_rows(plan),
+        "manifests": manifest_rows(plan),
+        "wholly-matched-files": plan.wholly,
+        "delete-files": plan.delete_files,
+        "residuals": dict(plan.residuals),
+        "tasks": {
+            "count": plan.tasks.count, "largest-weight": plan.tasks.largest,
+            "split-target-size": plan.tasks.packing.target, "split-planning-lookback": plan.tasks.packing.lookback,
+            "split-open-file-cost": plan.tasks.packing.open_cost, "first": task_rows(plan.tasks.first),
+        },
+    }  # fmt: skip
+
+
+def spec_rows(plan: Plan) -> list[dict[str, Any]]:
+    """The filter projected onto each spec that data manifests have: spec_id, fields, inclusive, strict."""
+    return [
+        {
+            "spec_id": s.spec.spec_id,
+            "fields": ", ".join(f"{f.name} ({f.transform})" for f in s.spec.fields) or "unpartitioned",
+            "inclusive": str(s.inclusive), "strict": str(s.strict),
+        }
+        for s in plan.specs
+    ]  # fmt: skip
+
+
+def spec_lines(plan: Plan) -> Iterator[str]:
+    """The projections in sentences, a spec at a time."""
+    for spec in spec_rows(plan):
+        if spec["fields"] != "unpartitioned":
+            sure = f"; all rows match where {spec['strict']}" if spec["strict"] != "false" else ""
+            may = (
+                "any of its partitions may match"
+                if spec["inclusive"] == "true"
+                else f"may match where {spec['inclusive']}"
+            )
+            yield clean(f"spec {spec['spec_id']}, {spec['fields']}: {may}{sure}")
+
+
+def stage_rows(plan: Plan) -> list[dict[str, Any]]:
+    """What is left after each stage."""
+    return [
+        {
+            "stage": s.name, "said": s.said, "manifests": s.left.manifests, "data_files": s.left.files,
+            "rows": s.left.rows, "bytes": s.left.bytes, "skipped": s.skipped,
+        }
+        for s in plan.stages
+    ]  # fmt: skip
+
+
+def manifest_rows(plan: Plan) -> list[dict[str, Any]]:
+    """A verdict for each data manifest."""
+    return [
+        {
+            "manifest_path": v.manifest.manifest_path, "spec_id": v.manifest.partition_spec_id,
+            "verdict": "read" if v.keeps else f"skipped by its {v.by}",
+            "term": v.reason.term, "reason": v.reason.said,
+            "data_files": _files(v.manifest.added_files_count, v.manifest.existing_files_count),
+        }
+        for v in plan.manifests
+    ]  # fmt: skip
+
+
+def _files(added: int | None, existing: int | None) -> int | None:
+    return None if added is None or existing is None else added + existing
+
+
+def task_rows(tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """Tasks with the parts of files that each reads."""
+    return [
+        {
+            "task": at, "bytes": task.bytes, "weight": task.weight,
+            "splits": [
+                {"file_path": s.file.path, "start": s.start, "length": s.length, "delete_files": s.file.deletes}
+                for s in task.splits
+            ],
+        }
+        for at, task in enumerate(tasks, 1)
+    ]  # fmt: skip
+
+
+def plan_lines(plan: Plan) -> Iterator[str]:
+    """A plan as text: the filter, its projections, the funnel, manifests, residuals, tasks."""
+    yield clean(f"filter: {plan.bound}")
+    yield from spec_lines(plan)
+    yield ""
+    yield from funnel_lines(plan)
+    yield ""
+    shown = [_short(row) for row in manifest_rows(plan)]
+    yield from render_table(shown[:20], 200).splitlines()
+    if len(shown) > 20:
+        yield f"… {len(shown) - 20:,} more manifests (--stage manifests)"
+    yield ""
+    yield from summary_lines(plan)
+
+
+def summary_lines(plan: Plan) -> Iterator[str]:
+    """What comes along, what must still be asked of rows, and the tasks."""
+    left = plan.left
+    if plan.wholly:
+        yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}, by its partition or its bounds"
+    if plan.delete_files:
+        yield f"{count(plan.delete_files, 'delete file')} come along"
+    for text, files in list(plan.residuals.items())[:5]:
+        what = "nothing more" if text == "true" else text
+        yield clean(f"the engine still asks {what} of the rows of {count(files, 'file')}")
+    tasks = plan.tasks
+    yield (
+        f"{count(tasks.count, 'task')} of at most {human_bytes(tasks.packing.target)}, the largest "
+        f"{human_bytes(tasks.largest)} (opening a file weighs {human_bytes(tasks.packing.open_cost)})"
+    )
+
+
+def _short(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "manifest": base_name(row["manifest_path"]), "spec": row["spec_id"], "verdict": row["verdict"],
+        "why": because(row), "files": row["data_files"],
+    }  # fmt: skip
+
+
+def because(row: Mapping[str, Any]) -> str:
+    """The deciding term of a manifest's or a file's verdict, and what it met."""
+    return f"{row['term']}: {row['reason']}" if row["term"] else row["reason"]
+
+
+def funnel_lines(plan: Plan) -> Iterator[str]:
+    """The funnel: files left at each stage, as bars."""
+    most = max((s.left.files or 0 for s in plan.stages), default=0)
+    for stage in plan.stages:
+        bar = "█" * max(1 if stage.left.files else 0, round(BAR * (stage.left.files or 0) / most)) if most else ""
+        yield f"{STAGE_WORDS[stage.name]:<24} {bar:<{BAR}} {amount(stage.left)}"
+
+
+def amount(left: Amount) -> str:
+    """What is left at a stage, in words."""
+    files = "data files not told" if left.files is None else count(left.files, "data file")
+    size = "" if left.bytes is None else f", {human_bytes(left.bytes)}"
+    rows = "" if left.rows is None else f", {count(left.rows, 'row')}"
+    return f"{count(left.manifests, 'manifest')}, {files}{rows}{size}"
+
+
+def mode_rows(modes: Sequence[ColumnMode]) -> list[dict[str, Any]]:
+    """A column each: its metrics mode, the rule, what it can skip, what files have, the property that sets it."""
+    return [
+        {
+            "column": m.name, "type": m.kind, "mode": m.mode, "rule": m.rule, "skips": m.skips, "files": m.files,
+            "with_counts": m.counts, "with_bounds": m.lower, "agreement": m.agreement, "property": m.setting,
+        }
+        for m in modes
+    ]  # fmt: skip
+
+
+def clustering_rows(found: Sequence[Clustering]) -> list[dict[str, Any]]:
+    """A column each: files a query for one value opens, on average and by quantile."""
+    names = {0.5: "median", 0.9: "p90", 1.0: "most"}
+    return [
+        {
+            "column": c.name, "data_files": c.files, "with_bounds": c.bounded, "opened": round(c.average, 1),
+            "share": None if c.share is None else f"{c.share:.0%}",
+            **{names[q]: n for q, n in zip(QUANTILES, c.quantiles, strict=True)},
+        }
+        for c in found
+    ]  # fmt: skip
+
+
+def pushed_object(plan: Plan, found: Pushed | None) -> dict[str, Any]:
+    """What Spark handed to Iceberg of a condition in SQL, and what it kept, with advice; nothing without one."""
+    if found is None:
+        return {}
+    kept = [{"condition": k, "advice": advice(k)} for k in found.kept]
+    return {"pushed": str(plan.bound), "kept-by-spark": kept}
+
+
+def pushed_lines(plan: Plan, found: Pushed | None) -> Iterator[str]:
+    """The same in sentences."""
+    if found is None:
+        return
+    yield clean(f"Spark hands to Iceberg: {plan.bound if found.pushed != TRUE else 'nothing'}")
+    for kept in found.kept:
+        yield clean(f"Spark asks every row itself: {kept}" + (f" ({words})" if (words := advice(kept)) else ""))
+    yield ""
+
+
+def group_rows(groups: Iterable[GroupVerdict]) -> Iterator[dict[str, Any]]:
+    """A row group a row, with its verdict."""
+    for g in groups:
+        yield {
+            "file_path": g.path, "row_group": g.ordinal, "rows": g.rows, "total_byte_size": g.bytes,
+            "verdict": "read" if g.keeps else "skipped by its statistics", "term": g.reason.term,
+            "reason": g.reason.said,
+        }  # fmt: skip
+
+
+def answer_rows(plan: Plan, answers: Sequence[Answer | Exception]) -> list[dict[str, Any]]:
+    """What each planner says of the scan: planner, files, tasks, and how it differs from ours."""
+    ours = {"planner": "this plan", "data_files": plan.left.files, "tasks": plan.tasks.count, "difference": ""}
+    rows = [ours]
+    mine: set[str] | None = None
+    for answer in answers:
+        if isinstance(answer, Exception):
+            rows.append({"planner": "(failed)", "data_files": None, "tasks": None, "difference": str(answer)})
+            continue
+        said = "" if answer.files == plan.left.files else f"{answer.files - (plan.left.files or 0):+,} files"
+        if answer.paths is not None:
+            mine = mine if mine is not None else read_paths(plan)
+            said = _differs(mine, answer.paths)
+        rows.append(
+            {"planner": answer.planner, "data_files": answer.files, "tasks": answer.tasks, "difference": said or "none"}
+        )
+    return rows
+
+
+def read_paths(plan: Plan) -> set[str]:
+    """The paths of the data files that a plan reads."""
+    found: set[str] = set()
+    for part in plan.files.read():
+        read = part.filter(pc.equal(part["verdict"].cast(pa.string()), "read"))
+        found.update(read["file_path"].to_pylist())
+    return found
+
+
+def _differs(ours: Set[str], theirs: Set[str]) -> str:
+    more, less = sorted(theirs - ours), sorted(ours - theirs)
+    said = [f"{count(len(more), 'file')} more, such as {base_name(more[0])}"] if more else []
+    return "; ".join([*said, *([f"{count(len(less), 'file')} fewer, such as {base_name(less[0])}"] if less else [])])
+
+
+def answer_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The planners as a table; nothing without any."""
+    if rows:
+        yield ""
+        yield from render_table(rows, 200).splitlines()

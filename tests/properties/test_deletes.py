@@ -1,0 +1,101 @@
+"""Deletes counted in columns are what the clauses say of each pair, for any files."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from explorer.core import delete_pairs
+from explorer.core.deletes import PATH_ID
+from explorer.core.live_files import LiveFile
+from explorer.model.metadata import TableMetadata
+from tests.properties.laws import check_deletes
+from tests.unit.paper import applicability, deletes_of, on_paper
+
+
+def three_specs() -> TableMetadata:
+    def change(data: dict[str, Any]) -> None:
+        columns = (("id", "long"), ("name", "string"), ("x", "double"))
+        data["schemas"][0]["fields"] = [
+            {"id": i, "name": name, "type": kind, "required": False} for i, (name, kind) in enumerate(columns, 1)
+        ]
+        by = {"source-id": 2, "name": "p", "transform": "identity"}
+        data["partition-specs"] = [
+            {"spec-id": 0, "fields": []},
+            {"spec-id": 1, "fields": [{**by, "field-id": 1000}]},
+            {"spec-id": 2, "fields": [{**by, "field-id": 1000}, {**by, "field-id": 1001, "name": "q"}]},
+        ]
+
+    return on_paper([None], change=change)
+
+
+TABLE = three_specs()
+PATHS = ["a.parquet", "b.parquet", "b/c.parquet", "ż.parquet"]
+PARTITIONS = {
+    0: st.just({}),
+    1: st.fixed_dictionaries({"1000": st.sampled_from([None, "x", "y"])}),
+    2: st.fixed_dictionaries({"1000": st.sampled_from([None, "x"]), "1001": st.sampled_from([None, 1])}),
+}
+PATH_BOUNDS = st.sampled_from([None, b"", b"a.parquet", b"b", b"b/", b"b/c.parquet", "ż".encode(), b"\xff"])
+NUMBERS = st.sampled_from([-1.0, -0.0, 0.0, 1.0, float("nan")])
+BOUNDS = {
+    1: st.integers(-1, 2).map(lambda n: struct.pack("<q", n)),
+    2: st.sampled_from([b"", b"a", b"ab", "ż".encode()]),
+    3: NUMBERS.map(lambda x: struct.pack("<d", x)),
+}
+
+
+def metrics(draw: st.DrawFn) -> dict[str, Any]:
+    """Counts and bounds of some columns, damaged ones too."""
+    told: dict[str, Any] = {name: {} for name in ("lower", "upper", "nulls", "nans", "values")}
+    for field_id, bounds in BOUNDS.items():
+        for name, values in (("nulls", st.integers(0, 2)), ("nans", st.integers(0, 1)), ("values", st.just(2))):
+            if draw(st.booleans()):
+                told[name][field_id] = draw(values)
+        for name in ("lower", "upper"):
+            if draw(st.booleans()):
+                told[name][field_id] = draw(st.one_of(bounds, bounds, bounds, st.just(b"bad")))
+    return told
+
+
+@st.composite
+def live_files(draw: st.DrawFn) -> list[LiveFile]:
+    files = []
+    sequences = st.one_of(st.integers(0, 3), st.integers(0, 3), st.none())
+    for i in range(draw(st.integers(1, 6))):
+        spec = draw(st.integers(0, 2))
+        path = PATHS[i] if i < len(PATHS) else f"b/{i}.parquet"
+        known = metrics(draw)
+        place = draw(PARTITIONS[spec])
+        files.append(LiveFile(path, "data_file", spec, place, draw(sequences), 0, 10, 100, "m", **known))
+    for i in range(draw(st.integers(0, 6))):
+        spec = draw(st.integers(0, 2))
+        kind = draw(st.sampled_from(["position_deletes", "equality_deletes", "deletion_vector"]))
+        known = metrics(draw)
+        more: dict[str, Any] = {}
+        if draw(st.booleans()) or kind == "deletion_vector":
+            more["referenced_data_file"] = draw(st.sampled_from([f.path for f in files] + ["elsewhere", None]))
+        if kind == "deletion_vector":
+            more |= {"file_format": "PUFFIN", "content_offset": i, "content_size": 7}
+        if kind == "position_deletes":
+            for name in ("lower", "upper"):
+                if (bound := draw(PATH_BOUNDS)) is not None:
+                    known[name][PATH_ID] = bound
+        if kind == "equality_deletes":
+            more["equality_ids"] = tuple(draw(st.sets(st.sampled_from([1, 2, 3, 77]), max_size=2)))
+        place, sequence = draw(PARTITIONS[spec]), draw(sequences)
+        files.append(LiveFile(f"delete-{i}", kind, spec, place, sequence, 0, i + 1, 10 + i, "d", **more, **known))
+    return files
+
+
+@settings(max_examples=400, deadline=None)
+@given(live_files(), st.sampled_from([1, 3, delete_pairs.CELLS]))
+def test_pairs_counted_in_columns_are_what_the_clauses_say(files: list[LiveFile], cells: int) -> None:
+    kept, delete_pairs.CELLS = delete_pairs.CELLS, cells
+    try:
+        check_deletes(deletes_of(applicability(TABLE, files)))
+    finally:
+        delete_pairs.CELLS = kept

@@ -1,0 +1,161 @@
+"""Servers for tests that are programs of their own: Iceberg's REST catalog, Hive's metastore, versitygw. Each is a
+context that gives its address, or skips the test and says what is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from explorer.engines.java import PACKAGES, find_java, resolve_jars, spark_home
+from explorer.engines.tables import mounts
+from explorer.errors import EngineError
+
+JARS = "ICEBERG_EXPLORER_REST_JARS"
+"""Names a folder with the jars of rest/pom.xml; without it they are looked for in maven's local repository."""
+_REST = Path(__file__).parent / "rest"
+_QUICK = ("-XX:TieredStopAtLevel=1", "-Xmx384m")
+START_S = 60.0
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def running(
+    command: Sequence[str], log: Path, port: int, environment: Mapping[str, str] | None = None
+) -> Iterator[None]:
+    """A program that listens on `port`, or, where that is 0, tells its port in its first line."""
+    with log.open("wb") as out, log.with_suffix(".errors").open("wb") as errors:
+        process = subprocess.Popen(command, stdout=out, stderr=errors, env={**os.environ, **(environment or {})})
+    try:
+        until = time.monotonic() + START_S
+        while not (_listens(port) if port else log.read_text().endswith("\n")):
+            said = log.with_suffix(".errors").read_text()[-2000:]
+            assert process.poll() is None, f"{command[0]} ended: {said}"
+            assert time.monotonic() < until, f"{command[0]} does not answer: {said}"
+            time.sleep(0.1)
+        yield
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _rest_jars(folder: Path) -> str:
+    """The class path of Iceberg's REST server. Skips."""
+    if jars := os.environ.get(JARS):
+        return f"{jars}/*"
+    if not (maven := shutil.which("mvn")):
+        pytest.skip(f"Iceberg's REST server: no mvn on the PATH, and ${JARS} names no folder with its jars")
+    told = folder / "classpath"
+    command = [maven, "-B", "-q", "-o", "-f", str(_REST / "pom.xml"), "dependency:build-classpath"]
+    if subprocess.run([*command, f"-Dmdep.outputFile={told}"], capture_output=True).returncode:
+        pytest.skip("Iceberg's REST server: its jars are not in maven's local repository (make test-servers gets them)")
+    return told.read_text().strip()
+
+
+@contextmanager
+def rest_server(folder: Path, properties: Mapping[str, str]) -> Iterator[str]:
+    """Iceberg's own REST server over its JDBC catalog in SQLite: the address, below which are /plain, /vending and
+    /configured (see LoopbackServer.java)."""
+    if not (compiler := shutil.which("javac")):
+        pytest.skip("Iceberg's REST server: no javac on the PATH")
+    jars = _rest_jars(folder)
+    try:
+        java = find_java()
+        own = resolve_jars(java, PACKAGES[1:])
+    except EngineError as error:
+        pytest.skip(f"Iceberg's REST server: {error}")
+    path = ":".join([str(folder / "classes"), jars, *map(str, own)])
+    source = str(_REST / "LoopbackServer.java")
+    subprocess.run([compiler, "--release", "17", "-cp", path, "-d", str(folder / "classes"), source], check=True)
+    said = {
+        "catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
+        "uri": f"jdbc:sqlite:{folder}/rest.db",
+        "jdbc.schema-version": "V1",
+        "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        "client.region": "us-east-1",
+        "s3.path-style-access": "true",
+        **properties,
+    }
+    command = [java.command, *_QUICK, "-cp", path, "org.apache.iceberg.rest.LoopbackServer"]
+    log = folder / "rest.log"
+    with running([*command, *(f"{k}={v}" for k, v in said.items())], log, 0):
+        yield f"http://127.0.0.1:{log.read_text().strip()}"
+
+
+@contextmanager
+def metastore(folder: Path) -> Iterator[str]:
+    """Hive's metastore, of the jars that pyspark brings, over Derby in memory: its address. This version of Hive's
+    listens on all interfaces."""
+    pytest.importorskip("thrift", reason="the extra `hive` is not installed")
+    (folder / "bucket").mkdir()
+    port = free_port()
+    settings = {
+        "hive.async.log.enabled": "false",
+        "javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
+        "datanucleus.schema.autoCreateAll": "true",
+        "hive.metastore.schema.verification": "false",
+        "hive.metastore.warehouse.dir": str(folder / "warehouse"),
+        **mounts([("s3://warehouse", str(folder / "bucket"))], "me"),  # it makes tables' folders, wherever
+    }
+    command = [find_java().command, *_QUICK, f"-Dderby.stream.error.file={folder}/derby.log"]
+    command += ["-cp", f"{spark_home()}/jars/*", "org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(port)]
+    command += [word for k, v in settings.items() for word in ("-hiveconf", f"{k}={v}")]
+    with running(command, folder / "metastore.log", port):
+        yield f"thrift://127.0.0.1:{port}"
+
+
+@contextmanager
+def versitygw(folder: Path, keys: tuple[str, str]) -> Iterator[str]:
+    """A real S3 over a folder, with a bucket `warehouse`: its address. It knows these keys only."""
+    if not (command := shutil.which("versitygw")):
+        pytest.skip("versitygw is not on the PATH (go install github.com/versity/versitygw/cmd/versitygw)")
+    (folder / "buckets" / "warehouse").mkdir(parents=True)
+    port = free_port()
+    arguments = ["--quiet", "--port", f"127.0.0.1:{port}", "posix", str(folder / "buckets")]
+    account = {"ROOT_ACCESS_KEY": keys[0], "ROOT_SECRET_KEY": keys[1]}
+    with running([command, *arguments], folder / "versitygw.log", port, account):
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def spark_cluster(folder: Path) -> Iterator[str]:
+    """A standalone master of Spark with two workers of one core each, on loopback: its URL. They know nothing of this
+    package."""
+    java, port = find_java(), free_port()
+    opened = ("java.lang", "java.nio", "sun.nio.ch", "java.util", "java.net")
+    command = [java.command, *_QUICK, "-XX:+IgnoreUnrecognizedVMOptions"]
+    command += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opened]
+    command += ["-cp", f"{spark_home()}/jars/*"]
+    known = {
+        "SPARK_HOME": str(spark_home()), "SPARK_SCALA_VERSION": "2.13", "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": "",
+        "ICEBERG_EXPLORER_CACHE": str(folder / "cache"),
+    }  # fmt: skip
+    master = ["org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
+    with ExitStack() as processes:
+        processes.enter_context(running([*command, *master], folder / "master.log", port, known))
+        for name in ("one", "two"):
+            own = free_port()
+            worker = ["org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--port", str(own)]
+            worker += ["--webui-port", "0", "--cores", "1", "--memory", "1g", "--work-dir", str(folder / name)]
+            worker.append(f"spark://127.0.0.1:{port}")
+            processes.enter_context(running([*command, *worker], folder / f"{name}.log", own, known))
+        yield f"spark://127.0.0.1:{port}"

@@ -1,0 +1,81 @@
+"""Everything that a person, a saved notebook or a log gets to see of a table, as text: to look for secrets in."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import explorer
+from explorer.cli import main
+from explorer.engines.reads import ReadSession
+from explorer.engines.spark import gateway_pid
+from explorer.errors import ExplorerError
+from explorer.ui.export import export
+from explorer.ui.notebook import DeletesWidget, DiffWidget, TableWidget, mimebundle
+from tests.servers.page import on_the_page
+
+
+def on_screen(full: str) -> list[str]:
+    """A table's exports, its widgets' states with each node chosen once, and what a notebook stores of it."""
+    table = explorer.open_table(full)
+    widgets = [TableWidget(table), DiffWidget(table, "snapshot-1", "main"), DeletesWidget(table)]
+    shown = [json.dumps(dict(mimebundle(table)), default=str)]
+    for widget in widgets:
+        shown += [export(widget.graph, kind).decode() for kind in ("svg", "html", "dot", "json")]
+        for node in [node.id for node in widget.graph.nodes]:
+            widget.answer({"type": "select", "ids": [node]})
+            shown.append(json.dumps({k: v for k, v in widget.get_state().items() if k not in ("_esm", "_css")}))
+        widget.close()
+    assert full.rpartition(".")[2] in "".join(shown)
+    return shown
+
+
+def by_spark(reads: ReadSession) -> list[str]:
+    """What Spark's pages show, whether they are served or not (settings, statements, plans, jobs), and Java's log."""
+    spark: Any = reads.engine.session()
+    sessions: list[Any] = [spark, reads.session()]
+    shown = [repr(session.conf.getAll) for session in sessions] + [repr(spark.sparkContext.getConf().getAll())]
+    shown += [str(spark._jsc.hadoopConfiguration()), str(spark._jvm.java.lang.System.getProperties())]
+    entries = spark._jsc.hadoopConfiguration().iterator()
+    while entries.hasNext():
+        shown.append(str(entries.next()))
+    for session in sessions:
+        executions = session._jsparkSession.sharedState().statusStore().executionsList()
+        for i in range(executions.size()):
+            one = executions.apply(i)
+            shown += [str(one.description()), str(one.details()), str(one.physicalPlanDescription())]
+            shown.append(str(one.modifiedConfigs()))
+    status = spark._jsc.sc().statusStore()
+    shown.append(str(status.environmentInfo()))
+    jobs = status.jobsList(None)
+    shown += [f"{jobs.apply(i).name()} {jobs.apply(i).description()}" for i in range(jobs.size())]
+    log = Path(f"/proc/{gateway_pid()}/fd/1")
+    shown.append(log.read_bytes().decode(errors="replace") if log.exists() else "")
+    return shown
+
+
+def when_refused(full: str, reads: ReadSession, refuse: Callable[[], None], page: bool) -> list[str]:
+    """What is said where the store refuses everything, and says in its answer what it was asked with: once a table is
+    open `refuse` is called; `page` says whether the dashboard is looked at too."""
+    table = explorer.open_table(full)
+    shown = on_the_page(full, reads, refuse) if page else []
+    assert not page or "PermissionDenied" in "".join(shown)
+    refuse()
+    with pytest.raises(ExplorerError) as unread:
+        table.rows(session=reads)
+    shown += traceback.format_exception(unread.value)
+    table.files("snapshot-1")
+    shown += [str(problem) for problem in table.problems]
+    assert table.problems
+    for command in ("show", "entries"):
+        for output in ("text", "json"):
+            result = CliRunner().invoke(main, [command, full, "--output", output])
+            assert result.exit_code != 0
+            shown.append(result.output)
+    return shown

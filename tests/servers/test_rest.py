@@ -1,0 +1,66 @@
+"""Iceberg's own REST server, with the three ways in which a client comes by the keys of the store."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+
+import pytest
+from tornado.httputil import HTTPServerRequest
+
+import explorer
+from explorer.errors import TableNotFound
+from tests.servers.asking import Engineer, no_secret, register
+from tests.servers.conftest import EVERY, Store
+from tests.servers.running import rest_server
+
+CLIENT = {"credential": "me:hush-credential"}
+SERVER = {"s3.access-key-id": "servers", "s3.secret-access-key": "hush-vended", "s3.session-token": "hush-session"}
+OWN = {"s3.access-key-id": "clients", "s3.secret-access-key": "hush-own"}
+SECRETS = ("hush-credential", "hush-vended", "hush-session", "hush-own", "client-credentials-token")
+WAYS = {
+    "plain": ("clients", lambda store: {"s3.endpoint": store.proxy.url, "s3.region": "us-east-1", **OWN}),
+    "vending": ("servers", lambda store: {"s3.endpoint": store.proxy.url, "s3.region": "us-east-1"}),
+    "configured": ("servers", lambda store: {}),
+}
+"""Whose keys the store is to see, and what of it the client is configured with."""
+
+
+@pytest.fixture(scope="module")
+def served(bucket: Store, written: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    own = {**SERVER, "s3.endpoint": bucket.direct, "warehouse": "s3://warehouse/written"}
+    told = {"endpoint": bucket.proxy.url, "token": "client-credentials-token:sub=me"}
+    with rest_server(tmp_path_factory.mktemp("rest"), {**own, **told}) as address:
+        store = bucket.properties(endpoint=bucket.direct)
+        register("served", {"type": "rest", "uri": f"{address}/plain", **CLIENT, **store}, written)
+        yield address
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_rest(
+    way: str,
+    served: str,
+    store: Store,
+    engineer: Engineer,
+) -> None:
+    account, known = WAYS[way]
+    engineer.configures("served", {"type": "rest", "uri": f"{served}/{way}", **CLIENT, **known(store)})
+    accounts = set()
+
+    def noted(request: HTTPServerRequest) -> str:
+        signed = request.headers.get("Authorization", "").partition("Credential=")[2].partition("/")[0]
+        accounts.add(signed)
+        return "" if signed == account else "refuse"
+
+    store.proxy.fault = noted
+    engineer.page |= way == "vending"
+    engineer.asks("served", SECRETS)
+    engineer.page = EVERY
+    assert accounts == {account}
+    engineer.is_refused("served", SECRETS, store)
+    for wrong in ({"credential": "you:hush-credential"}, {"token": "hush-credential"}):
+        with pytest.raises(TableNotFound, match="not the token") as refused:  # the server says which it got
+            explorer.open_table(
+                "shop.marked", catalog="other", properties={"type": "rest", "uri": f"{served}/{way}", **wrong}
+            )
+        no_secret(SECRETS, traceback.format_exception(refused.value))

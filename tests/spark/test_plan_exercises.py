@@ -1,0 +1,71 @@
+"""Exercises about planning are judged by running them: a right answer passes, typical wrong ones fail and say why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.engines.spark import SparkEngine
+from explorer.lab.bench import Bench
+from explorer.lab.plan_exercises import PLAN_EXERCISES
+
+COLUMN = "write.metadata.metrics.column."
+WRONG: list[tuple[tuple[Any, str], ...]] = [
+    (
+        ("CAST(ts AS STRING) LIKE '2024-06-03%'", "write the value in the column's own type"),
+        ("day(ts) = 3", "5 of 5 files are opened"),
+        ("ts BETWEEN '2024-06-03' AND '2024-06-03 12:00:00'", "other rows: ids [3], and [3, 13] are meant"),
+        ("tss = 1", "cannot be run"),
+    ),
+    (
+        (("write.metadata.metrics.default", "full"), f"is counts, by {COLUMN}note = counts"),
+        ((f"{COLUMN}note", "none"), "skips by: nothing"),
+        (("write.parquet.compression-codec", "zstd"), "begin with write.metadata.metrics."),
+        (5, "cannot be run"),
+    ),
+    (
+        ((f"{COLUMN}place", "truncate(8)"), "3 of 3 files are opened"),
+        ((f"{COLUMN}note", "full"), "by the first 16 characters"),
+    ),
+    (
+        (("day", "city"), "open 10 files"),
+        (("id",), "What every query asks of comes first"),
+        (("town",), "of id, city, day"),
+        ("city", "give columns"),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def bench(sandbox: Path, engine: SparkEngine) -> Bench:
+    return Bench(engine)
+
+
+@pytest.mark.parametrize("number", range(len(PLAN_EXERCISES)))
+def test_a_right_answer_and_wrong_ones(number: int, bench: Bench) -> None:
+    exercise = PLAN_EXERCISES[number]
+    empty = exercise.check(bench)
+    assert empty.right is None
+    assert exercise.question in empty.words
+    right = exercise.check(bench, exercise.example)
+    assert right.right, right.words
+    assert "<svg" in right._repr_html_()
+    for answer, says in WRONG[number]:
+        marked = exercise.check(bench, answer)
+        assert marked.right is False, answer
+        assert says in marked.words, marked.words
+
+
+def test_more_than_one_way_is_right(bench: Bench) -> None:
+    rewrite, lost, cut, order = PLAN_EXERCISES
+    for exercise, answer in (
+        (rewrite, "CAST(ts AS DATE) = DATE '2024-06-03'"),
+        (rewrite, "ts BETWEEN '2024-06-03' AND '2024-06-03 23:59:59.999999'"),
+        (lost, (f"{COLUMN}note", "truncate(1)")),
+        (cut, ("write.metadata.metrics.default", "full")),
+        (order, ("city", "day", "id")),
+    ):
+        marked = exercise.check(bench, answer)
+        assert marked.right, (answer, marked.words)

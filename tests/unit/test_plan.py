@@ -1,0 +1,293 @@
+"""Plans of small tables: stages, reasons, tasks, metrics modes, clustering, and their pictures."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.expressions import EqualTo
+
+import explorer
+from explorer.cli import main
+from explorer.core.binding import bind
+from explorer.core.expressions import Column
+from explorer.core.filter_text import parse
+from explorer.core.plan import Plan
+from explorer.core.pushdown import advice
+from explorer.core.scan import READ, evaluated
+from explorer.core.tasks import Chosen, Packing, packed, splits
+from explorer.errors import NotFoundInTable
+from explorer.views.plan_pictures import funnel_svg, intervals_svg
+from explorer.views.plans import plan_lines, plan_object
+from tests.unit.small import edit_metadata, make_table
+
+
+@pytest.fixture(scope="module")
+def days(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three days of rows, a commit each, by day; the last day has a row without a name."""
+    folder = tmp_path_factory.mktemp("days")
+    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
+    catalog.create_namespace("db")
+    schema = pa.schema([("day", pa.date32()), ("ts", pa.timestamp("us")), ("name", pa.string()), ("n", pa.int64())])
+    table = catalog.create_table("db.t", schema)
+    with table.update_spec() as spec:
+        spec.add_identity("day")
+    for day in (1, 2, 3):
+        rows = {
+            "day": [datetime.date(2024, 3, day)] * 2,
+            "ts": [datetime.datetime(2024, 3, day, hour) for hour in (1, 23)],
+            "name": ["anna", "<b>zoe</b>" if day < 3 else None],
+            "n": [day, day * 10],
+        }
+        table.append(pa.table(rows, schema))
+    catalog.engine.dispose()
+    return folder / "warehouse" / "db" / "t"
+
+
+def planned(folder: Path, where: str, at: str | None = None) -> tuple[explorer.Table, Plan, list[dict[str, Any]]]:
+    table = explorer.open_table(str(folder))
+    plan = table.plan(where, at)
+    return table, plan, [row for part in plan.files.read() for row in part.to_pylist()]
+
+
+def left(plan: Plan) -> list[tuple[int, int | None]]:
+    return [(s.left.manifests, s.left.files) for s in plan.stages]
+
+
+def test_stages_and_reasons(days: Path) -> None:
+    _, plan, files = planned(days, "day > '2024-03-01' AND n < 25")
+    assert left(plan) == [(3, 3), (2, 2), (2, 2), (2, 2)]
+    assert [v.keeps for v in plan.manifests] == [True, True, False]
+    assert str(plan.manifests[2].reason) == "day > '2024-03-01': its values end at '2024-03-01'"
+    assert {f["verdict"] for f in files} == {"read"}
+    assert plan.residuals == {"n < 25": 2}
+    _, plan, files = planned(days, "n = 2")
+    assert left(plan) == [(3, 3), (3, 3), (3, 3), (3, 2)]
+    assert [f["reason"] for f in files] == [
+        "its values begin at 3", "its values lie between 2 and 20", "its values lie between 1 and 10",
+    ]  # fmt: skip
+    assert {f["term"] for f in files} == {"n = 2"}
+
+
+def test_what_matches_wholly(days: Path) -> None:
+    for where, wholly in (("day = '2024-03-02'", 1), ("n < 25", 2), ("name IS NOT NULL", 2), ("name LIKE 'z%'", 0)):
+        assert planned(days, where)[1].wholly == wholly, where
+
+
+def test_no_filter_reads_all(days: Path) -> None:
+    _, plan, files = planned(days, "")
+    assert left(plan) == [(3, 3)] * 4
+    assert {f["reason"] for f in files} == {"every row is asked for"}
+    assert plan.left.rows == 6
+    assert plan.left.bytes == sum(f["file_size_in_bytes"] for f in files)
+    assert plan.tasks.count == 1
+
+
+def test_an_older_snapshot_and_none(days: Path, tmp_path: Path) -> None:
+    assert left(planned(days, "n = 2", "snapshot-2")[1])[0] == (2, 2)
+    table, plan, files = planned(make_table(tmp_path, 0), "id = 1")
+    assert (left(plan)[-1], files) == ((0, 0), [])
+    assert table.metrics()[0].agreement == "there are no files"
+
+
+def test_a_filter_that_does_not_fit_is_said(days: Path) -> None:
+    for where, says in (
+        ("nam = 'a'", "is 'name' meant"),
+        ("n = 'a'", "is no long"),
+        ("jack", "a comparison is expected"),
+    ):
+        with pytest.raises(NotFoundInTable, match=says):
+            planned(days, where)
+
+
+def test_deleted_files_are_not_read(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+    catalog.load_table("db.t").delete(EqualTo("fruit", "fruit-1"))
+    catalog.engine.dispose()
+    _, plan, files = planned(folder, "id >= 0")
+    assert left(plan)[-1][1] == len(files) == 3
+    assert plan.left.rows == 5
+
+
+def test_a_bad_manifest_is_a_problem_and_the_rest_is_planned(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    broken = sorted((folder / "metadata").glob("*-m0.avro"))[0]
+    broken.write_bytes(b"no avro")
+    table, plan, _ = planned(folder, "id >= 0")
+    assert left(plan)[1] == (3, 2)
+    assert [p.file.rsplit("/", 1)[-1] for p in table.problems] == [broken.name]
+
+
+def test_metrics_modes(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+
+    def modes(**properties: str) -> dict[str, tuple[str, str]]:
+        edit_metadata(folder, lambda data: data.update({"properties": properties}))
+        return {m.name: (m.mode, m.rule) for m in explorer.open_table(str(folder)).metrics()}
+
+    assert modes()["id"][0] == "truncate(16)"
+    assert modes(**{"write.metadata.metrics.default": "none"})["id"] == (
+        "none",
+        "write.metadata.metrics.default = none",
+    )
+    own = modes(**{"write.metadata.metrics.default": "none", "write.metadata.metrics.column.fruit": "full"})
+    assert own["fruit"] == ("full", "write.metadata.metrics.column.fruit = full")
+    limited = modes(**{"write.metadata.metrics.max-inferred-column-defaults": "1"})
+    assert limited["id"] == ("truncate(16)", "among the first 1 columns")
+    assert limited["fruit"][0] == "none"
+    assert "only the first 1 get statistics" in limited["fruit"][1]
+    fruit = next(m for m in explorer.open_table(str(folder)).metrics() if m.name == "fruit")
+    assert (fruit.files, fruit.lower, fruit.skips) == (3, 3, "nothing")
+    assert "those with bounds are older" in fruit.agreement
+
+
+def test_clustering(days: Path) -> None:
+    table = explorer.open_table(str(days))
+    found = {c.name: c for c in table.clustering()}
+    assert found["ts"].average == 1.0  # no two files share a day
+    assert found["n"].quantiles[-1] == 3  # 1 to 10, 2 to 20, 3 to 30
+    assert [c.name for c in table.clustering(["n"])] == ["n"]
+    with pytest.raises(NotFoundInTable, match="no column 'm'"):
+        table.clustering(["m"])
+
+
+def test_splits_and_packing() -> None:
+    packing = Packing(100, 2, 10)
+    assert [(s.start, s.length) for s in splits(Chosen("a", 250, "PARQUET"), packing)] == [
+        (0, 100),
+        (100, 100),
+        (200, 50),
+    ]
+    assert [(s.start, s.length) for s in splits(Chosen("a", 250, "PARQUET", (4, 90)), packing)] == [(4, 86), (90, 160)]
+    assert [s.length for s in splits(Chosen("a", 250, "PARQUET", (90, 4)), packing)] == [100, 100, 50]
+    assert [s.length for s in splits(Chosen("a", 250, "PUFFIN"), packing)] == [250]
+    assert next(splits(Chosen("a", 5, "ORC", (), 2, 1), packing)).weight == 30  # three files to open
+    sizes = [60, 60, 60, 30, 30, 30]
+    tasks = [[s.length for s in t] for t in packed((Chosen(str(i), n, "ORC") for i, n in enumerate(sizes)), packing)]
+    assert tasks == [[60], [60, 30], [60, 30], [30]]
+    assert Packing.of({"read.split.target-size": "7", "read.split.open-file-cost": "x"}) == Packing(7)
+
+
+def test_sizes_and_properties_of_strangers() -> None:
+    huge = Packing.of({"read.split.target-size": "1", "read.split.planning-lookback": "9" * 5000})
+    assert huge == Packing(1)
+    assert [s.length for s in splits(Chosen("a", 2**62, "PARQUET"), huge)] == [2**62]
+    assert [s.length for s in splits(Chosen("a", 250, "PARQUET", (4, None)), Packing(100))] == [100, 100, 50]  # type: ignore[arg-type]
+    assert list(splits(Chosen("a", -5, "PARQUET"), Packing())) == []
+
+
+def test_partition_values_of_another_type_are_in_doubt() -> None:
+    columns = {"day": Column(1, "day", "date")}
+    for where in ("day = '2024-03-01'", "day < '2024-03-01'"):
+        leaf = bind(parse(where), columns)
+        for partition in ({1: "10183-09-21"}, {}):
+            assert evaluated(leaf, partition)
+            assert not evaluated(leaf, partition, sure=True)
+
+
+def test_pictures_are_xml_and_text_stays_text(days: Path) -> None:
+    table, plan, _ = planned(days, "name = '<b>zoe</b>' AND n > 5")
+    for picture in (
+        funnel_svg(plan),
+        intervals_svg(table.intervals(plan, "name")),
+        intervals_svg(table.intervals(plan, "n")),
+    ):
+        drawn = ElementTree.fromstring(picture)
+        assert not [e for e in drawn.iter() if e.tag.endswith("}b") or "script" in e.tag]
+    found = table.intervals(plan, "n")
+    assert [(i.low, i.high) for i in found.items] == [(1, 10), (2, 20), (3, 30)]
+    assert [str(p) for p in found.asked] == ["n > 5"]
+
+
+def test_thousands_of_files_fit_a_picture(days: Path) -> None:
+    """In a page's height, and those that are read lie above the others, thicker."""
+    table = explorer.open_table(str(days))
+    found = table.intervals(table.plan("n = 30"), "n")
+    read = [item for item in found.items if item.outcome == READ]
+    assert (len(read), len(found.items)) == (1, 3)
+    many = replace(found, items=(*read, *found.items[:2] * 1000))
+    picture = ElementTree.fromstring(intervals_svg(many))
+    assert float(picture.attrib["viewBox"].split()[3]) < 600
+    lines = [group[1] for group in picture.findall("{http://www.w3.org/2000/svg}g")]
+    assert len(lines) == 2001
+    assert all(float(lines[-1].attrib["height"]) > float(line.attrib["height"]) for line in lines[:-1])
+
+
+def test_a_plan_in_a_notebook(days: Path) -> None:
+    """HTML without scripts, in which text is text; the same in words."""
+    shown = explorer.show_plan(explorer.open_table(str(days)), "name = '<b>zoe</b>' and n < 20 and day > '2024-03-01'")
+    html = shown._repr_html_()
+    picture = ElementTree.fromstring(html)
+    assert len(picture.findall("{http://www.w3.org/2000/svg}svg")) == 2
+    reasons = [tuple(row.values()) for row in shown.reasons()]
+    assert [tuple("".join(cell.itertext()) for cell in row) for row in picture.findall("table/tr")][1:] == reasons
+    assert {r[1] for r in reasons} == {"read", "skipped by its summaries", "skipped by column metrics"}
+    assert "<b>zoe" not in html
+    assert "<script" not in html
+    assert all(verdict in repr(shown) for _, verdict, _ in reasons)
+    none = explorer.show_plan(explorer.open_table(str(days)), "")
+    assert none.intervals is None
+    assert ElementTree.fromstring(none._repr_html_()).findall("{http://www.w3.org/2000/svg}svg")
+
+
+def test_the_command_prints_what_the_plan_is(days: Path) -> None:
+    plan = planned(days, "n = 2")[1]
+    asked = ["plan", str(days), "n = 2"]
+    assert json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).output) == json.loads(
+        json.dumps(plan_object(plan))
+    )
+    text = CliRunner().invoke(main, asked)
+    assert (text.exit_code, text.output.rstrip()) == (0, "\n".join(plan_lines(plan)).rstrip())
+    for stage, rows in (("filter", 1), ("manifests", 3), ("files", 3), ("tasks", 1)):
+        told = json.loads(CliRunner().invoke(main, [*asked, "--stage", stage, "-o", "json"]).output)
+        assert len(told) == rows
+    for command in ("metrics", "clustering"):
+        told = json.loads(CliRunner().invoke(main, [command, str(days), "-o", "json"]).output)
+        assert {row["column"] for row in told} == {"day", "ts", "name", "n"}
+
+
+@pytest.mark.parametrize(
+    ("kept", "says"),
+    [
+        ("(year(CAST(ts AS DATE)) = 2024)", "a part of a date"), ("endswith(name, 'x')", "the beginning of a text"),
+        ("(lower(name) = 'x')", "the text is changed"), ("((id + 1) = 4)", "computed for each row"),
+        ("(CAST(id AS STRING) = '4')", "converted"), ("born < TIMESTAMP '2024-01-02 00:00:00'", ""), ("ok", ""),
+    ],
+)  # fmt: skip
+def test_advice(kept: str, says: str) -> None:
+    assert says in advice(kept)
+    assert bool(says) == bool(advice(kept))
+
+
+def test_row_groups(tmp_path: Path) -> None:
+    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+    catalog.create_namespace("db")
+    schema = pa.schema([("id", pa.int64()), ("day", pa.date32()), ("name", pa.string()), ("x", pa.float64())])
+    table = catalog.create_table("db.t", schema, properties={"write.parquet.row-group-limit": "2"})
+    days = [datetime.date(2024, 3, d) for d in (1, 2, 3, 4)]
+    values = {"id": [1, 2, 3, 4], "day": days, "name": ["a", "b", None, None], "x": [1.0, 2.0, 5.0, float("nan")]}
+    table.append(pa.table(values, schema))
+    catalog.engine.dispose()
+    opened = explorer.open_table(str(tmp_path / "warehouse" / "db" / "t"))
+    for where, kept in (
+        ("id = 3", [False, True]), ("day < '2024-03-03'", [True, False]), ("name = 'b'", [True, False]),
+        ("name IS NULL", [False, True]), ("x > 2.5", [False, True]), ("id > 2 AND name LIKE 'a%'", [False, False]),
+        ("truncate(2, id) = 2", [True, True]),
+    ):  # fmt: skip
+        groups = list(opened.row_groups(opened.plan(where)))
+        assert [g.keeps for g in groups] == kept, where
+    assert [str(g.reason) for g in opened.row_groups(opened.plan("id = 3"))] == [
+        "id = 3: its values end at 2", "id = 3: its values lie between 3 and 4",
+    ]  # fmt: skip
+    Path(opened.files()[0]["file_path"].removeprefix("file://")).write_bytes(b"PAR1")
+    assert list(opened.row_groups(opened.plan("id = 3"))) == []
+    assert "too short" in str(opened.problems[0])

@@ -1,0 +1,208 @@
+"""Tables that come in parts: read as they are asked for, chosen from, printed as they come."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+import explorer
+from explorer.cli import main
+from explorer.collection import Collection
+from explorer.core.batches import Batches
+from explorer.engines import choice
+from explorer.engines.choice import Choice, chosen
+from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
+from explorer.io import budget, spool
+from explorer.views.text import render_stream, render_table
+from tests.unit.small import make_table
+
+WORDS = pa.dictionary(pa.int32(), pa.string())
+SCHEMA = pa.schema([("n", pa.int64()), ("word", WORDS), ("at", pa.struct([("day", pa.int32())]))])
+
+
+def part(start: int, size: int = 10) -> pa.Table:
+    """Rows `start`…, with words that other parts do not have."""
+    words = pa.array([f"w{start}"] * size).dictionary_encode().cast(WORDS)
+    days = pa.array([{"day": n // 10} for n in range(start, start + size)], SCHEMA.field("at").type)
+    return pa.table([pa.array(range(start, start + size)), words, days], schema=SCHEMA)
+
+
+class Parts:
+    """Ten parts of ten rows; knows how many were read."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def __call__(self) -> Iterator[pa.Table]:
+        for start in range(0, 100, 10):
+            self.read += 1
+            yield part(start)
+
+
+def test_rows_are_read_as_they_are_asked_for() -> None:
+    parts = Parts()
+    rows = Collection(Batches(SCHEMA, parts), "numbers")
+    assert (rows.columns, parts.read) == (["n", "word", "at"], 0)
+    assert next(iter(rows)) == {"n": 0, "word": "w0", "at": {"day": 0}}
+    assert parts.read == 1
+    assert [row["n"] for row in rows.select(limit=15)] == list(range(15))
+    assert parts.read == 3
+    assert (len(rows), rows[-1]["n"], rows[3:5][0]["n"], parts.read) == (100, 99, 3, 13)
+    assert rows.to_arrow().num_rows == len(rows.to_pandas()) == len(rows.to_polars()) == len(rows.to_json()) == 100
+    assert parts.read == 13, "all of them are read once"
+
+
+def test_what_is_chosen() -> None:
+    rows = Collection(Batches(SCHEMA, Parts()), "numbers")
+    chosen = rows.select("at.day >= 3 and word in ('w30', 'w50') and not n = 31", ["word", "n"], 12)
+    assert chosen.columns == ["word", "n"]
+    assert [row["n"] for row in chosen] == [30, *range(32, 40), 50, 51, 52]
+    assert len(rows.select(limit=0)) == 0
+    assert rows.select("n < 0").to_json() == []
+    assert Collection(part(0), "numbers").select("n = 3").to_json() == [{"n": 3, "word": "w0", "at": {"day": 0}}]
+    with pytest.raises(NotFoundInTable, match=r"no column 'x' \(columns: n, word, at\)"):
+        rows.select(columns=["n", "x"])
+    with pytest.raises(NotFoundInTable, match="day"):
+        rows.select("at.dya = 3")
+
+
+def test_many_parts_with_words_of_their_own(tmp_path: Path) -> None:
+    table = explorer.open_table(str(make_table(tmp_path / "t", commits=70)))
+    rows = table.entries()
+    assert len({row["reason"] for row in rows}) == 70
+    assert len(rows[:2]) == 2
+    assert len(rows[::30]) == 3
+    assert "70 rows" in repr(rows)
+    assert rows.to_arrow().group_by("reason").aggregate([("ordinal", "count")]).num_rows == 70
+    assert pickle.loads(pickle.dumps(rows)).to_json() == rows.to_json()
+
+
+def test_many_rows_are_in_a_file_that_goes_with_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(budget, "share", lambda _: 400)
+    monkeypatch.setattr(spool, "cache_home", lambda: tmp_path / "cache")
+    before = pa.total_allocated_bytes()
+    table = spool.spooled(Batches(SCHEMA, Parts()))
+    assert table.to_pylist() == pa.concat_tables(Parts()()).to_pylist()
+    assert pa.total_allocated_bytes() - before < 400
+    assert list((tmp_path / "cache").iterdir()) == []
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(spool, "cache_home", lambda: tmp_path / "file")
+    with pytest.raises(ExplorerError, match="bytes of rows need a place on the disk"):
+        spool.spooled(Batches(SCHEMA, Parts()))
+
+
+def test_a_part_that_fails_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def read() -> Iterator[pa.Table]:
+        yield part(0)
+        raise NotFoundInTable("no more")
+
+    monkeypatch.setattr(budget, "share", lambda _: 10)
+    monkeypatch.setattr(spool, "cache_home", lambda: tmp_path)
+    with pytest.raises(NotFoundInTable, match="no more"):
+        spool.spooled(Batches(SCHEMA, read))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_text_table_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"name": "ab" * 40, "n": 7, "wide": "日本"}, {"name": "c", "n": 123, "wide": "x"}]
+    assert list(render_stream(rows, 60, ["name", "n", "wide"])) == [render_table(rows, 60, ["name", "n", "wide"])]
+    assert list(render_stream([], 60, ["name"])) == ["(none)\n"]
+    monkeypatch.setattr("explorer.views.text.PAGE", 2)
+    more = [*rows, {"name": "d" * 90, "n": 45_678, "wide": None}]
+    lines = "".join(render_stream(more, 40, list(rows[0])))
+    assert lines.splitlines() == [
+        "name                n  wide",
+        "abababa…abababab    7  日本",
+        "c                 123  x",
+        "ddddddd…dddddddd  45678  null",
+    ]
+
+
+def test_a_table_of_small_manifests_is_one_page(tmp_path: Path) -> None:
+    """Not one as wide as its first manifest's row."""
+    table = str(make_table(tmp_path / "t", commits=12))
+    told = CliRunner().invoke(main, ["entries", table, "--columns", "ordinal,sequence_number,reason"]).stdout
+    rows = explorer.open_table(table).entries().select(columns=["ordinal", "sequence_number", "reason"]).to_json()
+    assert told == render_table(rows, 220, ["ordinal", "sequence_number", "reason"])
+
+
+def test_the_command_line_prints_rows_as_they_come(tmp_path: Path) -> None:
+    table = str(make_table(tmp_path / "t", commits=3))
+    run = CliRunner().invoke(main, ["entries", table, "--output", "jsonl", "--columns", "file_path,record_count"])
+    assert run.exit_code == 0, run.output
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [list(line) for line in lines] == [["file_path", "record_count"]] * 3
+    everything = CliRunner().invoke(main, ["entries", table, "--output", "json"])
+    assert json.loads(everything.stdout) == explorer.open_table(table).entries().to_json()
+    one = ["entries", table, "--where", "record_count = 2 and sequence_number > 1", "--limit", "1", "-o", "json"]
+    chosen = json.loads(CliRunner().invoke(main, one).stdout)
+    assert len(chosen) == 1
+    assert chosen[0]["sequence_number"] > 1
+    nothing = CliRunner().invoke(main, ["files", table, "--where", "record_count > 5", "-o", "json"])
+    assert json.loads(nothing.stdout) == []
+    wrong = CliRunner().invoke(main, ["files", table, "--where", "recordcount > 5"])
+    assert wrong.exit_code == 1
+    assert "record_count" in wrong.output
+
+
+def test_who_makes_the_rows_is_chosen_by_size_and_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = explorer.open_table(str(make_table(tmp_path / "t", commits=3)))
+    parts = table.tree.entries(table.metadata.current_snapshot)
+
+    def here() -> str:
+        return "local[*]"
+
+    def there() -> str:
+        return "spark://elsewhere:7077"
+
+    for spark in (here, there):
+        fits = chosen("auto", parts, spark)
+        assert (fits.engine, fits.large) == ("local", False)
+        assert fits.why == "made here: 3 entries, about 768 B once decoded, fit in the memory limit of 1.0 GiB"
+    assert chosen("spark", parts, there) == Choice("spark", f"made by Spark ({there()}): asked for")
+    monkeypatch.setattr(choice, "ENTRY", 1 << 29)
+    assert chosen("auto", parts, there) == Choice(
+        "spark",
+        f"made by Spark ({there()}): 3 entries, about 1.5 GiB once decoded, are beyond the memory limit of 1.0 GiB",
+        True,
+    )
+    beyond = chosen("auto", parts, here)
+    assert (beyond.engine, beyond.large) == ("local", True)
+    uncounted = replace(parts, manifests=[replace(m, added_files_count=None) for m in parts.manifests])
+    assert chosen("auto", uncounted, there).engine == "spark"
+    assert table.files().select(limit=1).choice == chosen("auto", parts, here)
+    told = CliRunner().invoke(main, ["partitions", table.metadata.metadata_location, "-o", "json"])
+    assert (told.exit_code, told.stderr) == (0, f"{beyond.why}\n")
+
+
+def test_the_memory_limit_is_an_option_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = str(make_table(tmp_path / "t", commits=1))
+    try:
+        for text, size in (("", 1 << 30), ("600M", 600 << 20), ("2 GiB", 2 << 30), ("4gb", 4 << 30)):
+            monkeypatch.setenv(budget.VARIABLE, text)
+            budget.limit.cache_clear()
+            assert (budget.limit(), budget.share(16)) == (size, size // 16)
+            assert explorer.open_table(folder).reader._entries.maxsize == size // 5
+        for text in ("511M", "1", "many", "-1G", "1T"):
+            monkeypatch.setenv(budget.VARIABLE, text)
+            budget.limit.cache_clear()
+            told = CliRunner().invoke(main, ["entries", folder])
+            assert (told.exit_code, told.stdout) == (1, "")
+            assert f"ICEBERG_EXPLORER_MEMORY is '{text}': say 600M or 4G, and 512 MiB at least" in told.stderr
+        monkeypatch.setenv(budget.VARIABLE, "512M")
+        budget.limit.cache_clear()
+        with (
+            pytest.raises(UnreadableFile, match=r"x: has 536,870,913 bytes to unpack; .*; set ICEBERG_EXPLORER_MEMORY"),
+            budget.reading((512 << 20) + 1, "x"),
+        ):
+            pass
+    finally:
+        monkeypatch.undo()
+        budget.limit.cache_clear()
