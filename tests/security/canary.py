@@ -75,7 +75,10 @@ class Canary:
             while not over.is_set():
                 for child in process.children(recursive=True):
                     try:
-                        self.programs.add(" ".join(child.cmdline()))
+                        words = child.cmdline()
+                        while words and Path(words[0]).name == "jspawnhelper":  # Java's own, until it becomes the program
+                            words = child.cmdline()
+                        self.programs.add(" ".join(words))
                     except psutil.Error:
                         continue
                 time.sleep(0.003)
