@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.batches import Batches, Parts
-from explorer.core.clustering import Clustering, Overlaps
+from explorer.core.clustering import Clustering, Overlaps, bounds_of, bounds_schema
 from explorer.core.delete_pairs import Pairs
 from explorer.core.deletes import Applicability
-from explorer.core.expressions import TRUE, BoundTerm, Column, Expression, predicates
+from explorer.core.expressions import BoundTerm, Column, Expression, predicates
 from explorer.core.live_files import LiveFiles
-from explorer.core.metrics_modes import ColumnMode, Told, column_modes
+from explorer.core.metrics_modes import TOLD, ColumnMode, Told, column_modes, told
 from explorer.core.ordering import plain
 from explorer.core.plan import TASKS, Amount, Interval, Intervals, Plan, Stage, Task, Tasks
+from explorer.core.plan_parts import CHOSEN, FILES, SUMS, Sums, chosen, files_of, sums
+from explorer.core.plan_parts import verdicts as file_verdicts
 from explorer.core.ranges import Ranges, file_ranges
 from explorer.core.row_groups import GroupVerdict
 from explorer.core.row_groups import row_groups as judged_groups
 from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ, FileVerdicts, ManifestVerdict, Scan
-from explorer.core.tasks import Chosen, Packing, packed
+from explorer.core.tasks import Packing, packed
 from explorer.core.totals import totals
+from explorer.engines.choice import Choice
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.filters import bound_filter, filter_columns
 from explorer.metadata_tree import MetadataTree
@@ -36,14 +39,21 @@ from explorer.rowlevel import RowReader
 
 DRAWN = 3000
 """Files of which intervals are drawn."""
-CHOSEN = ("file_path", "file_size_in_bytes", "file_format", "split_offsets")
+Part = Callable[[ManifestFile, pa.Table], pa.Table]
+Make = Callable[[Parts, str], tuple[Batches, Choice]]
+"""Has a table made of manifests, and says by whom; its second argument is what Spark's pages call it."""
 
 
 def plan_scan(
-    tree: MetadataTree, reader: RowReader, snapshot: Snapshot | None, schema: Schema, where: str | Expression
+    tree: MetadataTree,
+    reader: RowReader,
+    snapshot: Snapshot | None,
+    schema: Schema,
+    where: str | Expression,
+    make: Make,
 ) -> Plan:
     """Plan a scan of a snapshot under a schema, with a filter's text or an unbound expression. Raises NotFoundInTable
-    for a filter that does not fit."""
+    for a filter that does not fit."""  # fmt: skip
     columns = filter_columns(schema, required=True)
     bound = bound_filter(where, columns, null_too=True)
     metadata = tree.metadata
@@ -55,20 +65,21 @@ def plan_scan(
     verdicts = scan.manifests(data)
     kept = [v.manifest for v in verdicts if v.keeps]
     specs = tuple(scan.specs[i] for i in sorted({m.partition_spec_id for m in data} & set(scan.specs)))
-    fold = _Fold(scan, _deletes(tree, reader, snapshot, listed))
+    deletes = _deletes(tree, reader, snapshot, listed)
 
-    def entries() -> Iterator[tuple[ManifestFile, pa.Table]]:
-        return tree.stored(kept, metrics=True) if snapshot else iter(())
+    def made(part: Part, schema: pa.Schema) -> tuple[Batches, Choice]:
+        return make(Parts(kept, True, part, schema), f"plan for {bound}")
 
-    for manifest, stored in entries():
-        fold.add(manifest, scan.files(manifest, stored))
-    parts = Parts(kept, True, partial(file_verdicts, scan), FILE_COLUMNS)
+    rows, choice = made(partial(sums, scan, deletes), SUMS)
+    summed = Sums.of(rows)
+    chosen_files = made(partial(chosen, scan, deletes), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
-        manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, fold), wholly=fold.wholly,
-        delete_files=len(fold.used), residuals=dict(fold.residuals.most_common()),
-        files=tree.read(parts) if snapshot else Batches(parts.schema, lambda: iter(())),
-        make_tasks=lambda: _tasks(Packing.of(metadata.properties), fold.chosen(entries())),
+        manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed), wholly=summed.wholly,
+        delete_files=len(summed.used), residuals=dict(summed.residuals.most_common()),
+        made=choice.why if choice.large else "",
+        files=made(partial(file_verdicts, scan), FILES)[0],
+        make_tasks=lambda: _tasks(Packing.of(metadata.properties), chosen_files),
     )  # fmt: skip
 
 
@@ -82,58 +93,10 @@ def _deletes(
     return Pairs(Applicability(tree.metadata, LiveFiles.of([]), files))
 
 
-class _Fold:
-    """The kept manifests, one after the other, added up."""
-
-    def __init__(self, scan: Scan, deletes: Pairs | None) -> None:
-        self.scan, self.deletes = scan, deletes
-        self.amounts = np.zeros((3, 3), np.int64)
-        """Files, rows and bytes by outcome."""
-        self.wholly = 0
-        self.used: set[int] = set()
-        self.residuals = Counter[str]()
-
-    def add(self, manifest: ManifestFile, verdicts: FileVerdicts) -> None:
-        """One manifest more."""
-        rows, sizes = (_numbers(verdicts.entries[n]) for n in ("record_count", "file_size_in_bytes"))
-        for outcome in (READ, BY_PARTITION, BY_METRICS):
-            chosen = verdicts.outcome == outcome
-            self.amounts[outcome] += (chosen.sum(), rows[chosen].sum(), sizes[chosen].sum())
-        self.wholly += int(verdicts.wholly.sum())
-        if self.scan.bound != TRUE:
-            codes, counts = np.unique(verdicts.codes[verdicts.outcome == READ], return_counts=True)
-            for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
-                self.residuals[str(verdicts.residuals[code])] += count
-        if self.deletes is not None:
-            found = self.deletes.count(_read(verdicts), manifest.partition_spec_id)
-            self.used |= set(found.used.tolist())
-
-    def chosen(self, entries: Iterator[tuple[ManifestFile, pa.Table]]) -> Iterator[Chosen]:
-        """The files that are read, manifest by manifest, with the deletes that come along."""
-        for manifest, stored in entries:
-            files = _read(self.scan.files(manifest, stored))
-            deletes = more = [0] * files.num_rows
-            if self.deletes is not None:
-                sums = self.deletes.count(files, manifest.partition_spec_id).sums
-                deletes = (sums["position"] + sums["equality"] + sums["vectors"]).tolist()
-                more = sums["bytes"].tolist()
-            columns = (files[name].to_pylist() for name in CHOSEN)
-            for path, size, kind, offsets, *with_deletes in zip(*columns, deletes, more, strict=True):
-                yield Chosen(path, size or 0, kind or "", offsets or (), *with_deletes)
-
-
-def _read(verdicts: FileVerdicts) -> pa.Table:
-    return verdicts.entries.take(pa.array(np.flatnonzero(verdicts.outcome == READ)))
-
-
-def _numbers(column: pa.ChunkedArray) -> np.typing.NDArray[np.int64]:
-    return column.fill_null(0).to_numpy()
-
-
-def _tasks(packing: Packing, chosen: Iterator[Chosen]) -> Tasks:
+def _tasks(packing: Packing, files: Batches) -> Tasks:
     first: list[Task] = []
     count = largest = 0
-    for splits in packed(chosen, packing):
+    for splits in packed(chain.from_iterable(map(files_of, files.read())), packing):
         count += 1
         largest = max(largest, sum(s.weight for s in splits))
         if count <= TASKS:
@@ -141,11 +104,11 @@ def _tasks(packing: Packing, chosen: Iterator[Chosen]) -> Tasks:
     return Tasks(packing, count, largest, tuple(first))
 
 
-def _stages(snapshot: Snapshot | None, verdicts: Sequence[ManifestVerdict], fold: _Fold) -> tuple[Stage, ...]:
+def _stages(snapshot: Snapshot | None, verdicts: Sequence[ManifestVerdict], summed: Sums) -> tuple[Stage, ...]:
     listed = [v.manifest for v in verdicts]
     recorded = {t.name: t for t in totals(snapshot.summary if snapshot else {}, listed)}
     files, rows = recorded["total-data-files"].computed, recorded["total-records"].computed
-    read, by_partition, by_metrics = fold.amounts[READ], fold.amounts[BY_PARTITION], fold.amounts[BY_METRICS]
+    read, by_partition, by_metrics = summed.amounts[READ], summed.amounts[BY_PARTITION], summed.amounts[BY_METRICS]
     kept = sum(v.keeps for v in verdicts)
 
     def left(amounts: np.typing.NDArray[np.int64]) -> Amount:
@@ -159,38 +122,6 @@ def _stages(snapshot: Snapshot | None, verdicts: Sequence[ManifestVerdict], fold
         Stage("partitions", "by the files' partition values", left(read + by_metrics), int(by_partition[0])),
         Stage("metrics", "by the counts and bounds of their columns", left(read), int(by_metrics[0])),
     )
-
-
-FILE_COLUMNS = pa.schema(
-    [
-        ("file_path", pa.string()), ("verdict", pa.dictionary(pa.int8(), pa.string())), ("term", pa.string()),
-        ("reason", pa.string()), ("partition", pa.string()), ("wholly", pa.bool_()), ("residual", pa.string()),
-        ("record_count", pa.int64()), ("file_size_in_bytes", pa.int64()), ("spec_id", pa.int32()),
-        ("manifest_path", pa.string()),
-    ]
-)  # fmt: skip
-
-
-def file_verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """FILE_COLUMNS, a row for each live data file: verdict (one of OUTCOMES), the deciding term and what it met,
-    partition, whether all rows match, and what must still be asked of its rows."""
-    found = scan.files(manifest, stored)
-    count = len(found.outcome)
-    reasons = [found.reason(at) for at in range(count)]
-    columns = {
-        "file_path": found.entries["file_path"],
-        "verdict": pa.DictionaryArray.from_arrays(pa.array(found.outcome), pa.array(OUTCOMES)),
-        "term": [r.term for r in reasons],
-        "reason": [r.said for r in reasons],
-        "partition": [found.partition(at) for at in range(count)],
-        "wholly": pa.array(found.wholly),
-        "residual": [str(found.residual(at)) for at in range(count)],
-        "record_count": found.entries["record_count"],
-        "file_size_in_bytes": found.entries["file_size_in_bytes"],
-        "spec_id": pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), count),
-        "manifest_path": pa.repeat(pa.scalar(manifest.manifest_path), count),
-    }
-    return pa.table(columns, schema=FILE_COLUMNS)
 
 
 def intervals(tree: MetadataTree, plan: Plan, name: str) -> Intervals:
@@ -232,27 +163,27 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
                 tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
 
 
-def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema) -> list[ColumnMode]:
+def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: Make) -> list[ColumnMode]:
     """The metrics mode of every column, and how many live data files of a snapshot have what it says."""
-    told = Told()
-    for entries in _data_entries(tree, snapshot):
-        told.add(entries)
-    return [told.of(mode) for mode in column_modes(tree.metadata, schema)]
+    parts = Parts(_data(tree, snapshot), True, partial(told, snapshot.snapshot_id if snapshot else 0), TOLD)
+    files = Told(make(parts, "statistics of columns")[0].read())
+    return [files.of(mode) for mode in column_modes(tree.metadata, schema)]
 
 
-def clustering(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, names: Sequence[str]) -> list[Clustering]:
+def clustering(
+    tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, names: Sequence[str], make: Make
+) -> list[Clustering]:
     """How well the live data files of a snapshot are clustered by columns; by all that can have bounds, if none are
     named. Raises NotFoundInTable."""
     columns = {n: c for n, c in filter_columns(schema).items() if isinstance(c.kind, str)}
     if unknown := [n for n in names if n not in columns]:
         raise NotFoundInTable(f"there is no column {unknown[0]!r} that can have bounds (columns: {', '.join(columns)})")
-    found = Overlaps([columns[n] for n in names or columns])
-    for entries in _data_entries(tree, snapshot):
-        found.add(entries)
-    return found.clustering()
+    asked = [columns[n] for n in names or columns]
+    fields = [column.field_id for column in asked]
+    part = partial(bounds_of, fields, snapshot.snapshot_id if snapshot else 0)
+    parts = Parts(_data(tree, snapshot), True, part, bounds_schema(fields))
+    return Overlaps(asked, make(parts, "bounds")[0].read()).clustering()
 
 
-def _data_entries(tree: MetadataTree, snapshot: Snapshot | None) -> Iterator[pa.Table]:
-    if snapshot is not None:
-        data = [m for m in tree.manifests(snapshot) if m.content == 0]
-        yield from (entries for _, entries in tree.logical(data, snapshot, metrics=True))
+def _data(tree: MetadataTree, snapshot: Snapshot | None) -> list[ManifestFile]:
+    return [m for m in tree.manifests(snapshot) if m.content == 0]

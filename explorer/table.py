@@ -17,6 +17,7 @@ from explorer.core.costs import RunCost, run_between, run_cost
 from explorer.core.deletes import Verdict
 from explorer.core.diff import SnapshotDiff
 from explorer.core.entry_views import entry_view, read_files
+from explorer.core.expressions import Expression
 from explorer.core.history import Resolved, resolve_snapshot
 from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
@@ -176,16 +177,17 @@ class Table:
             return None
         return self.resolve(snapshot).snapshot
 
-    def plan(self, where: str = "", snapshot: str | int | None = None) -> Plan:
+    def plan(self, where: str | Expression = "", snapshot: str | int | None = None, engine: Engine = "auto") -> Plan:
         """What a scan with a filter (docs/filters.md) reads and skips, and why (see core.plan.Plan). A branch is read
         with the table's current schema, a snapshot, tag or time with its own. Raises NotFoundInTable."""
-        return plan_scan(self.tree, self.row_reader, *self._read_as(snapshot), where)
+        make = partial(self._made, engine=engine)
+        return plan_scan(self.tree, self.row_reader, *self._read_as(snapshot), where, make)
 
-    def plan_sql(self, where: str, snapshot: str | int | None = None) -> tuple[Plan, Pushed]:
+    def plan_sql(self, where: str, snapshot: str | int | None = None, engine: Engine = "auto") -> tuple[Plan, Pushed]:
         """The plan for what Spark hands to Iceberg of a condition in SQL, and that (see engines.planners.pushed)."""
         at = self.reading(snapshot).version
         found = pushed(self.reads, at.check(), at.version, where)
-        return plan_scan(self.tree, self.row_reader, *self._read_as(snapshot), found.pushed), found
+        return self.plan(found.pushed, snapshot, engine), found
 
     def ask_planners(self, plan: Plan) -> list[Answer | ExplorerError]:
         """The same scan by Iceberg in Spark's JVM, and by pyiceberg; an error for one that cannot."""
@@ -200,13 +202,15 @@ class Table:
         """Verdicts on the row groups of the Parquet files that a plan reads, by their footers."""
         return row_groups(self.tree, plan)
 
-    def metrics(self, snapshot: str | int | None = None) -> list[ColumnMode]:
+    def metrics(self, snapshot: str | int | None = None, engine: Engine = "auto") -> list[ColumnMode]:
         """Which statistics of each column are kept, by which rule, and which files have them."""
-        return column_statistics(self.tree, *self._read_as(snapshot))
+        return column_statistics(self.tree, *self._read_as(snapshot), partial(self._made, engine=engine))
 
-    def clustering(self, columns: Sequence[str] = (), snapshot: str | int | None = None) -> list[Clustering]:
+    def clustering(
+        self, columns: Sequence[str] = (), snapshot: str | int | None = None, engine: Engine = "auto"
+    ) -> list[Clustering]:
         """How many files a query for one value of a column opens, by bounds; the best column first."""
-        return clustering(self.tree, *self._read_as(snapshot), columns)
+        return clustering(self.tree, *self._read_as(snapshot), columns, partial(self._made, engine=engine))
 
     def _read_as(self, snapshot: str | int | None) -> tuple[Snapshot | None, Schema]:
         at = self.reading(snapshot)

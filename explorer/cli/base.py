@@ -129,6 +129,10 @@ writes_option = click.option(
 snapshot_option = click.option(
     "--snapshot", "-s", help="Id, branch, tag, snapshot-N or timestamp; the current one if left out."
 )
+engine_option = click.option(
+    "--engine", type=click.Choice(["auto", "local", "spark"]), default="auto", show_default=True,
+    help="Who decodes the manifests: this process, or Spark's workers.",
+)  # fmt: skip
 
 
 def opened(

@@ -7,12 +7,14 @@ from typing import Any
 import click
 
 from explorer import Collection
-from explorer.cli.base import emit, emit_rows, finish, main, opened, snapshot_option, table_options
+from explorer.cli.base import emit, emit_rows, engine_option, finish, main, opened, say, snapshot_option, table_options
+from explorer.engines.choice import Engine
 
 
 @main.command()
 @table_options
 @snapshot_option
+@engine_option
 @click.argument("where")
 @click.option(
     "--stage",
@@ -22,7 +24,14 @@ from explorer.cli.base import emit, emit_rows, finish, main, opened, snapshot_op
 @click.option("--sql", is_flag=True, help="WHERE is Spark SQL: also show what Spark hands to Iceberg of it.")
 @click.option("--engines", is_flag=True, help="Also ask Iceberg's own planner, in Spark, and pyiceberg's.")
 def plan(
-    where: str, stage: str | None, sql: bool, engines: bool, snapshot: str | None, output: str, **table_at: Any
+    where: str,
+    stage: str | None,
+    sql: bool,
+    engines: bool,
+    snapshot: str | None,
+    engine: Engine,
+    output: str,
+    **table_at: Any,
 ) -> None:
     """Show what a query with the filter WHERE reads and skips, and why, from metadata alone.
 
@@ -30,7 +39,9 @@ def plan(
     from explorer.views import plans
 
     table = opened(**table_at)
-    planned, found = table.plan_sql(where, snapshot) if sql else (table.plan(where, snapshot), None)
+    planned, found = table.plan_sql(where, snapshot, engine) if sql else (table.plan(where, snapshot, engine), None)
+    if planned.made:
+        say(planned.made)
     if stage == "files":
         emit_rows(Collection(planned.files, "files"), output)
     elif stage == "filter":
@@ -56,12 +67,13 @@ def plan(
 @main.command()
 @table_options
 @snapshot_option
-def metrics(snapshot: str | None, output: str, **where: Any) -> None:
+@engine_option
+def metrics(snapshot: str | None, engine: Engine, output: str, **where: Any) -> None:
     """Show which statistics of each column are kept, by which rule, and what a filter on it can skip."""
     from explorer.views.plans import mode_rows
 
     table = opened(**where)
-    emit_rows(Collection.of_rows(mode_rows(table.metrics(snapshot)), "columns"), output)
+    emit_rows(Collection.of_rows(mode_rows(table.metrics(snapshot, engine)), "columns"), output)
     finish(table)
 
 
@@ -69,10 +81,11 @@ def metrics(snapshot: str | None, output: str, **where: Any) -> None:
 @table_options
 @snapshot_option
 @click.option("--column", "columns", multiple=True, help="Only this column; may be given several times.")
-def clustering(columns: tuple[str, ...], snapshot: str | None, output: str, **where: Any) -> None:
+@engine_option
+def clustering(columns: tuple[str, ...], snapshot: str | None, engine: Engine, output: str, **where: Any) -> None:
     """Show how many files a query for one value of a column opens, by the files' bounds alone."""
     from explorer.views.plans import clustering_rows
 
     table = opened(**where)
-    emit_rows(Collection.of_rows(clustering_rows(table.clustering(columns, snapshot)), "columns"), output)
+    emit_rows(Collection.of_rows(clustering_rows(table.clustering(columns, snapshot, engine)), "columns"), output)
     finish(table)

@@ -13,6 +13,7 @@ import explorer
 from explorer.cli.base import (
     emit,
     emit_rows,
+    engine_option,
     finish,
     main,
     opened,
@@ -154,9 +155,7 @@ def _collection_command(
 
     decorated: Any = rows_options(snapshot_option(command) if snapshot else command)
     if name in ("entries", "files", "partitions"):
-        engines = click.Choice(["auto", "local", "spark"])
-        words = "Who decodes the manifests: this process, or Spark's workers."
-        decorated = click.option("--engine", type=engines, default="auto", show_default=True, help=words)(decorated)
+        decorated = engine_option(decorated)
     if name in ("entries", "files"):
         decorated = click.option("--metrics", is_flag=True, help="Also column sizes, counts and bounds.")(decorated)
     if name == "entries":

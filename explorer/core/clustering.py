@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from explorer.core.entries import live
+from explorer.core.entries import as_of_snapshot, live
 from explorer.core.expressions import Column
 from explorer.core.ranges import Bounds, decoded, looked_up
+from explorer.model.manifest import ManifestFile
 
 QUANTILES = (0.5, 0.9, 1.0)
 
@@ -34,21 +35,33 @@ class Clustering:
         return self.average / self.files if self.files else None
 
 
+def bounds_of(fields: Sequence[int], snapshot_id: int, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """A row for each live data file of one manifest: its rows, and of each field its lower and its upper bound, as
+    stored."""
+    files = live(as_of_snapshot(stored, manifest, snapshot_id))
+    maps = {"low": "lower_bounds", "high": "upper_bounds"}
+    bounds = {f"{end}_{i}": looked_up(files, name, i) for i in fields for end, name in maps.items()}
+    return pa.table({"record_count": files["record_count"], **bounds}, schema=bounds_schema(fields))
+
+
+def bounds_schema(fields: Sequence[int]) -> pa.Schema:
+    """The columns of `bounds_of`."""
+    columns = [(f"{end}_{i}", pa.binary()) for i in fields for end in ("low", "high")]
+    return pa.schema([("record_count", pa.int64()), *columns])
+
+
 class Overlaps:
     """The bounds of some columns, gathered manifest by manifest: 16 bytes a file and number column, more for texts."""
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[Column], parts: Iterable[pa.Table]) -> None:
         self._columns = columns
         self._files = 0
         self._bounds: list[list[tuple[Bounds, Bounds]]] = [[] for _ in columns]
-
-    def add(self, entries: pa.Table) -> None:
-        """The data files of one manifest's logical entries, with their metrics."""
-        files = live(entries)
-        self._files += files.num_rows
-        for column, gathered in zip(self._columns, self._bounds, strict=True):
-            lower, upper = (looked_up(files, name, column.field_id) for name in ("lower_bounds", "upper_bounds"))
-            gathered.append((decoded(lower, column.kind), decoded(upper, column.kind)))
+        for part in parts:
+            self._files += part.num_rows
+            for column, gathered in zip(columns, self._bounds, strict=True):
+                low, high = (part[f"{end}_{column.field_id}"].combine_chunks() for end in ("low", "high"))
+                gathered.append((decoded(low, column.kind), decoded(high, column.kind)))
 
     def clustering(self) -> list[Clustering]:
         """What was gathered, a column each, the best clustered first; columns without bounds last."""

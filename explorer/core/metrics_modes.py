@@ -8,14 +8,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyiceberg.transforms import parse_transform
 
-from explorer.core.entries import live
+from explorer.core.entries import as_of_snapshot, live
 from explorer.core.units import whole
+from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, TableMetadata
 
 PREFIX, DEFAULT = "write.metadata.metrics.column.", "write.metadata.metrics.default"
@@ -163,25 +165,32 @@ def _parsed(text: str, otherwise: str) -> str:
     return text.lower() if _MODE.fullmatch(text) else otherwise
 
 
+TOLD = pa.schema([("statistic", pa.string()), ("field_id", pa.int32()), ("files", pa.int64())])
+_FILES = "files"
+
+
+def told(snapshot_id: int, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """TOLD: how many live data files of one manifest have each statistic of each column; and how many there are."""
+    files = live(as_of_snapshot(stored, manifest, snapshot_id))
+    rows: list[tuple[str, int, int]] = [(_FILES, 0, files.num_rows)]
+    for name in ("value_counts", "lower_bounds", "upper_bounds"):
+        keys = [chunk.drop_null().keys.to_numpy(zero_copy_only=False) for chunk in files[name].chunks]
+        found, often = np.unique(np.concatenate([np.zeros(0, np.int32), *keys]), return_counts=True)
+        rows += [(name, i, number) for i, number in zip(found.tolist(), often.tolist(), strict=True)]
+    return pa.Table.from_pylist([dict(zip(TOLD.names, row, strict=True)) for row in rows], TOLD)
+
+
 class Told:
-    """How many live data files have statistics of each column, added up manifest by manifest."""
+    """Rows of TOLD added up."""
 
-    def __init__(self) -> None:
-        self.files = 0
-        self.columns: dict[str, Counter[int]] = {n: Counter() for n in ("value_counts", "lower_bounds", "upper_bounds")}
-
-    def add(self, entries: pa.Table) -> None:
-        """The files of one manifest's logical entries, with their metrics."""
-        files = live(entries)
-        self.files += files.num_rows
-        for name, counts in self.columns.items():
-            keys = [chunk.drop_null().keys.to_numpy(zero_copy_only=False) for chunk in files[name].chunks]
-            found, often = np.unique(np.concatenate([np.zeros(0, np.int32), *keys]), return_counts=True)
-            counts.update(dict(zip(found.tolist(), often.tolist(), strict=True)))
+    def __init__(self, parts: Iterable[pa.Table]) -> None:
+        self._counts = Counter[tuple[str, int]]()
+        for row in chain.from_iterable(part.to_pylist() for part in parts):
+            self._counts[row["statistic"], row["field_id"]] += row["files"]
 
     def of(self, mode: ColumnMode) -> ColumnMode:
         """A mode with how many files have what it says."""
         counts, lower, upper = (
-            self.columns[n][mode.field_id] for n in ("value_counts", "lower_bounds", "upper_bounds")
+            self._counts[name, mode.field_id] for name in ("value_counts", "lower_bounds", "upper_bounds")
         )
-        return replace(mode, files=self.files, counts=counts, lower=lower, upper=upper)
+        return replace(mode, files=self._counts[_FILES, 0], counts=counts, lower=lower, upper=upper)

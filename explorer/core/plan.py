@@ -83,6 +83,8 @@ class Plan:
     """Delete files that come along, each counted once."""
     residuals: Mapping[str, int]
     """What must still be asked of rows, with the number of files it is asked of."""
+    made: str
+    """Who decoded the manifests, and why; nothing where nobody had to be chosen."""
     files: Batches = field(repr=False)
     make_tasks: Callable[[], Tasks] = field(repr=False)
 

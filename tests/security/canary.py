@@ -76,7 +76,9 @@ class Canary:
                 for child in process.children(recursive=True):
                     try:
                         words = child.cmdline()
-                        while words and Path(words[0]).name == "jspawnhelper":  # Java's own, until it becomes the program
+                        while (
+                            words and Path(words[0]).name == "jspawnhelper"
+                        ):  # Java's own, until it becomes the program
                             words = child.cmdline()
                         self.programs.add(" ".join(words))
                     except psutil.Error:

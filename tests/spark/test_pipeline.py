@@ -12,10 +12,12 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
+from explorer.collection import Collection
 from explorer.engines import pipeline
 from explorer.engines.spark import SparkEngine, shared_engine
 from explorer.io.manifest_reader import ManifestReader
 from explorer.scenarios import NAMESPACE
+from explorer.views.plans import plan_object
 from tests.unit.small import make_table
 
 NAMES = ("manifest_lifecycle", "equality_deletes", "deletion_vectors", "partition_evolution", "upgraded_v1")
@@ -44,6 +46,20 @@ def test_entries_files_and_partitions_are_the_same(name: str, sandbox: Path) -> 
     both = (table.partitions(last), table.partitions(last, "spark"))
     assert in_any_order(both[0].to_json()) == in_any_order(both[1].to_json())
     assert not table.problems
+
+
+FILTERS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "", "partition_evolution": "day(ts) = '2024-03-02'"}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_plans_and_statistics_are_the_same(name: str, sandbox: Path) -> None:
+    table = explorer.open_table(f"{NAMESPACE}.{name}")
+    ours, theirs = (table.plan(FILTERS[name], engine=engine) for engine in ("local", "spark"))
+    assert plan_object(theirs) == plan_object(ours)
+    assert Collection(theirs.files, "files").to_json() == Collection(ours.files, "files").to_json()
+    assert theirs.left.files
+    assert table.metrics(engine="spark") == table.metrics()
+    assert table.clustering(engine="spark") == table.clustering()
 
 
 def test_in_any_cut_of_the_work(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:

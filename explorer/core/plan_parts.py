@@ -1,0 +1,129 @@
+"""What one manifest adds to a planned scan: its sums, the verdicts on its files, the files that are read. Made where
+manifests are decoded, here or by Spark's workers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+
+from explorer.core.batches import Batches
+from explorer.core.delete_pairs import Pairs
+from explorer.core.expressions import TRUE
+from explorer.core.scan import OUTCOMES, READ, FileVerdicts, Scan
+from explorer.core.tasks import Chosen
+from explorer.model.manifest import ManifestFile
+
+SUMS = pa.schema(
+    [
+        ("amounts", pa.list_(pa.int64())), ("wholly", pa.int64()), ("used", pa.list_(pa.int64())),
+        ("residuals", pa.list_(pa.struct([("residual", pa.string()), ("files", pa.int64())]))),
+    ]
+)  # fmt: skip
+FILES = pa.schema(
+    [
+        ("file_path", pa.string()), ("verdict", pa.dictionary(pa.int8(), pa.string())), ("term", pa.string()),
+        ("reason", pa.string()), ("partition", pa.string()), ("wholly", pa.bool_()), ("residual", pa.string()),
+        ("record_count", pa.int64()), ("file_size_in_bytes", pa.int64()), ("spec_id", pa.int32()),
+        ("manifest_path", pa.string()),
+    ]
+)  # fmt: skip
+CHOSEN = pa.schema(
+    [
+        ("file_path", pa.string()), ("file_size_in_bytes", pa.int64()), ("file_format", pa.string()),
+        ("split_offsets", pa.list_(pa.int64())), ("deletes", pa.int64()), ("delete_bytes", pa.int64()),
+    ]
+)  # fmt: skip
+
+
+def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """One row of SUMS: files, rows and bytes for each of OUTCOMES, one after the other; files whose rows all match;
+    the places of the deletes that come along; what must still be asked of rows, with its number of files."""
+    verdicts = scan.files(manifest, stored)
+    columns = [_numbers(verdicts.entries[name]) for name in ("record_count", "file_size_in_bytes")]
+    amounts: list[int] = []
+    for outcome in range(len(OUTCOMES)):
+        chosen = verdicts.outcome == outcome
+        amounts += [int(chosen.sum()), *(int(column[chosen].sum()) for column in columns)]
+    asked = Counter[str]()
+    if scan.bound != TRUE:
+        codes, counts = np.unique(verdicts.codes[verdicts.outcome == READ], return_counts=True)
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+            asked[str(verdicts.residuals[code])] += count
+    used = [] if deletes is None else deletes.count(_read(verdicts), manifest.partition_spec_id).used.tolist()
+    residuals = [{"residual": said, "files": files} for said, files in asked.items()]
+    row = {"amounts": amounts, "wholly": int(verdicts.wholly.sum()), "used": used, "residuals": residuals}
+    return pa.Table.from_pylist([row], SUMS)
+
+
+class Sums:
+    """Rows of SUMS added up. `amounts`: files, rows and bytes, a row for each of OUTCOMES."""
+
+    def __init__(self) -> None:
+        self.amounts = np.zeros((len(OUTCOMES), 3), np.int64)
+        self.wholly = 0
+        self.used: set[int] = set()
+        self.residuals = Counter[str]()
+
+    @classmethod
+    def of(cls, rows: Batches) -> Sums:
+        """All rows of SUMS."""
+        added = cls()
+        for row in chain.from_iterable(part.to_pylist() for part in rows.read()):
+            added.amounts += np.array(row["amounts"], np.int64).reshape(added.amounts.shape)
+            added.wholly += row["wholly"]
+            added.used |= set(row["used"])
+            added.residuals.update({r["residual"]: r["files"] for r in row["residuals"]})
+        return added
+
+
+def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """FILES, a row for each live data file: verdict (one of OUTCOMES), the deciding term and what it met, partition,
+    whether all rows match, and what must still be asked of its rows."""
+    found = scan.files(manifest, stored)
+    count = len(found.outcome)
+    reasons = [found.reason(at) for at in range(count)]
+    columns = {
+        "file_path": found.entries["file_path"],
+        "verdict": pa.DictionaryArray.from_arrays(pa.array(found.outcome), pa.array(OUTCOMES)),
+        "term": [r.term for r in reasons],
+        "reason": [r.said for r in reasons],
+        "partition": [found.partition(at) for at in range(count)],
+        "wholly": pa.array(found.wholly),
+        "residual": [str(found.residual(at)) for at in range(count)],
+        "record_count": found.entries["record_count"],
+        "file_size_in_bytes": found.entries["file_size_in_bytes"],
+        "spec_id": pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), count),
+        "manifest_path": pa.repeat(pa.scalar(manifest.manifest_path), count),
+    }
+    return pa.table(columns, schema=FILES)
+
+
+def chosen(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """CHOSEN, a row for each file that is read, with the number and bytes of the deletes that come along."""
+    files = _read(scan.files(manifest, stored))
+    number = more = np.zeros(files.num_rows, np.int64)
+    if deletes is not None:
+        found = deletes.count(files, manifest.partition_spec_id).sums
+        number, more = found["position"] + found["equality"] + found["vectors"], found["bytes"]
+    columns = {name: files[name] for name in CHOSEN.names[:4]}
+    return pa.table({**columns, "deletes": number, "delete_bytes": more}, schema=CHOSEN)
+
+
+def files_of(part: pa.Table) -> Iterator[Chosen]:
+    """Rows of CHOSEN as core.tasks takes them."""
+    columns = (part[name].to_pylist() for name in CHOSEN.names)
+    for path, size, kind, offsets, deletes, more in zip(*columns, strict=True):
+        yield Chosen(path, size or 0, kind or "", offsets or (), deletes, more)
+
+
+def _read(verdicts: FileVerdicts) -> pa.Table:
+    return verdicts.entries.take(pa.array(np.flatnonzero(verdicts.outcome == READ)))
+
+
+def _numbers(column: pa.ChunkedArray) -> np.typing.NDArray[np.int64]:
+    numbers: np.typing.NDArray[np.int64] = column.fill_null(0).to_numpy()
+    return numbers
