@@ -86,11 +86,11 @@ def show_deletes(table: Table, snapshot: str | int | None = None, height: str = 
 
 
 def show_plan(table: Table, where: str, snapshot: str | int | None = None, sql: bool = False) -> ShownPlan:
-    """What a query with a filter reads and skips, and why, as a picture: the funnel, files by the bounds of the first
-    column that is asked, reasons. With `sql` the filter is Spark SQL, planned for what Spark hands to Iceberg of it.
-    Raises NotFoundInTable, with `sql` StatementFailed and EngineError too."""
+    """What a query with a filter reads and skips, and why, as pictures: the funnel, files by the bounds of the first
+    column that is asked, partitions, reasons. With `sql` the filter is Spark SQL, planned for what Spark hands to
+    Iceberg of it. Raises NotFoundInTable, with `sql` StatementFailed and EngineError too."""
     plan, found = table.plan_sql(where, snapshot) if sql else (table.plan(where, snapshot), None)
-    return ShownPlan(plan, table.intervals(plan, plan.columns[0]) if plan.columns else None, found)
+    return table.shown(plan, found)
 
 
 def _show(table: Table) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from explorer.core.names import shorten
 from explorer.core.values import row_dicts
 from explorer.engines.choice import Choice
 from explorer.engines.pipeline import without_dictionaries
+from explorer.engines.reads import ScanReport, SparkRead
 from explorer.engines.spark import shared_engine
 from explorer.errors import NotFoundInTable
 from explorer.filters import arrow_columns, bound_filter, matching
@@ -159,6 +160,19 @@ class Collection(Sequence[Mapping[str, Any]]):
         more = f"<p>… {len(self) - SHOWN:,} more rows</p>" if len(self) > SHOWN else ""
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
         return f"<div style='overflow-x:auto'>{table}{more}</div>"
+
+
+class Rows(Collection):
+    """Rows that Spark read, with the scan reports of its plan and which version and schema it was."""
+
+    def __init__(self, table: pa.Table, reports: tuple[ScanReport, ...], words: str) -> None:
+        super().__init__(table, "rows")
+        self.reports, self.words = reports, words
+
+    @classmethod
+    def of(cls, read: SparkRead, words: str) -> Rows:
+        """From a read that is done."""
+        return cls(read.result(), read.reports, words)
 
 
 def _first(rows: Batches, limit: int) -> Batches:

@@ -19,7 +19,18 @@ from explorer.core.live_files import LiveFiles
 from explorer.core.metrics_modes import TOLD, ColumnMode, Told, column_modes, told
 from explorer.core.ordering import plain
 from explorer.core.plan import TASKS, Amount, Interval, Intervals, Plan, Stage, Task, Tasks
-from explorer.core.plan_parts import CHOSEN, FILES, SUMS, Sums, chosen, files_of, sums
+from explorer.core.plan_parts import (
+    CHOSEN,
+    FILES,
+    PARTITIONS,
+    SUMS,
+    Sums,
+    by_partition,
+    chosen,
+    files_of,
+    partitions,
+    sums,
+)  # fmt: skip
 from explorer.core.plan_parts import verdicts as file_verdicts
 from explorer.core.ranges import Ranges, file_ranges
 from explorer.core.row_groups import GroupVerdict
@@ -149,6 +160,13 @@ def _interval(found: FileVerdicts, ranges: Ranges, at: int, column: Column) -> I
     said = " to ".join("unknown" if v is None else column.said(back(v)) for v in (low, high))
     path = found.entries["file_path"][at].as_py()
     return Interval(path, low, high, said, int(found.outcome[at]), bool(found.wholly[at]), str(found.reason(at)))
+
+
+def partition_verdicts(tree: MetadataTree, plan: Plan, make: Make) -> pa.Table:
+    """The live data files of a plan's snapshot by partition: how many are read and skipped (see
+    core.plan_parts.PARTITIONS), those in skipped manifests too."""
+    parts = Parts(_data(tree, plan.snapshot), True, partial(partitions, plan.scan), PARTITIONS)
+    return by_partition(make(parts, "partitions of a plan")[0])
 
 
 def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:

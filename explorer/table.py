@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-import pyarrow as pa
-
 from explorer.changed_rows import row_diff
-from explorer.collection import Collection
+from explorer.collection import Collection, Rows
 from explorer.comparing import snapshot_diff
 from explorer.core.batches import Batches, Parts
 from explorer.core.clustering import Clustering
@@ -34,7 +32,7 @@ from explorer.drawn import first_view, table_graph
 from explorer.engines.choice import Choice, Engine, chosen
 from explorer.engines.pipeline import batches, frame
 from explorer.engines.planners import asked, pushed
-from explorer.engines.reads import ReadRequest, ReadSession, ScanReport, SparkRead, SqlRequest, metadata_columns
+from explorer.engines.reads import ReadRequest, ReadSession, SqlRequest, metadata_columns
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError, NotFoundInTable
 from explorer.fate import Fate
@@ -48,10 +46,11 @@ from explorer.io.spool import spooled
 from explorer.metadata_tree import MetadataTree
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.model.problem import Problem
-from explorer.planning import clustering, column_statistics, intervals, plan_scan, row_groups
+from explorer.planning import clustering, column_statistics, intervals, partition_verdicts, plan_scan, row_groups
 from explorer.reading import Reading, check_named, check_readable, reading, sql_request
 from explorer.rowlevel import RowReader
 from explorer.views import rows
+from explorer.views.shown_plan import ShownPlan
 from explorer.views.text import render_tree
 
 SMALL = 4 << 20
@@ -197,6 +196,16 @@ class Table:
     def intervals(self, plan: Plan, column: str) -> Intervals:
         """The data files that a plan looks at, by the bounds of a column."""
         return intervals(self.tree, plan, column)
+
+    def shown(self, plan: Plan, found: Pushed | None = None) -> ShownPlan:
+        """A plan as pictures: funnel, files by the first column that is asked, partitions; see views.shown_plan."""
+        partitions = self.partition_verdicts(plan).to_arrow() if any(p.spec.fields for p in plan.specs) else None
+        return ShownPlan(plan, self.intervals(plan, plan.columns[0]) if plan.columns else None, found, partitions)
+
+    def partition_verdicts(self, plan: Plan, engine: Engine = "auto") -> Collection:
+        """Data files by partition: how many a plan reads, and how many it skips by partition and by metrics."""
+        found = partition_verdicts(self.tree, plan, partial(self._made, engine=engine))
+        return Collection(found, "partitions")
 
     def row_groups(self, plan: Plan) -> Iterator[GroupVerdict]:
         """Verdicts on the row groups of the Parquet files that a plan reads, by their footers."""
@@ -382,19 +391,6 @@ class Table:
 
     def _repr_mimebundle_(self, **_: Any) -> Mapping[str, Any]:
         return self._display(self) if self._display else {"text/plain": repr(self)}
-
-
-class Rows(Collection):
-    """Rows that Spark read, with the scan reports of its plan and which version and schema it was."""
-
-    def __init__(self, table: pa.Table, reports: tuple[ScanReport, ...], words: str) -> None:
-        super().__init__(table, "rows")
-        self.reports, self.words = reports, words
-
-    @classmethod
-    def of(cls, read: SparkRead, words: str) -> Rows:
-        """From a read that is done."""
-        return cls(read.result(), read.reports, words)
 
 
 def _one(files: Sequence[LiveFile], path: str, what: str) -> LiveFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,8 +19,15 @@ from explorer.engines.choice import Engine
 @click.argument("where")
 @click.option(
     "--stage",
-    type=click.Choice(["filter", "manifests", "files", "row-groups", "tasks"]),
+    type=click.Choice(["filter", "manifests", "partitions", "files", "row-groups", "tasks"]),
     help="Only this stage, in full.",
+)
+@click.option(
+    "--file",
+    "-f",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw it into this file, a page (.html) or a picture (.svg): funnel, files by their bounds, partitions.",
 )
 @click.option("--sql", is_flag=True, help="WHERE is Spark SQL: also show what Spark hands to Iceberg of it.")
 @click.option("--engines", is_flag=True, help="Also ask Iceberg's own planner, in Spark, and pyiceberg's.")
@@ -28,6 +36,7 @@ def plan(
     stage: str | None,
     sql: bool,
     engines: bool,
+    target: Path | None,
     snapshot: str | None,
     engine: Engine,
     output: str,
@@ -42,12 +51,20 @@ def plan(
     planned, found = table.plan_sql(where, snapshot, engine) if sql else (table.plan(where, snapshot, engine), None)
     if planned.made:
         say(planned.made)
-    if stage == "files":
+    if target:
+        if target.suffix not in (".html", ".svg"):
+            raise click.UsageError(f"{target.name}: a plan is drawn as .html or .svg")
+        shown = table.shown(planned, found)
+        target.write_text(shown.to_html() if target.suffix == ".html" else shown.to_svg(), "utf-8")
+        say(f"wrote {target}")
+    elif stage == "files":
         emit_rows(Collection(planned.files, "files"), output)
     elif stage == "filter":
         emit_rows(Collection.of_rows(plans.spec_rows(planned), "specs"), output)
     elif stage == "manifests":
         emit_rows(Collection.of_rows(plans.manifest_rows(planned), "manifests"), output)
+    elif stage == "partitions":
+        emit_rows(table.partition_verdicts(planned, engine), output)
     elif stage == "row-groups":
         emit_rows(Collection.of_rows(list(plans.group_rows(table.row_groups(planned))), "row groups"), output)
     elif stage == "tasks":

@@ -56,3 +56,19 @@ class Batches:
     def map(self, change: Change) -> Batches:
         """What a change of each part makes of the table. Of a table without rows it gives the new schema."""
         return Batches(change(self.schema.empty_table()).schema, lambda: map(change, self.read()))
+
+
+AT_ONCE = 200_000
+"""Rows that are held before they are combined."""
+
+
+def combined(rows: Batches, combine: Change) -> pa.Table:
+    """What `combine` makes of all rows, some at a time: it takes its own rows too."""
+    held = [rows.schema.empty_table()]
+    limit = AT_ONCE
+    for part in rows.read():
+        held.append(part)
+        if sum(table.num_rows for table in held) > limit:
+            held = [combine(pa.concat_tables(held))]
+            limit = max(AT_ONCE, 2 * held[0].num_rows)
+    return combine(pa.concat_tables(held))

@@ -8,14 +8,12 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.batches import Batches, Parts
+from explorer.core.batches import Batches, Parts, combined
 from explorer.core.entries import live
 
 _SUMS = ("record_count", "file_count", "total_data_file_size_in_bytes")
 _DELETES = tuple(f"{kind}_delete_{what}_count" for kind in ("position", "equality") for what in ("record", "file"))
 _LAST = ("spec_id", "last_updated_ms", "last_updated_snapshot_id")
-AT_ONCE = 200_000
-"""Partitions of single manifests that are held before they are added up."""
 
 
 def by_partition(entries: Parts, times: Mapping[int, int | None]) -> Parts:
@@ -30,16 +28,9 @@ def _of_manifest(times: Mapping[int, int | None], entries: pa.Table) -> pa.Table
 
 def added_up(parts: Batches) -> pa.Table:
     """One row a partition: partition, spec_id, the sums, last_updated_ms and last_updated_snapshot_id."""
-    held: list[pa.Table] = []
-    limit = AT_ONCE
-    for part in parts.read():
-        held.append(part)
-        if sum(table.num_rows for table in held) > limit:
-            held = [_added_up(pa.concat_tables(held))]
-            limit = max(AT_ONCE, 2 * held[0].num_rows)
-    if not held:
+    if not parts.schema.names:
         return pa.table({})
-    added = _added_up(pa.concat_tables(held))
+    added = combined(parts, _added_up)
     known = pc.is_valid(added["last_updated_ms"])
     snapshot = pc.if_else(known, added["last_updated_snapshot_id"], pa.scalar(None, pa.int64()))
     return pa.table(

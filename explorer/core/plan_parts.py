@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
-from explorer.core.batches import Batches
+from explorer.core.batches import Batches, combined
 from explorer.core.delete_pairs import Pairs
 from explorer.core.expressions import TRUE
 from explorer.core.scan import OUTCOMES, READ, FileVerdicts, Scan
@@ -35,6 +35,13 @@ CHOSEN = pa.schema(
     [
         ("file_path", pa.string()), ("file_size_in_bytes", pa.int64()), ("file_format", pa.string()),
         ("split_offsets", pa.list_(pa.int64())), ("deletes", pa.int64()), ("delete_bytes", pa.int64()),
+    ]
+)  # fmt: skip
+
+PARTITIONS = pa.schema(
+    [
+        ("spec_id", pa.int32()), ("partition", pa.string()), ("read", pa.int64()), ("by_partition", pa.int64()),
+        ("by_metrics", pa.int64()), ("record_count", pa.int64()), ("file_size_in_bytes", pa.int64()),
     ]
 )  # fmt: skip
 
@@ -100,6 +107,34 @@ def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         "manifest_path": pa.repeat(pa.scalar(manifest.manifest_path), count),
     }
     return pa.table(columns, schema=FILES)
+
+
+def partitions(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """PARTITIONS, a row for each partition of one manifest's live data files: files by what becomes of them, and the
+    rows and bytes of all."""
+    found = scan.files(manifest, stored)
+    first = {code: at for at, code in reversed(list(enumerate(found.codes.tolist())))}
+    number = len(found.partitions)
+    weights = {name: _numbers(found.entries[name]) for name in PARTITIONS.names[5:]}
+    outcomes = [np.bincount(found.codes[found.outcome == o], minlength=number) for o in range(len(OUTCOMES))]
+    columns = {
+        "spec_id": pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), number),
+        "partition": [found.partition(first[code]) for code in range(number)],
+        **dict(zip(PARTITIONS.names[2:5], outcomes, strict=True)),
+        **{n: np.bincount(found.codes, w, number).astype(np.int64) for n, w in weights.items()},
+    }
+    return pa.table(columns, schema=PARTITIONS)
+
+
+def by_partition(rows: Batches) -> pa.Table:
+    """Rows of PARTITIONS added up, in the order of their names."""
+    sums = [(name, "sum") for name in PARTITIONS.names[2:]]
+
+    def combine(some: pa.Table) -> pa.Table:
+        keys = PARTITIONS.names[:2]
+        return some.group_by(keys, use_threads=False).aggregate(sums).rename_columns(PARTITIONS.names)
+
+    return combined(rows, combine).sort_by([(name, "ascending") for name in PARTITIONS.names[:2]])
 
 
 def chosen(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table) -> pa.Table:

@@ -30,14 +30,14 @@ class Kind:
 
 @dataclass(frozen=True)
 class Status:
-    """What a manifest entry means, or which side of a diff a thing is on (`of`): its sign, and that in ASCII for text
-    trees. `look`: new, gone (deleted in this snapshot) or out (of no account any more)."""
+    """What a manifest entry means, which side of a diff a thing is on, or whether a plan reads it (`of`): its sign, and
+    that in ASCII for text trees. `look`: new, gone (deleted in this snapshot) or out (of no account any more)."""
 
     title: str
     color: str
     sign: str
     ascii: str
-    of: Literal["entry", "diff"] = "entry"
+    of: Literal["entry", "diff", "plan"] = "entry"
     night: str = ""
     look: Literal["", "new", "gone", "out"] = ""
 
@@ -102,6 +102,8 @@ STATUSES: Mapping[str, Status] = {
     "added": Status("only in the later one", "#007a4d", "+", "+", of="diff", night="#00b377", look="new"),
     "kept": Status("in both", "#666666", "=", "=", of="diff", night="#9aa5b4"),
     "removed": Status("only in the earlier one", "#b00020", "−", "-", of="diff", night="#ff5c6f", look="gone"),
+    "read": Status("read by the plan", "#1565c0", "●", "*", of="plan", night="#6fb1f2"),
+    "skipped": Status("skipped by the plan", "#777777", "○", "o", of="plan", night="#9aa5b4", look="gone"),
 }
 GONE = ("gone", "out")
 """Looks of statuses that are drawn with a dashed border."""

@@ -54,7 +54,7 @@ def _written(bench: Bench, columns: str, properties: Mapping[str, str], files: S
 
 
 def _shown(table: Table, plan: Plan) -> ShownPlan:
-    return ShownPlan(plan, table.intervals(plan, plan.columns[0]) if plan.columns else None)
+    return table.shown(plan)
 
 
 def _opened(plan: Plan) -> int:

@@ -10,6 +10,7 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.collection import Collection
 from explorer.core.clustering import Clustering
 from explorer.core.metrics_modes import PREFIX, ColumnMode
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
@@ -18,8 +19,11 @@ from explorer.core.pushdown import Pushed
 from explorer.core.units import count, human_bytes
 from explorer.table import Table
 from explorer.ui.background import Job, answered
+from explorer.ui.pane import GraphPane
+from explorer.ui.state import PlanState
+from explorer.ui.tables import downloads
 from explorer.ui.widgets import SMALL, WRAP, column_names, grid, heading, lazy_tabs, note, picture, version_input
-from explorer.views.plan_pictures import funnel_svg, intervals_svg
+from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import (
     answer_rows,
     because,
@@ -95,14 +99,16 @@ def _alone(table: Table, plan: Plan, found: Pushed | None) -> list[Any]:
     tabs = lazy_tabs(
         {
             "Files": lambda: answered(partial(_files, plan), _files_grid, "Telling why…"),
-            "By a column's bounds": lambda: _intervals_view(table, plan),
+            "Graph": lambda: answered(partial(PlanState, table, plan), partial(_graph, table, found), "Drawing…"),
+            "Bounds": lambda: _intervals_view(table, plan),
+            "Partitions": lambda: answered(partial(table.partition_verdicts, plan), _partitions, "Adding up…"),
             "Manifests": lambda: _manifests(plan),
             "Row groups": lambda: answered(partial(_row_groups, table, plan), _groups_grid, "Reading footers…"),
             f"Tasks ({plan.tasks.count:,})": lambda: _tasks(plan),
-            "Other planners": lambda: answered(
+            "Planners": lambda: answered(
                 lambda: answer_rows(plan, table.ask_planners(plan)), _answers_grid, "Asking Iceberg and pyiceberg…"
             ),
-            "Statistics of columns": lambda: answered(
+            "Statistics": lambda: answered(
                 lambda: (table.metrics(_version(plan)), table.clustering((), _version(plan))),
                 partial(_statistics, plan),
                 "Counting…",
@@ -154,6 +160,14 @@ def _files_grid(files: pd.DataFrame) -> list[Any]:
     return [*more, grid(files, widths, min_height=260, wrapped=wrapped, header_filters=filters)]
 
 
+def _graph(table: Table, found: Pushed | None, state: PlanState) -> list[Any]:
+    files = {
+        "plan.html": lambda: table.shown(state.plan, found).to_html().encode(),
+        "plan.svg": lambda: table.shown(state.plan, found).to_svg().encode(),
+    }
+    return [GraphPane.of(state, sizing_mode="stretch_width", height=460), pn.Row(*downloads(files, **SMALL))]
+
+
 def _intervals_view(table: Table, plan: Plan) -> Any:
     names = list(dict.fromkeys([*plan.columns, *column_names(table)]))
     column = pmui.Select(label="column", options=names, value=names[0], width=220, **SMALL)
@@ -173,6 +187,10 @@ def _intervals_view(table: Table, plan: Plan) -> Any:
     column.param.watch(start, "value")
     start()
     return pn.Column(pn.Row(column, job.view), box, sizing_mode="stretch_width")
+
+
+def _partitions(found: Collection) -> list[Any]:
+    return [picture(partitions_svg(found.to_arrow()), margin=(0, 10), sizing_mode="stretch_width")]
 
 
 def _manifests(plan: Plan) -> Any:

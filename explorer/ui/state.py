@@ -12,16 +12,20 @@ from dataclasses import replace
 from typing import Any, ClassVar, get_args
 
 from explorer.core.names import snapshot_ordinals
+from explorer.core.plan import Plan
+from explorer.core.plan_parts import verdicts
 from explorer.core.units import instant
+from explorer.drawn import OPEN_ENTRIES, OPEN_MANIFESTS
 from explorer.errors import ExplorerError
 from explorer.graphs.delete_graph import delete_graph
 from explorer.graphs.diff_graph import diff_graph
 from explorer.graphs.graph import Elided, Graph, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node
+from explorer.graphs.plan_graph import plan_graph
 from explorer.graphs.source import GraphView
 from explorer.graphs.table_graph import METADATA
 from explorer.graphs.uncommitted import Uncommitted, overlay
-from explorer.inspection import inspect, life, row_sections
+from explorer.inspection import Section, inspect, life, row_sections
 from explorer.model.manifest import FileKind
 from explorer.progress import Cancelled
 from explorer.table import Table
@@ -174,6 +178,39 @@ class DeletesState(GraphState):
     def _draw(self) -> None:
         known = self.deletes
         self.graph = delete_graph(self.table.name, self._snapshot_id, known, self.pages)
+
+
+class PlanState(GraphState):
+    """The manifests and files of a planned scan, read and skipped, with what decided; small plans with their files."""
+
+    def __init__(self, table: Table, plan: Plan) -> None:
+        super().__init__(table)
+        self.plan = plan
+        kept = [v.manifest.manifest_path for v in plan.manifests if v.keeps]
+        few = len(kept) <= OPEN_MANIFESTS and (plan.stages[1].left.files or 0) <= OPEN_ENTRIES
+        self.opened: tuple[str, ...] = tuple(kept) if few else ()
+        self._draw()
+
+    def details(self) -> dict[str, Any] | None:
+        """With why the node is read or skipped."""
+        node = self.graph.node(self.selected[-1]) if self.selected else None
+        told = super().details()
+        if told is None or node is None or "because" not in node.facts:
+            return told
+        why = Section("in this plan", [(node.status, node.facts["because"], "")])
+        return {**told, "sections": [why.to_json(), *told["sections"]]}
+
+    def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
+        node = self.graph.node(str(request.get("id")))
+        if kind == "toggle" and node is not None and node.fold:
+            path = node.facts["path"]
+            self.opened = tuple(p for p in self.opened if p != path) if path in self.opened else (*self.opened, path)
+        self._draw()
+
+    def _draw(self) -> None:
+        opened = [v.manifest for v in self.plan.manifests if v.manifest.manifest_path in self.opened]
+        found = {m.manifest_path: verdicts(self.plan.scan, m, e) for m, e in self.table.tree.stored(opened, True)}
+        self.graph = plan_graph(self.table.name, self.plan, found, self.pages)
 
 
 class ViewState(GraphState):

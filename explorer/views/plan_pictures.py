@@ -1,13 +1,17 @@
-"""Pictures of planned scans, as SVG: the funnel, and files as intervals of a column against what is asked of it.
+"""Pictures of planned scans, as SVG: the funnel, files as intervals of a column against what is asked of it, partitions
+by what becomes of their files.
 
 Text has the colour of the page around it; kinds are told apart by fill, outline and a mark as well as by colour."""
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
+
+import pyarrow as pa
 
 from explorer.core.expressions import Predicate
 from explorer.core.names import base_name, shorten
@@ -119,9 +123,10 @@ def _look(item: Interval) -> str:
     return "partition" if item.outcome == BY_PARTITION else "metrics"
 
 
-def _legend() -> list[str]:
+def _legend(looks: Iterable[str] = LEGEND) -> list[str]:
     out, x = [], float(LEFT)
-    for name, words in LEGEND.items():
+    for name in looks:
+        words = LEGEND[name]
         out.append(_bar(x, 12, 22, 10, name))
         out.append(_text(x + 28, 21, words, 'font-size="12"'))
         x += 52 + 6 * len(words)
@@ -182,3 +187,67 @@ def _axis(found: Intervals, points: Sequence[Any], place: Place, bottom: float) 
         said = shorten(found.column.said(back(value)), 40)
         out.append(_text(place(value), bottom + 20, said, f'text-anchor="{anchor}" font-size="12"'))
     return out
+
+
+CELLS = 6000
+"""Partitions that are drawn."""
+OUTCOME_LOOKS = {"read": "read", "by_metrics": "metrics", "by_partition": "partition"}
+
+
+def partitions_svg(found: pa.Table) -> str:
+    """Partitions (core.plan_parts.PARTITIONS) by what becomes of their files: a bar each with its name while they are
+    few, else a square each."""
+    rows = found.slice(0, CELLS).to_pylist()
+    said = [f"{r['partition'] or 'unpartitioned'}, spec {r['spec_id']}: {_became(r)}" for r in rows]
+    draw = _partition_bars if len(rows) <= NAMED else _partition_squares
+    height, drawn = draw(rows, said)
+    more = len(found) - len(rows)
+    left_out = [_text(LEFT, height + 16, f"… {count(more, 'more partition')} not drawn")] if more else []
+    title = f"{count(len(found), 'partition')} by what is read of them"
+    return "\n".join([_opened(height + 24, title), *_legend(OUTCOME_LOOKS.values()), *drawn, *left_out, "</svg>"])
+
+
+def _became(row: dict[str, Any]) -> str:
+    words = {"read": "read", "by_metrics": "skipped by bounds", "by_partition": "skipped by partition"}
+    return ", ".join(f"{count(row[name], 'file')} {what}" for name, what in words.items() if row[name])
+
+
+def _partition_bars(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> tuple[float, list[str]]:
+    most = max((sum(row[name] for name in OUTCOME_LOOKS) for row in rows), default=0) or 1
+    room, out = WIDTH - LEFT - 290, []
+    for at, (row, words) in enumerate(zip(rows, said, strict=True)):
+        x, y = float(LEFT), 40.0 + 20 * at
+        out.append(f"<g><title>{escape(clean(words))}</title>")
+        out.append(_text(0, y + 11, shorten(row["partition"] or "unpartitioned", 28), 'font-size="12"'))
+        for name, look in OUTCOME_LOOKS.items():
+            if row[name]:
+                wide = max(3.0, room * row[name] / most)
+                out.append(_bar(x, y, wide, 12, look))
+                x += wide + 1
+        out.append(_text(x + 8, y + 11, shorten(_became(row), 44), 'font-size="12"') + "</g>")
+    return 44.0 + 20 * len(rows), out
+
+
+def _partition_squares(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> tuple[float, list[str]]:
+    side = max(6.0, min(22.0, (WIDTH * HEIGHT / len(rows)) ** 0.5))
+    across, out = int(WIDTH // side), []
+    for at, (row, words) in enumerate(zip(rows, said, strict=True)):
+        x, y = side * (at % across), 40.0 + side * (at // across)
+        read, skipped = row["read"], row["by_metrics"] + row["by_partition"]
+        look = "read" if read else "metrics" if row["by_metrics"] else "partition"
+        out.append(f"<g><title>{escape(clean(words))}</title>")
+        out.append(_bar(x, y, side - 2, side - 2, "metrics" if read and skipped else look))
+        if read and skipped:  # as much of it as is read
+            out.append(_bar(x, y, (side - 2) * read / (read + skipped), side - 2, "read"))
+        out.append("</g>")
+    return 44.0 + side * -(-len(rows) // across), out
+
+
+def stacked(pictures: Sequence[str]) -> str:
+    """Pictures of this module below each other, as one."""
+    heights = [float(re.search(r'viewBox="0 0 \d+ ([\d.]+)"', picture)[1]) for picture in pictures]  # type: ignore[index]
+    out, y = [_opened(sum(heights) + 16 * len(heights), "a planned scan")], 0.0
+    for picture, height in zip(pictures, heights, strict=True):
+        out.append(picture.replace("<svg ", f'<svg y="{y:.0f}" height="{height:.0f}" ', 1))
+        y += height + 16
+    return "\n".join([*out, "</svg>"])

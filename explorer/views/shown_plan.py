@@ -9,10 +9,12 @@ from html import escape
 from itertools import islice
 from typing import Any
 
+import pyarrow as pa
+
 from explorer.core.names import base_name
 from explorer.core.plan import Intervals, Plan
 from explorer.core.pushdown import Pushed
-from explorer.views.plan_pictures import funnel_svg, intervals_svg
+from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg, stacked
 from explorer.views.plans import because, funnel_lines, manifest_rows, pushed_lines, spec_lines, summary_lines
 from explorer.views.rows import json_rows
 from explorer.views.text import clean, render_table
@@ -24,12 +26,13 @@ CELL = 'style="text-align:left;padding:1px 12px 1px 0"'
 
 @dataclass(frozen=True)
 class ShownPlan:
-    """A plan with the files' bounds of the column that is asked, if one is, and what Spark pushed down of SQL, if it
-    was SQL."""
+    """A plan with the files' bounds of the column that is asked, if one is, what Spark pushed down of SQL, if it was
+    SQL, and what is read of each partition (core.plan_parts.PARTITIONS), if the table has any."""
 
     plan: Plan
     intervals: Intervals | None = None
     pushed: Pushed | None = None
+    partitions: pa.Table | None = None
 
     def reasons(self) -> list[dict[str, str]]:
         """place, verdict and because: of the first manifests that are skipped, and the first files of each verdict."""
@@ -53,12 +56,32 @@ class ShownPlan:
     def _repr_html_(self) -> str:
         return "\n".join(self._html())
 
-    def _html(self) -> Iterator[str]:
-        yield f"<div><p><b>{escape(clean(str(self.plan.bound)))}</b></p>"
-        yield from (f"<div>{escape(line)}</div>" for line in self._lines() if line)
+    def to_html(self) -> str:
+        """A page of its own, which opens from disk and needs no script."""
+        policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
+        title = escape(clean(f"plan: {self.plan.bound}"))
+        return (
+            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+            f'content="{policy}"><title>{title}</title><style>body {{ font: 14px system-ui, sans-serif; margin: 24px; '
+            f"color-scheme: light dark }} svg {{ display: block; margin: 16px 0 }}</style></head>"
+            f"<body>{self._repr_html_()}</body></html>\n"
+        )
+
+    def to_svg(self) -> str:
+        """Its pictures below each other, as one."""
+        return stacked(list(self._pictures()))
+
+    def _pictures(self) -> Iterator[str]:
         yield funnel_svg(self.plan)
         if self.intervals and self.intervals.items:
             yield intervals_svg(self.intervals)
+        if self.partitions is not None:
+            yield partitions_svg(self.partitions)
+
+    def _html(self) -> Iterator[str]:
+        yield f"<div><p><b>{escape(clean(str(self.plan.bound)))}</b></p>"
+        yield from (f"<div>{escape(line)}</div>" for line in self._lines() if line)
+        yield from self._pictures()
         rows = self.reasons()
         if rows:
             head = "".join(f"<th {CELL}>{name}</th>" for name in rows[0])

@@ -42,7 +42,7 @@ BAD = """() => {
 TABS = ("Diff", "Lifecycle", "History", "Rows", "Deletes", "Plan", "Maintain", "Lab", "Snapshots", "Manifests", "Files")
 INNER = {
     "History": ("Commits", "Metadata files"), "Maintain": ("Branches and undo",),
-    "Plan": ("By a column's bounds", "Manifests", "Statistics of columns"),
+    "Plan": ("Bounds", "Manifests", "Statistics"),
 }  # fmt: skip
 TABS += ("Entries", "Partitions", "Problems", "Export")
 

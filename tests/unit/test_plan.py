@@ -25,7 +25,8 @@ from explorer.core.pushdown import advice
 from explorer.core.scan import READ, evaluated
 from explorer.core.tasks import Chosen, Packing, packed, splits
 from explorer.errors import NotFoundInTable
-from explorer.views.plan_pictures import funnel_svg, intervals_svg
+from explorer.ui.state import PlanState
+from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import plan_lines, plan_object
 from tests.unit.small import edit_metadata, make_table
 
@@ -227,7 +228,7 @@ def test_a_plan_in_a_notebook(days: Path) -> None:
     shown = explorer.show_plan(explorer.open_table(str(days)), "name = '<b>zoe</b>' and n < 20 and day > '2024-03-01'")
     html = shown._repr_html_()
     picture = ElementTree.fromstring(html)
-    assert len(picture.findall("{http://www.w3.org/2000/svg}svg")) == 2
+    assert len(picture.findall("{http://www.w3.org/2000/svg}svg")) == 3
     reasons = [tuple(row.values()) for row in shown.reasons()]
     assert [tuple("".join(cell.itertext()) for cell in row) for row in picture.findall("table/tr")][1:] == reasons
     assert {r[1] for r in reasons} == {"read", "skipped by its summaries", "skipped by column metrics"}
@@ -291,3 +292,58 @@ def test_row_groups(tmp_path: Path) -> None:
     Path(opened.files()[0]["file_path"].removeprefix("file://")).write_bytes(b"PAR1")
     assert list(opened.row_groups(opened.plan("id = 3"))) == []
     assert "too short" in str(opened.problems[0])
+
+
+def test_partitions_by_what_is_read_of_them(days: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of skipped manifests too; as bars with names, or as squares where they are many."""
+    table, plan, _ = planned(days, "day > '2024-03-01' AND n > 20")
+    found = table.partition_verdicts(plan)
+    assert [(r["partition"], r["read"], r["by_partition"], r["by_metrics"]) for r in found] == [
+        ("day=2024-03-01", 0, 1, 0), ("day=2024-03-02", 0, 0, 1), ("day=2024-03-03", 1, 0, 0),
+    ]  # fmt: skip
+    assert sum(r["record_count"] for r in found) == 6
+    svg = partitions_svg(found.to_arrow())
+    said = [t.text for t in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
+    assert "day=2024-03-02, spec 0: 1 file skipped by bounds" in said
+    monkeypatch.setattr("explorer.views.plan_pictures.NAMED", 2)
+    squares = ElementTree.fromstring(partitions_svg(found.to_arrow()))
+    assert [t.text for t in squares.iter("{http://www.w3.org/2000/svg}title")][1:] == said[1:]
+    assert partitions_svg(found.to_arrow().slice(0, 0))
+
+
+def test_a_plan_as_a_graph(days: Path) -> None:
+    """What is skipped is told apart and says why; an open manifest shows its files."""
+    table, plan, _ = planned(days, "day > '2024-03-01' AND n > 20")
+    state = PlanState(table, plan)
+    graph = state.graph
+    assert [(n.kind, n.status) for n in graph.nodes] == [
+        ("manifest_list", ""), ("data_manifest", "read"), ("data_file", "read"), ("data_manifest", "read"),
+        ("data_file", "skipped"), ("data_manifest", "skipped"),
+    ]  # fmt: skip
+    skipped = graph.nodes[-1]
+    state.handle({"type": "select", "ids": [skipped.id]})
+    details = state.details()
+    assert details is not None
+    assert details["sections"][0]["fields"] == [["skipped", "day > '2024-03-01': its values end at '2024-03-01'", ""]]
+    assert {s["title"] for s in details["sections"][1:]}
+    for size in (5, 6):
+        state.handle({"type": "toggle", "id": graph.nodes[1].id})
+        assert len(state.graph.nodes) == size
+    state.handle({"type": "toggle", "id": skipped.id})
+    assert len(state.graph.nodes) == 6
+    empty = PlanState(table, table.plan("n = 1", "snapshot-1"))
+    assert [n.status for n in empty.graph.nodes] == ["", "read", "read"]
+
+
+def test_a_plan_travels_as_a_page_or_a_picture(days: Path, tmp_path: Path) -> None:
+    for name in ("plan.html", "plan.svg"):
+        ran = CliRunner().invoke(main, ["plan", str(days), "name = '<b>zoe</b>'", "--file", str(tmp_path / name)])
+        assert ran.exit_code == 0, ran.output
+    page, picture = ((tmp_path / name).read_text() for name in ("plan.html", "plan.svg"))
+    assert "<b>zoe" not in page
+    assert "<script" not in page
+    assert len(list(ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}svg"))) == 4
+    ran = CliRunner().invoke(main, ["plan", str(days), "n = 1", "--file", str(tmp_path / "plan.pdf")])
+    assert ran.exit_code == 2
+    ran = CliRunner().invoke(main, ["plan", str(days), "n = 1", "--stage", "partitions", "--output", "json"])
+    assert [row["read"] for row in json.loads(ran.stdout)] == [1, 0, 0]

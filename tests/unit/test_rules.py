@@ -374,7 +374,7 @@ def test_partitions_add_up() -> None:
 
 @pytest.mark.parametrize("at_once", [1, 3, 1000])
 def test_partitions_add_up_whatever_the_parts(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.core.partitions.AT_ONCE", at_once)
+    monkeypatch.setattr("explorer.core.batches.AT_ONCE", at_once)
     struct = pa.struct([("p", pa.string())])
     parts, ids = [], (3, 1, 4, 2)  # 4 has expired
     for spec_id, snapshot_id in enumerate(ids):

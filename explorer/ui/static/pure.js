@@ -110,11 +110,11 @@ export function looks(...entries) {
   return entries.filter((entry) => entry?.look).map((entry) => `ix-look-${entry.look}`);
 }
 
-// What the legend says of a picture: every kind, the statuses of a table or of a diff, and marks if there are any.
+// What the legend says of a picture: every kind, the statuses of a table, a diff or a plan, and marks if there are any.
 export function legendRows(vocabulary, picture) {
-  const diff = picture.nodes.some((n) => n.status && vocabulary.statuses[n.status].of === "diff");
+  const of = picture.nodes.map((n) => vocabulary.statuses[n.status]?.of).find((of) => of && of !== "entry") || "entry";
   const marked = picture.nodes.some((n) => n.mark);
-  const statuses = Object.values(vocabulary.statuses).filter((s) => (s.of === "diff") === diff);
+  const statuses = Object.values(vocabulary.statuses).filter((s) => s.of === of);
   return [
     ...Object.values(vocabulary.kinds).map((kind) => ({ text: kind.title, glyph: kind.glyph, ink: { k: kind } })),
     ...statuses.map((status) => ({ text: status.title, sign: status.sign, ink: { s: status } })),
