@@ -304,7 +304,7 @@ def test_partitions_by_what_is_read_of_them(days: Path, monkeypatch: pytest.Monk
     assert sum(r["record_count"] for r in found) == 6
     svg = partitions_svg(found.to_arrow())
     said = [t.text for t in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
-    assert "day=2024-03-02, spec 0: 1 file skipped by bounds" in said
+    assert "day=2024-03-02, spec 1: 1 file skipped by bounds" in said
     monkeypatch.setattr("explorer.views.plan_pictures.NAMED", 2)
     squares = ElementTree.fromstring(partitions_svg(found.to_arrow()))
     assert [t.text for t in squares.iter("{http://www.w3.org/2000/svg}title")][1:] == said[1:]
