@@ -92,9 +92,12 @@ def test_the_kept_anomalies_show_again(name: str, bench: Bench) -> None:
     assert (found.serial, found.anomaly) == ((), "resurrected rows")
 
 
-def meet(bench: Bench, late: Operation, early: Operation, version: int = 2) -> tuple[str, Decision]:
-    """B commits between A's base and A's commit. A's outcome is predicted from metadata, taken step by step, and
-    compared with what Iceberg's own commit() makes of the same. Returns what happened, and what was predicted."""
+def meet(
+    bench: Bench, late: Operation, early: Operation, version: int = 2, unstepped: bool = True
+) -> tuple[str, Decision]:
+    """B commits between A's base and A's commit. A's outcome is predicted from metadata, taken step by step, and, if
+    `unstepped`, compared with what Iceberg's own commit() makes of the same. Returns what happened, and what was
+    predicted."""
     run = Run(bench, [late, early], version)
     for _ in range(3):
         run.step("A")
@@ -106,7 +109,7 @@ def meet(bench: Bench, late: Operation, early: Operation, version: int = 2) -> t
     lost = any(e.writer == "A" and e.outcome == "lost" for e in run.events)
     happened = "refused" if state == "refused" else "retry" if lost else "commit"
     assert decision.outcome == happened, (str(late), str(early), version, decision.words, run.events[-1].words)
-    if "pyiceberg" not in (late.engine, early.engine):
+    if unstepped and "pyiceberg" not in (late.engine, early.engine):
         whole = Run(bench, [late, early], version)
         for name in ("A", "A", "B", "B"):
             whole.step(name)
@@ -148,19 +151,20 @@ def test_each_operation_does_what_its_description_says(name: str, bench: Bench) 
     run.close()
 
 
-PAIRS = [(late, Operation(early)) for late in operations() for early in CATALOGUED]
-"""Every pair of the catalogue, here and under `make pairs`; all else that can meet only there."""
 EVERY = os.environ.get("ICEBERG_EXPLORER_EVERY_PAIR") == "1"
+PAIRS = [(late, Operation(early)) for late in operations() for early in CATALOGUED]
+"""Every pair of the catalogue, here and under `make pairs`; all else that can meet only there, and every commit that is
+not stepped."""
 MORE = [k for k in KINDS if k not in CATALOGUED]
 OTHERS = ("mor-delete", "delete-files", "expire")
 OFFERED = [k for k, kind in KINDS.items() if kind.offered]
 
 
 @pytest.mark.parametrize(("late", "early"), PAIRS, ids=lambda o: f"{o.kind}-{o.isolation[:4]}")
-def test_every_pair_is_predicted_and_equals_the_unstepped_commit(
+def test_every_pair_is_predicted_and_some_equal_the_unstepped_commit(
     late: Operation, early: Operation, bench: Bench
 ) -> None:
-    meet(bench, late, early)
+    meet(bench, late, early, unstepped=EVERY or PAIRS.index((late, early)) % 3 == 0)
 
 
 @pytest.mark.parametrize("late", KINDS if EVERY else MORE)
