@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.batches import Batches, Parts
+from explorer.core.chunk_tests import Part, Unread
 from explorer.core.clustering import Clustering, Overlaps
 from explorer.core.delete_pairs import Pairs
 from explorer.core.deletes import Applicability
@@ -20,6 +22,7 @@ from explorer.core.metrics_modes import ColumnMode, Told, column_modes
 from explorer.core.ordering import plain
 from explorer.core.plan import TASKS, Amount, Interval, Intervals, Plan, Stage, Task, Tasks
 from explorer.core.ranges import Ranges, file_ranges
+from explorer.core.row_diff import named_fields
 from explorer.core.row_groups import GroupVerdict
 from explorer.core.row_groups import row_groups as judged_groups
 from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ, FileVerdicts, ManifestVerdict, Scan
@@ -27,6 +30,7 @@ from explorer.core.tasks import Chosen, Packing, packed
 from explorer.core.totals import totals
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.filters import bound_filter, filter_columns
+from explorer.io.chunks import read_parts
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
@@ -221,15 +225,29 @@ def _interval(found: FileVerdicts, ranges: Ranges, at: int, column: Column) -> I
 
 
 def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
-    """Verdicts on the row groups of the Parquet files that a plan reads, by their footers. A file that cannot be read
-    is noted and left out."""
+    """Verdicts on the row groups of the Parquet files that a plan reads, by their footers, dictionaries, bloom filters
+    and page indexes. A file whose footer cannot be read is noted and left out; what else cannot be, is noted."""
+    fields = named_fields(plan.schema.raw["fields"]).values()
+    defaults = {field["id"]: field.get("initial-default") for field in fields}
+    asked = {p.term.column.field_id for p in predicates(plan.bound) if isinstance(p.term, BoundTerm)}
     for part in plan.files.read():
         read = part.filter(pc.equal(part["verdict"].cast(pa.string()), OUTCOMES[READ]))
         for path in steps(read["file_path"].to_pylist(), "footers"):
             try:
-                yield from judged_groups(plan.bound, path, tree.reader.parquet_footer(path))
+                footer = tree.reader.parquet_footer(path, sorted(asked))
+                yield from judged_groups(plan.bound, path, footer, partial(_parts, tree, path, footer), defaults)
             except UnreadableFile as error:
                 tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
+
+
+def _parts(
+    tree: MetadataTree, path: str, footer: Mapping[str, Any], part: Part, chunks: Sequence[tuple[int, int]]
+) -> Iterator[Any]:
+    for (group, column), found in zip(chunks, read_parts(tree.reader.storage, path, part, footer, chunks), strict=True):
+        if isinstance(found, Unread):
+            where = f"row group {group}, {part} of {footer['columns'][column]['path']}"
+            tree.note([Problem(path, found.cause, where, unaffected="the row group is kept")])
+        yield found
 
 
 def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema) -> list[ColumnMode]:

@@ -216,12 +216,14 @@ def pushed_lines(plan: Plan, found: Pushed | None) -> Iterator[str]:
 
 
 def group_rows(groups: Iterable[GroupVerdict]) -> Iterator[dict[str, Any]]:
-    """A row group a row, with its verdict."""
+    """A row group a row: its verdict, `by` which test, why, and what a reader of page indexes could leave out."""
     for g in groups:
+        columns = g.pages.columns if g.pages else ()
         yield {
             "file_path": g.path, "row_group": g.ordinal, "rows": g.rows, "total_byte_size": g.bytes,
-            "verdict": "read" if g.keeps else "skipped by its statistics", "term": g.reason.term,
-            "reason": g.reason.said,
+            "verdict": "read" if g.keeps else "skipped", "by": g.by, "term": g.reason.term, "reason": g.reason.said,
+            "pages": "; ".join(f"{name}: {left:,} of {count(all_of, 'page')}" for name, all_of, left in columns),
+            "page_rows": g.pages.rows if g.pages else None, "pages_reason": g.pages.reason if g.pages else "",
         }  # fmt: skip
 
 
