@@ -38,7 +38,8 @@ def plan(
     elif stage == "manifests":
         emit_rows(Collection.of_rows(plans.manifest_rows(planned), "manifests"), output)
     elif stage == "row-groups":
-        emit_rows(Collection.of_rows(list(plans.group_rows(table.row_groups(planned))), "row groups"), output)
+        groups = list(plans.group_rows(table.row_groups(planned)))
+        emit(groups, output, lambda: "\n".join(plans.group_lines(groups)) or "(none)")
     elif stage == "tasks":
         emit_rows(Collection.of_rows(plans.task_rows(planned.tasks.first), "tasks"), output)
     else:

@@ -118,9 +118,11 @@ class _File:
             return by_statistics(leaf, absent_ranges(default, "." in term.column.name, term), absent=True)
         group = self.groups[at]
         chunk = group["columns"][column]
-        low, high = ([told_value(chunk[n], term)] for n in ("min", "max"))
-        only = [chunk["null_count"] == group["num_rows"]]
-        return by_statistics(leaf, chunk_ranges(only, [chunk["null_count"]], low, high, kind), absent=False)
+        low, high = (told_value(chunk[n], term) for n in ("min", "max"))
+        if low is None or high is None:  # of NaN, too: then Iceberg takes neither
+            low = high = None
+        only, nulls = chunk["null_count"] == group["num_rows"], chunk["null_count"]
+        return by_statistics(leaf, chunk_ranges([only], [nulls], [low], [high], kind), absent=False)
 
     def tested(self, part: Part, groups: Sequence[int]) -> Iterator[tuple[int, Reason]]:
         """What the dictionaries or the bloom filters of these row groups say."""

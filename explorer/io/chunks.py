@@ -127,6 +127,8 @@ def _dictionary(data: bytes, told: Mapping[str, Any]) -> list[Any]:
 
 def _unpacked(packed: bytes, codec: int, size: int) -> bytes:
     """As many bytes. pyarrow leaves what was in memory after fewer, so one byte less must be too little room."""
+    if codec == 0 and size != len(packed):
+        raise ValueError(f"{len(packed):,} bytes that are not compressed, {size:,} once unpacked")
     if codec == 0 or size == 0:
         return packed[:size]
     if codec not in CODECS:

@@ -227,6 +227,25 @@ def group_rows(groups: Iterable[GroupVerdict]) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
+def group_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The same as text: why, and what of a row group that is read a reader of page indexes could leave out."""
+    for r in rows:
+        size = f"{count(r['rows'], 'row')}, {human_bytes(r['total_byte_size'])}"
+        verdict = f"skipped by its {r['by']}" if r["by"] else "read"
+        yield clean(f"{base_name(r['file_path'])}, row group {r['row_group']} ({size}): {verdict}")
+        yield clean(f"    {because(r)}")
+        if r["pages"]:
+            yield clean(f"    pages that may match: {pages_said(r)}")
+
+
+def pages_said(row: Mapping[str, Any]) -> str:
+    """What the page index says of a row group that is read."""
+    if not row["pages"]:
+        return str(row["pages_reason"])
+    left = f"{row['pages']}; {row['page_rows']:,} of {count(row['rows'], 'row')} (Iceberg reads all)"
+    return f"{left}; {row['pages_reason']}"
+
+
 def answer_rows(plan: Plan, answers: Sequence[Answer | Exception]) -> list[dict[str, Any]]:
     """What each planner says of the scan: planner, files, tasks, and how it differs from ours."""
     ours = {"planner": "this plan", "data_files": plan.left.files, "tasks": plan.tasks.count, "difference": ""}

@@ -244,7 +244,7 @@ def drawn_filter(rng: random.Random, made: Made) -> str:
 def _comparison(rng: random.Random, made: Made) -> str:
     name = rng.choice(list(made.kinds))
     kind = made.kinds[name]
-    near: Callable[[], Any] = lambda: _literal(rng, made, name, kind)  # noqa: E731
+    near: Callable[[], Any] = lambda: literal(rng, made, name, kind)  # noqa: E731
     shape = rng.choice(["compare"] * 5 + ["in", "null", "nan", "like", "between"])
     if shape == "null":
         return f"{name} IS {rng.choice(['', 'NOT '])}NULL"
@@ -260,7 +260,8 @@ def _comparison(rng: random.Random, made: Made) -> str:
     return f"{name} {rng.choice(['=', '!=', '<', '<=', '>', '>='])} {near()}"
 
 
-def _literal(rng: random.Random, made: Made, name: str, kind: str) -> str:
+def literal(rng: random.Random, made: Made, name: str, kind: str) -> str:
+    """A value of a column, or one near, as filters write it."""
     while True:
         found = rng.choice(rng.choice(made.files).rows)[name] if rng.random() < 0.7 else value(rng, kind, True)
         if found is not None and found == found and found not in (float("inf"), float("-inf")):
