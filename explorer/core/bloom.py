@@ -17,9 +17,7 @@ def may_hold(bits: bytes, stored: bytes) -> bool:
     hashed = xxh64(stored)
     block = ((hashed >> 32) * (len(bits) // _BLOCK)) >> 32
     words = struct.unpack_from("<8I", bits, block * _BLOCK)
-    return all(
-        word >> ((hashed * salt & 0xFFFFFFFF) >> 27) & 1 for word, salt in zip(words, _SALTS, strict=True)
-    )
+    return all(word >> ((hashed * salt & 0xFFFFFFFF) >> 27) & 1 for word, salt in zip(words, _SALTS, strict=True))
 
 
 def xxh64(data: bytes) -> int:

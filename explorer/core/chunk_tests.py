@@ -1,7 +1,7 @@
 """What the statistics, the dictionary or the bloom filter of a column chunk say of one comparison.
 
-The rules are Iceberg's (ParquetMetricsRowGroupFilter, ParquetDictionaryRowGroupFilter, ParquetBloomRowGroupFilter); each
-says whether rows of the chunk may match, and why."""
+The rules are Iceberg's (org.apache.iceberg.parquet.ParquetMetricsRowGroupFilter, ParquetDictionaryRowGroupFilter and
+ParquetBloomRowGroupFilter); each says whether rows of the chunk may match, and why."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ Read = Callable[[Part, Sequence[tuple[int, int]]], Iterator[Any]]
 @dataclass(frozen=True)
 class GroupVerdict:
     """Whether a row group of a file is read, and why. `bytes` are uncompressed. `tests` are those it was put to, with
-    what each said: the last one skips it, if any does. `pages`, of one that is read, are what Iceberg makes no use of."""
+    what each said: the last skips it, if any does. `pages` are of one that is read; Iceberg makes no use of them."""
 
     path: str
     ordinal: int
@@ -85,9 +85,7 @@ def row_groups(
 class _File:
     """A file and the filter that is put to its row groups, which go by their place."""
 
-    def __init__(
-        self, bound: Expression, footer: Mapping[str, Any], read: Read, defaults: Mapping[int, Any]
-    ) -> None:
+    def __init__(self, bound: Expression, footer: Mapping[str, Any], read: Read, defaults: Mapping[int, Any]) -> None:
         self.bound, self.read, self.defaults = bound, read, defaults
         self.groups, self.columns = footer["row_groups"], footer["columns"]
         self.leaves = list(predicates(bound))

@@ -205,7 +205,15 @@ def _groups_grid(rows: list[dict[str, Any]]) -> list[Any]:
     if not rows:
         return [note("No Parquet file is read.")]
     kept = sum(r["verdict"] == "read" for r in rows)
-    widths = {"file": 180, "group": 60, "verdict": 80, "by": 100, "because": 330, "pages that may match": 300, "rows": 70}
+    widths = {
+        "file": 180,
+        "group": 60,
+        "verdict": 80,
+        "by": 100,
+        "because": 330,
+        "pages that may match": 300,
+        "rows": 70,
+    }
     said = f"{kept:,} of {count(len(rows), 'row group')} read. Iceberg's readers read these whole; others go by pages."
     wrapped = ("file", "because", "pages that may match")
     return [note(said), grid(pd.DataFrame(rows), widths, min_height=260, wrapped=wrapped)]

@@ -56,7 +56,7 @@ def drawn_rows(rng: random.Random, kinds: Mapping[str, str], groups: int, size: 
         pools = {}
         for name, values in of.items():
             ends = [values[0], values[-1]] if rng.random() < 0.7 else []
-            pools[name] = [*ends, *rng.sample(values, rng.choice([1, 2, 4]))], rng.choice([0.0, 0.0, 0.3, 1.0])
+            pools[name] = [*ends, *rng.sample(values, rng.choice([1, 2, 4, 9]))], rng.choice([0.0, 0.0, 0.3, 1.0])
         for _ in range(size):
             rows.append({n: None if rng.random() < nulls else rng.choice(few) for n, (few, nulls) in pools.items()})
     return rows
@@ -71,7 +71,8 @@ def by_pyarrow(rng: random.Random, path: Path, nanos: bool) -> Made:
         arrow(kinds, rows), path, row_group_size=40, use_dictionary=rng.sample(names, len(names) // 2),
         bloom_filter_options={n: {"ndv": 64, "fpp": 0.01} for n in rng.sample(names[1:], 8)},
         store_decimal_as_integer=rng.random() < 0.5, write_page_index=True, max_rows_per_page=8,
-        compression=rng.choice(["snappy", "zstd", "gzip", "none"]), dictionary_pagesize_limit=rng.choice([100, 1 << 20]),
+        compression=rng.choice(["snappy", "zstd", "gzip", "none"]),
+        dictionary_pagesize_limit=rng.choice([100, 1 << 20]),
     )  # fmt: skip
     return Made(path, kinds, [Data(str(path), 0, rows, {})], None, {})
 
@@ -83,7 +84,7 @@ def by_spark(iceberg: Iceberg, rng: random.Random, folder: Path, session: Any, d
     properties = {
         "write.parquet.row-group-size-bytes": "128", "write.parquet.row-group-check-min-record-count": "40",
         "write.parquet.row-group-check-max-record-count": "40", "write.parquet.page-row-limit": "8",
-        "write.parquet.dict-size-bytes": "2097152" if dictionaries else "1",
+        "write.parquet.dict-size-bytes": "2097152" if dictionaries else "64",
         **{f"write.parquet.bloom-filter-enabled.column.{n}": "true" for n in rng.sample(SPARKS[1:], 6)},
     }  # fmt: skip
     table = iceberg.create(folder, schema_of(kinds), [], 2)

@@ -22,7 +22,7 @@ from tests.spark.planner_oracle import Iceberg, Made, drawn_filter
 from tests.spark.row_group_oracle import Judge, by_pyarrow, by_spark, drawn_lookup, promoted, schema_of
 from tests.spark.test_planning import holds_for
 
-FILTERS = 20
+FILTERS = 16
 
 
 @pytest.fixture(scope="module")

@@ -26,8 +26,12 @@ from explorer.model.metadata import Schema
 FIELDS = [
     {"id": 1, "name": "id", "required": False, "type": "long"},
     {"id": 2, "name": "name", "required": False, "type": "string"},
-    {"id": 3, "name": "at", "required": False, "type": {
-        "type": "struct", "fields": [{"id": 4, "name": "place", "required": False, "type": "string"}]}},
+    {
+        "id": 3,
+        "name": "at",
+        "required": False,
+        "type": {"type": "struct", "fields": [{"id": 4, "name": "place", "required": False, "type": "string"}]},
+    },
 ]
 SCHEMA = Schema(0, (), {}, (), {"type": "struct", "fields": FIELDS})
 GROUP = 20
@@ -111,7 +115,11 @@ def test_damage_keeps(tmp_path: Path) -> None:
     """Bytes that are lost or changed: the row groups that hold the row are read, or the footer is refused; what is
     wrong is said. Not of a bloom filter's own bits, of which any may be right."""
     path = tmp_path / "f.parquet"
-    options = {"bloom_filter_options": {"name": True}, "write_page_checksum": True, "use_dictionary": ["id", "at.place"]}
+    options = {
+        "bloom_filter_options": {"name": True},
+        "write_page_checksum": True,
+        "use_dictionary": ["id", "at.place"],
+    }
     whole = write(path, **options, write_page_index=True)
     footer = read_footer(Storage([str(tmp_path)]), str(path), [1, 2, 4])
     parts = [g["columns"][c]["parts"] for g in footer["row_groups"] for c in (0, 1)]
@@ -160,7 +168,7 @@ def test_thrift_that_is_none(data: bytes, says: str) -> None:
 
 
 def test_thrift() -> None:
-    data = b"\x15\x03" b"\x11" b"\x12" b"\x18\x02ab" b"\x19\x25\x02\x04" b"\x1b\x01\x58\x02\x01k" b"\x00"
+    data = b"\x15\x03\x11\x12\x18\x02ab\x19\x25\x02\x04\x1b\x01\x58\x02\x01k\x00"
     assert Compact(data).struct() == {1: -2, 2: True, 3: False, 4: b"ab", 5: [1, 2], 6: [1, b"k"]}
 
 
