@@ -77,7 +77,7 @@ def row_groups(
             tests[at].append((part, found))
     told = dict(file.pages([at for at, said in enumerate(tests) if said[-1][1].keeps]))
     return [
-        GroupVerdict(path, g["ordinal"], g["num_rows"], g["total_byte_size"], said, told.get(at))
+        GroupVerdict(path, g["ordinal"], g["num_rows"], g["total_byte_size"], tuple(said), told.get(at))
         for at, (g, said) in enumerate(zip(groups, tests, strict=True))
     ]
 
@@ -90,7 +90,6 @@ class _File:
         self.groups, self.columns = footer["row_groups"], footer["columns"]
         self.leaves = list(predicates(bound))
         self.place = {c["field_id"]: at for at, c in enumerate(self.columns) if c["field_id"] is not None}
-        self.has_ids = all(c["field_id"] is not None for c in self.columns if "." not in c["path"])
 
     def statistics(self, at: int) -> Reason:
         """What the statistics of a row group say."""
@@ -110,8 +109,8 @@ class _File:
         if column is None:
             if not isinstance(kind, str) or kind == "variant":
                 return True, "Iceberg asks no statistics of a struct, list, map or variant"
-            if not self.has_ids:
-                return True, "the file has columns without field ids"
+            if not self.place:
+                return True, "the file's columns have no field ids"
             default = self.defaults.get(term.column.field_id)
             return by_statistics(leaf, absent_ranges(default, "." in term.column.name, term), absent=True)
         group = self.groups[at]
@@ -127,7 +126,7 @@ class _File:
         able = [leaf for leaf in self.leaves if _term(leaf).transform == "identity" and leaf.op not in NULLS]
         if part == "bloom filter":
             able = [leaf for leaf in able if leaf.op in ("eq", "in")]
-        for at, found in self._read(part, groups, able):
+        for at, found in self._read(part, groups if able else [], able):
 
             def answer(leaf: Predicate, at: int = at, found: Mapping[int, Any] = found) -> Answer:
                 column = self.place.get(_term(leaf).column.field_id)
@@ -160,7 +159,7 @@ class _File:
 
     def pages(self, groups: Sequence[int]) -> Iterator[tuple[int, Pages]]:
         """What the page indexes of these row groups say."""
-        for at, found in self._read("page index", groups, self.leaves):
+        for at, found in self._read("page index", groups if self.leaves else [], self.leaves):
             told = {self.columns[c]["field_id"]: (self.columns[c], index) for c, index in found.items()}
             yield at, pages(self.bound, self.groups[at]["num_rows"], told)
 

@@ -197,3 +197,23 @@ def test_bits() -> None:
     bits = bytearray(64)
     assert not may_hold(bytes(bits), b"x")
     assert may_hold(b"\xff" * 64, b"x")
+
+
+def test_columns_that_a_file_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "f.parquet"
+    write(path)
+    whole = judged(path, "")
+    assert [(g.keeps, str(g.reason), g.pages) for g in whole] == [(True, "every row is asked for", None)] * 2
+    pq.write_table(pa.table({"other": pa.array([1, 2])}), path)  # of a file without field ids nobody knows
+    assert [str(g.reason) for g in judged(path, "id = 1")] == ["id = 1: the file's columns have no field ids"]
+    field = pa.field("other", pa.int64(), metadata={"PARQUET:field_id": "9"})
+    pq.write_table(pa.table({"other": [1, 2]}, pa.schema([field])), path)
+    (group,) = judged(path, "id = 1")
+    assert str(group.reason) == "id = 1: id is null in all rows (the file has no such column)"
+    assert judged(path, "id IS NULL")[0].keeps
+    storage = Storage([str(tmp_path)])
+    for where, keeps in (("id = 7", True), ("id = 8", False), ("id != 7", False), ("id IS NULL", False)):
+        bound = bound_filter(where, filter_columns(SCHEMA), null_too=True)
+        footer = read_footer(storage, str(path), [1])
+        (group,) = row_groups(bound, str(path), footer, lambda *_: iter(()), {1: 7})
+        assert group.keeps == keeps, where
