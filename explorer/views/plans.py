@@ -240,10 +240,10 @@ def group_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 def pages_said(row: Mapping[str, Any]) -> str:
     """What the page index says of a row group that is read."""
-    if not row["pages"]:
-        return str(row["pages_reason"])
-    left = f"{row['pages']}; {row['page_rows']:,} of {count(row['rows'], 'row')} (Iceberg reads all)"
-    return f"{left}; {row['pages_reason']}"
+    if not row["pages"] or row["page_rows"] == row["rows"]:
+        return f"all ({row['pages']})" if row["pages"] else str(row["pages_reason"])
+    left = f"{row['page_rows']:,} of {count(row['rows'], 'row')} (Iceberg's readers read all)"
+    return f"{row['pages']}; {left}; {row['pages_reason']}"
 
 
 def answer_rows(plan: Plan, answers: Sequence[Answer | Exception]) -> list[dict[str, Any]]:

@@ -131,6 +131,7 @@ def metrics(rng: random.Random, kinds: Mapping[str, str], rows: Sequence[Row]) -
     names = ("value-counts", "null-value-counts", "nan-value-counts", "lower-bounds", "upper-bounds")
     found: dict[str, dict[int, Any]] = {name: {} for name in names}
     for field_id, (name, kind) in enumerate(kinds.items(), 1):
+        field_id += "." in name  # after the struct that it is in
         mode = rng.choice(["none", "counts", "truncate", "full", "full"])
         if mode == "none":
             continue
@@ -197,18 +198,14 @@ def make(iceberg: Iceberg, folder: Path, seed: int, nested: bool = False) -> Mad
     """A table of drawn files in a few manifests, whose spec evolves once; `nested`: some fields in a struct."""
     rng = random.Random(seed)
     version = rng.choice([1, 2, 3])
-    kinds = {f"in.{n}" if nested and n in NESTED else n: k for n, k in KINDS.items()}
-    kinds |= NANOS if version == 3 else {}
-    fields = [
-        {"id": i, "name": n.removeprefix("in."), "required": False, "type": k}
-        for i, (n, k) in enumerate(kinds.items(), 1)
-    ]
-    if nested:
-        inner = {"type": "struct", "fields": [f for f in fields if f["name"] in NESTED]}
-        fields = [
-            *(f for f in fields if f["name"] not in NESTED),
-            {"id": 50, "name": "in", "required": False, "type": inner},
-        ]
+    inside = NESTED if nested else ()
+    kinds = {n: k for n, k in KINDS.items() if n not in inside} | (NANOS if version == 3 else {})
+    fields = [{"id": i, "name": n, "required": False, "type": k} for i, (n, k) in enumerate(kinds.items(), 1)]
+    if nested:  # numbered as Iceberg numbers them: the struct, then what is in it
+        at = len(fields) + 1
+        inner = [{"id": at + i, "name": n, "required": False, "type": KINDS[n]} for i, n in enumerate(inside, 1)]
+        fields.append({"id": at, "name": "inner", "required": False, "type": {"type": "struct", "fields": inner}})
+        kinds |= {f"inner.{n}": KINDS[n] for n in inside}
     spec = spec_of(rng, kinds)
     table = iceberg.create(folder, {"type": "struct", "schema-id": 0, "fields": fields}, spec, version)
     files: list[Data] = []
