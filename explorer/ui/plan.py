@@ -207,7 +207,7 @@ def _groups_grid(rows: list[dict[str, Any]]) -> list[Any]:
     kept = sum(r["verdict"] == "read" for r in rows)
     widths = {
         "file": 180,
-        "group": 60,
+        "group": 80,
         "verdict": 80,
         "by": 100,
         "because": 330,
