@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.core import plan_parts
 from explorer.core.batches import Batches, Parts
+from explorer.core.chunk_tests import Part, Unread
 from explorer.core.clustering import Clustering, Overlaps, bounds_of, bounds_schema
 from explorer.core.delete_pairs import Pairs
 from explorer.core.deletes import Applicability
@@ -19,20 +22,8 @@ from explorer.core.live_files import LiveFiles
 from explorer.core.metrics_modes import TOLD, ColumnMode, Told, column_modes, told
 from explorer.core.ordering import plain
 from explorer.core.plan import TASKS, Amount, Interval, Intervals, Plan, Stage, Task, Tasks
-from explorer.core.plan_parts import (
-    CHOSEN,
-    FILES,
-    PARTITIONS,
-    SUMS,
-    Sums,
-    by_partition,
-    chosen,
-    files_of,
-    partitions,
-    sums,
-)  # fmt: skip
-from explorer.core.plan_parts import verdicts as file_verdicts
 from explorer.core.ranges import Ranges, file_ranges
+from explorer.core.row_diff import named_fields
 from explorer.core.row_groups import GroupVerdict
 from explorer.core.row_groups import row_groups as judged_groups
 from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ, FileVerdicts, ManifestVerdict, Scan
@@ -41,6 +32,7 @@ from explorer.core.totals import totals
 from explorer.engines.choice import Choice
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.filters import bound_filter, filter_columns
+from explorer.io.chunks import read_parts
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
@@ -50,7 +42,6 @@ from explorer.rowlevel import RowReader
 
 DRAWN = 3000
 """Files of which intervals are drawn."""
-Part = Callable[[ManifestFile, pa.Table], pa.Table]
 Make = Callable[[Parts, str], tuple[Batches, Choice]]
 """Has a table made of manifests, and says by whom; its second argument is what Spark's pages call it."""
 
@@ -78,18 +69,18 @@ def plan_scan(
     specs = tuple(scan.specs[i] for i in sorted({m.partition_spec_id for m in data} & set(scan.specs)))
     deletes = _deletes(tree, reader, snapshot, listed)
 
-    def made(part: Part, schema: pa.Schema) -> tuple[Batches, Choice]:
+    def made(part: Callable[[ManifestFile, pa.Table], pa.Table], schema: pa.Schema) -> tuple[Batches, Choice]:
         return make(Parts(kept, True, part, schema), f"plan for {bound}")
 
-    rows, choice = made(partial(sums, scan, deletes), SUMS)
-    summed = Sums.of(rows)
-    chosen_files = made(partial(chosen, scan, deletes), CHOSEN)[0]
+    rows, choice = made(partial(plan_parts.sums, scan, deletes), plan_parts.SUMS)
+    summed = plan_parts.Sums.of(rows)
+    chosen_files = made(partial(plan_parts.chosen, scan, deletes), plan_parts.CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed), wholly=summed.wholly,
         delete_files=len(summed.used), residuals=dict(summed.residuals.most_common()),
         made=choice.why if choice.large else "",
-        files=made(partial(file_verdicts, scan), FILES)[0],
+        files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
         make_tasks=lambda: _tasks(Packing.of(metadata.properties), chosen_files),
     )  # fmt: skip
 
@@ -107,7 +98,7 @@ def _deletes(
 def _tasks(packing: Packing, files: Batches) -> Tasks:
     first: list[Task] = []
     count = largest = 0
-    for splits in packed(chain.from_iterable(map(files_of, files.read())), packing):
+    for splits in packed(chain.from_iterable(map(plan_parts.files_of, files.read())), packing):
         count += 1
         largest = max(largest, sum(s.weight for s in splits))
         if count <= TASKS:
@@ -115,7 +106,9 @@ def _tasks(packing: Packing, files: Batches) -> Tasks:
     return Tasks(packing, count, largest, tuple(first))
 
 
-def _stages(snapshot: Snapshot | None, verdicts: Sequence[ManifestVerdict], summed: Sums) -> tuple[Stage, ...]:
+def _stages(
+    snapshot: Snapshot | None, verdicts: Sequence[ManifestVerdict], summed: plan_parts.Sums
+) -> tuple[Stage, ...]:
     listed = [v.manifest for v in verdicts]
     recorded = {t.name: t for t in totals(snapshot.summary if snapshot else {}, listed)}
     files, rows = recorded["total-data-files"].computed, recorded["total-records"].computed
@@ -165,20 +158,34 @@ def _interval(found: FileVerdicts, ranges: Ranges, at: int, column: Column) -> I
 def partition_verdicts(tree: MetadataTree, plan: Plan, make: Make) -> pa.Table:
     """The live data files of a plan's snapshot by partition: how many are read and skipped (see
     core.plan_parts.PARTITIONS), those in skipped manifests too."""
-    parts = Parts(_data(tree, plan.snapshot), True, partial(partitions, plan.scan), PARTITIONS)
-    return by_partition(make(parts, "partitions of a plan")[0])
+    parts = Parts(_data(tree, plan.snapshot), True, partial(plan_parts.partitions, plan.scan), plan_parts.PARTITIONS)
+    return plan_parts.by_partition(make(parts, "partitions of a plan")[0])
 
 
 def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
-    """Verdicts on the row groups of the Parquet files that a plan reads, by their footers. A file that cannot be read
-    is noted and left out."""
+    """Verdicts on the row groups of the Parquet files that a plan reads, by their footers, dictionaries, bloom filters
+    and page indexes. A file whose footer cannot be read is noted and left out; what else cannot be, is noted."""
+    fields = named_fields(plan.schema.raw["fields"]).values()
+    defaults = {field["id"]: field.get("initial-default") for field in fields}
+    asked = {p.term.column.field_id for p in predicates(plan.bound) if isinstance(p.term, BoundTerm)}
     for part in plan.files.read():
         read = part.filter(pc.equal(part["verdict"].cast(pa.string()), OUTCOMES[READ]))
         for path in steps(read["file_path"].to_pylist(), "footers"):
             try:
-                yield from judged_groups(plan.bound, path, tree.reader.parquet_footer(path))
+                footer = tree.reader.parquet_footer(path, sorted(asked))
+                yield from judged_groups(plan.bound, path, footer, partial(_parts, tree, path, footer), defaults)
             except UnreadableFile as error:
                 tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
+
+
+def _parts(
+    tree: MetadataTree, path: str, footer: Mapping[str, Any], part: Part, chunks: Sequence[tuple[int, int]]
+) -> Iterator[Any]:
+    for (group, column), found in zip(chunks, read_parts(tree.reader.storage, path, part, footer, chunks), strict=True):
+        if isinstance(found, Unread):
+            where = f"row group {group}, {part} of {footer['columns'][column]['path']}"
+            tree.note([Problem(path, found.cause, where, unaffected="the row group is kept")])
+        yield found
 
 
 def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: Make) -> list[ColumnMode]:

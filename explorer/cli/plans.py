@@ -66,7 +66,8 @@ def plan(
     elif stage == "partitions":
         emit_rows(table.partition_verdicts(planned, engine), output)
     elif stage == "row-groups":
-        emit_rows(Collection.of_rows(list(plans.group_rows(table.row_groups(planned))), "row groups"), output)
+        groups = list(plans.group_rows(table.row_groups(planned)))
+        emit(groups, output, lambda: "\n".join(plans.group_lines(groups)) or "(none)")
     elif stage == "tasks":
         emit_rows(Collection.of_rows(plans.task_rows(planned.tasks.first), "tasks"), output)
     else:

@@ -68,18 +68,11 @@ class Verdicts:
 
     def reason(self, at: int) -> Reason:
         """What decided about one place: of ANDs the first side that cannot match, of ORs all sides."""
-        leaves = list(_deciding(self.expression, self.codes, at))
-        keeps = bool(self.may[at])
-        if not leaves:
-            return Reason("", "every row is asked for" if keeps else "no row can match", keeps)
-        said = [self._said(leaf, at) for leaf in leaves]
-        if len(leaves) == 1:
-            return Reason(str(leaves[0]), said[0], keeps)
-        return Reason("", "; ".join(f"{leaf}: {words}" for leaf, words in zip(leaves, said, strict=True)), keeps)
 
-    def _said(self, leaf: Predicate, at: int) -> str:
-        why = Why(int(self.codes[id(leaf)][at]))
-        return _words(why, leaf, self.ranges[id(leaf)], at)
+        def said(leaf: Predicate) -> str:
+            return words(Why(int(self.codes[id(leaf)][at])), leaf, self.ranges[id(leaf)], at)
+
+        return reason(self.expression, lambda leaf: bool(self.codes[id(leaf)][at] >= 0), said)
 
 
 def judged(expression: Expression, count: int, ranges: Callable[[BoundTerm], Ranges | None]) -> Verdicts:
@@ -129,27 +122,41 @@ def nothing_known(count: int) -> Ranges:
     )  # fmt: skip
 
 
-def _deciding(node: Expression, codes: Mapping[int, Codes], at: int) -> Iterator[Predicate]:
+def reason(expression: Expression, keeps: Callable[[Predicate], bool], said: Callable[[Predicate], str]) -> Reason:
+    """The answer for one place, by what each comparison keeps and says there. One that says nothing is left out."""
+    keep = _keeps(expression, keeps)
+    leaves = [(leaf, text) for leaf in _deciding(expression, keeps) if (text := said(leaf))]
+    if isinstance(expression, Constant):
+        return Reason("", "every row is asked for" if keep else "no row can match", keep)
+    if len(leaves) == 1:
+        return Reason(str(leaves[0][0]), leaves[0][1], keep)
+    return Reason("", "; ".join(f"{leaf}: {text}" for leaf, text in leaves), keep)
+
+
+def _deciding(node: Expression, keeps: Callable[[Predicate], bool]) -> Iterator[Predicate]:
     """The comparisons that make the answer what it is."""
     if isinstance(node, Predicate):
         yield node
     elif isinstance(node, (And, Or)):
-        left, right = _keeps(node.left, codes, at), _keeps(node.right, codes, at)
+        left, right = _keeps(node.left, keeps), _keeps(node.right, keeps)
         if isinstance(node, And) and not (left and right):
-            yield from _deciding(node.right if left else node.left, codes, at)
+            yield from _deciding(node.right if left else node.left, keeps)
         elif isinstance(node, Or) and left != right:
-            yield from _deciding(node.left if left else node.right, codes, at)
+            yield from _deciding(node.left if left else node.right, keeps)
         else:
-            yield from _deciding(node.left, codes, at)
-            yield from _deciding(node.right, codes, at)
+            yield from _deciding(node.left, keeps)
+            yield from _deciding(node.right, keeps)
 
 
-def _keeps(node: Expression, codes: Mapping[int, Codes], at: int) -> bool:
+def _keeps(node: Expression, keeps: Callable[[Predicate], bool]) -> bool:
     if isinstance(node, And):
-        return _keeps(node.left, codes, at) and _keeps(node.right, codes, at)
+        return _keeps(node.left, keeps) and _keeps(node.right, keeps)
     if isinstance(node, Or):
-        return _keeps(node.left, codes, at) or _keeps(node.right, codes, at)
-    return node.value if isinstance(node, Constant) else bool(codes[id(node)][at] >= 0)
+        return _keeps(node.left, keeps) or _keeps(node.right, keeps)
+    if isinstance(node, Constant):
+        return node.value
+    assert isinstance(node, Predicate)
+    return keeps(node)
 
 
 def _compared(values: Values, known: Mask, test: Callable[[Values], Any]) -> Mask:
@@ -302,7 +309,8 @@ def strict(leaf: Predicate, r: Ranges) -> Mask:
     return only | outside
 
 
-def _words(why: Why, leaf: Predicate, r: Ranges, at: int) -> str:
+def words(why: Why, leaf: Predicate, r: Ranges, at: int) -> str:
+    """What a comparison met in one place."""
     term = leaf.term
     assert isinstance(term, BoundTerm)
     back = plain(term.kind)

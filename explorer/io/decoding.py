@@ -43,15 +43,23 @@ def columns(data: bytes, path: str, limits: Mapping[str, int], **arguments: Any)
     return stored.columns(data, path, limits, **arguments)
 
 
-def footer(data: bytes, path: str, limits: Mapping[str, int]) -> pa.Table:
+def footer(data: bytes, path: str, limits: Mapping[str, int], columns: list[int]) -> pa.Table:
     """io.parquet.read_footer's plain data as one JSON text; `data` is the end of the file."""
     from explorer.io.parquet import plain_footer
 
-    return pa.table({"footer": pa.array([to_json(plain_footer(data))], pa.string())})
+    return pa.table({"footer": pa.array([to_json(plain_footer(data, columns))], pa.string())})
+
+
+def part(data: bytes, path: str, limits: Mapping[str, int], **arguments: Any) -> pa.Table:
+    """io.chunks.decoded as one JSON text."""
+    from explorer.io import chunks
+
+    return pa.table({"part": pa.array([to_json(chunks.decoded(data, **arguments))], pa.string())})
 
 
 TASKS: dict[str, Callable[..., pa.Table]] = {
     "entries": entries, "records": records, "columns": columns, "footer": footer,
+    "part": part,
 }  # fmt: skip
 
 

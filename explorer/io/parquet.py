@@ -4,6 +4,7 @@ They are decoded in a child process: pyarrow ends its process when a column chun
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 
 from explorer.errors import UnreadableFile
 from explorer.io import budget
+from explorer.io.chunks import places
 from explorer.io.isolated import from_json, run
 from explorer.io.storage import Storage
 
@@ -18,9 +20,10 @@ TAIL = 64 << 10
 MAX_FOOTER = 64 << 20
 
 
-def read_footer(storage: Storage, path: str) -> dict[str, Any]:
+def read_footer(storage: Storage, path: str, columns: Sequence[int] = ()) -> dict[str, Any]:
     """The footer as plain data: num_rows, created_by, key_value_metadata, columns (name, field_id, type) and row_groups
-    (num_rows, total_byte_size, and per column: min, max, null_count, compressed size, codec, encodings).
+    (num_rows, total_byte_size, and per column: min, max, null_count, compressed size, codec, encodings). The chunks of
+    `columns`, given by field id, also have their `parts` (see io.chunks.places), or `unread`, why not.
 
     Only the end of the file is read. Raises UnreadableFile."""
     tail, size = storage.tail(path, TAIL)
@@ -35,18 +38,15 @@ def read_footer(storage: Storage, path: str) -> dict[str, Any]:
     if length > len(tail):
         tail = storage.read(path, size - length, length)
     try:
-        return from_json(run("footer", path, tail[-length:])["footer"][0].as_py())  # type: ignore[no-any-return]
+        return from_json(run("footer", path, tail[-length:], columns=list(columns))["footer"][0].as_py())  # type: ignore[no-any-return]
     except UnreadableFile as error:
         raise UnreadableFile(path, f"the Parquet footer is damaged: {error.cause}") from error
 
 
-def plain_footer(footer: bytes) -> dict[str, Any]:
+def plain_footer(footer: bytes, wanted: Sequence[int] = ()) -> dict[str, Any]:
     """See `read_footer`; of a file's last bytes. Raises what pyarrow raises."""
     metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
-    arrow = metadata.schema.to_arrow_schema()
-    field_ids = {
-        f.name: int(f.metadata[b"PARQUET:field_id"]) for f in arrow if f.metadata and b"PARQUET:field_id" in f.metadata
-    }
+    field_ids = dict(_field_ids("", metadata.schema.to_arrow_schema()))
     columns = [metadata.schema.column(i) for i in range(metadata.num_columns)]
     groups = []
     for i in range(metadata.num_row_groups):
@@ -70,6 +70,19 @@ def plain_footer(footer: bytes) -> dict[str, Any]:
         groups.append(
             {"ordinal": i, "num_rows": group.num_rows, "total_byte_size": group.total_byte_size, "columns": chunks}
         )
+    described = [
+        {
+            "path": c.path,
+            "field_id": field_ids.get(c.path),
+            "type": c.physical_type,
+            "logical_type": str(c.logical_type),
+        }
+        for c in columns
+    ]
+    if asked := [at for at, c in enumerate(described) if c["field_id"] in wanted]:
+        _add_parts(groups, asked, footer)
+        for at in asked:
+            described[at] |= {n: getattr(columns[at], n) for n in ("length", "precision", "scale")}
     return {
         "num_rows": metadata.num_rows,
         "created_by": metadata.created_by,
@@ -78,17 +91,28 @@ def plain_footer(footer: bytes) -> dict[str, Any]:
             for k, v in (metadata.metadata or {}).items()
             if k != b"ARROW:schema"
         },
-        "columns": [
-            {
-                "path": c.path,
-                "field_id": field_ids.get(c.path.split(".")[0]) if "." not in c.path else None,
-                "type": c.physical_type,
-                "logical_type": str(c.logical_type),
-            }
-            for c in columns
-        ],
+        "columns": described,
         "row_groups": groups,
     }
+
+
+def _add_parts(groups: Sequence[dict[str, Any]], columns: Sequence[int], footer: bytes) -> None:
+    try:
+        for group, found in zip(groups, places(footer, columns), strict=True):
+            for at, parts in zip(columns, found, strict=True):
+                group["columns"][at]["parts"] = parts
+    except (ValueError, KeyError, IndexError, TypeError) as error:  # what pyarrow reads of the footer stands without
+        for chunk in (group["columns"][at] for group in groups for at in columns):
+            chunk["unread"] = f"the footer does not tell where it is: {type(error).__name__}: {error}"
+
+
+def _field_ids(above: str, fields: Iterable[pa.Field]) -> Iterator[tuple[str, int]]:
+    """The field ids of columns and of fields inside structs, by their path."""
+    for field in fields:
+        if field.metadata and b"PARQUET:field_id" in field.metadata:
+            yield above + field.name, int(field.metadata[b"PARQUET:field_id"])
+        if pa.types.is_struct(field.type):
+            yield from _field_ids(f"{above}{field.name}.", field.type)
 
 
 def _bounds(stats: pq.Statistics) -> tuple[Any, Any]:

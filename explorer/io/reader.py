@@ -103,9 +103,9 @@ class TableReader(ManifestReader):
         """An older metadata file of this table. Raises UnreadableFile."""
         return read_metadata(self.storage, path)
 
-    def parquet_footer(self, path: str) -> dict[str, Any]:
+    def parquet_footer(self, path: str, columns: Sequence[int] = ()) -> dict[str, Any]:
         """See io.parquet.read_footer."""
-        return parquet.read_footer(self.storage, path)
+        return parquet.read_footer(self.storage, path, columns)
 
     def puffin_footer(self, path: str) -> dict[str, Any]:
         """See io.puffin.read_footer."""

@@ -10,6 +10,8 @@ from explorer.scenarios.workshop import Workshop
 _NAMES = ("jack", "anna", "zoe", "tom", "sarah", "ben", "mia", "leo", "eve", "paul", "uma", "carl")
 _UNSORTED = (("jack", "anna", "zoe"), ("tom", "ben", "mia"), ("leo", "eve", "paul"), ("uma", "carl", "sarah"))
 """Each with names before and after jack."""
+_BADGES = ("b07", "f31", "m18", "y52", "a44", "h90", "p25", "x63", "c12", "k77", "q39", "z05")
+"""Of which every four, which are a file's, lie on both sides of k77."""
 _COLORS = ("red", "blue", "green", "yellow", "purple", "orange")
 
 
@@ -60,6 +62,16 @@ def _wide(w: Workshop) -> None:
             f"INSERT INTO {{t}} SELECT /*+ COALESCE(1) */ {', '.join(['id', *(f'id AS {c}' for c in columns)])} "
             f"FROM (SELECT CAST(id AS INT) AS id FROM range({start}, {start + 10}))"
         )
+
+
+def _bloom(w: Workshop) -> None:
+    w.create("id INT, badge STRING")
+    w.sql(
+        "ALTER TABLE {t} SET TBLPROPERTIES ('write.parquet.bloom-filter-enabled.column.badge' = 'true', "
+        "'write.parquet.bloom-filter-max-bytes' = '1024')"
+    )
+    for start in range(0, 12, 4):
+        w.insert(*(f"{i}, '{_BADGES[i]}'" for i in range(start, start + 4)))
 
 
 _before = (
@@ -122,5 +134,13 @@ SCENARIOS = (
         _wide,
         snapshots=(SnapshotClaim("append", rows=10), SnapshotClaim("append", rows=20)),
         counts={"data_files": 2},
+    ),
+    Scenario(
+        "bloom_filter",
+        "A bloom filter: the bounds of all files hold a badge that one has; the filter tells before rows are read",
+        "Parquet's bloom filters, Iceberg's write.parquet.bloom-filter-enabled.column",
+        _bloom,
+        snapshots=(SnapshotClaim("append", rows=4), SnapshotClaim("append", rows=8), SnapshotClaim("append", rows=12)),
+        counts={"data_files": 3},
     ),
 )

@@ -31,6 +31,7 @@ from explorer.views.plans import (
     group_rows,
     manifest_rows,
     mode_rows,
+    pages_said,
     pushed_lines,
     spec_lines,
     summary_lines,
@@ -208,29 +209,32 @@ def _manifests(plan: Plan) -> Any:
 
 
 def _row_groups(table: Table, plan: Plan) -> list[dict[str, Any]]:
-    rows = []
-    for r in islice(group_rows(table.row_groups(plan)), LISTED):
-        because = f"{r['term']}: {r['reason']}" if r["term"] else r["reason"]
-        file, size = base_name(r["file_path"]), human_bytes(r["total_byte_size"])
-        rows.append(
-            {
-                "file": file,
-                "group": r["row_group"],
-                "verdict": r["verdict"],
-                "because": because,
-                "rows": r["rows"],
-                "size": size,
-            }
-        )
-    return rows
+    return [
+        {
+            "file": base_name(r["file_path"]), "group": r["row_group"], "verdict": r["verdict"], "by": r["by"],
+            "because": because(r), "pages that may match": pages_said(r), "rows": r["rows"],
+            "size": human_bytes(r["total_byte_size"]),
+        }
+        for r in islice(group_rows(table.row_groups(plan)), LISTED)
+    ]  # fmt: skip
 
 
 def _groups_grid(rows: list[dict[str, Any]]) -> list[Any]:
     if not rows:
         return [note("No Parquet file is read.")]
     kept = sum(r["verdict"] == "read" for r in rows)
-    widths = {"file": 300, "verdict": 190, "because": 560}
-    return [note(f"{kept:,} of {count(len(rows), 'row group')} read"), grid(pd.DataFrame(rows), widths, min_height=260)]
+    widths = {
+        "file": 180,
+        "group": 80,
+        "verdict": 80,
+        "by": 100,
+        "because": 330,
+        "pages that may match": 300,
+        "rows": 70,
+    }
+    said = f"{kept:,} of {count(len(rows), 'row group')} read. Iceberg's readers read these whole; others go by pages."
+    wrapped = ("file", "because", "pages that may match")
+    return [note(said), grid(pd.DataFrame(rows), widths, min_height=260, wrapped=wrapped)]
 
 
 def _answers_grid(rows: list[dict[str, Any]]) -> list[Any]:

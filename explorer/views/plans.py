@@ -216,13 +216,34 @@ def pushed_lines(plan: Plan, found: Pushed | None) -> Iterator[str]:
 
 
 def group_rows(groups: Iterable[GroupVerdict]) -> Iterator[dict[str, Any]]:
-    """A row group a row, with its verdict."""
+    """A row group a row: its verdict, `by` which test, why, and what a reader of page indexes could leave out."""
     for g in groups:
+        columns = g.pages.columns if g.pages else ()
         yield {
             "file_path": g.path, "row_group": g.ordinal, "rows": g.rows, "total_byte_size": g.bytes,
-            "verdict": "read" if g.keeps else "skipped by its statistics", "term": g.reason.term,
-            "reason": g.reason.said,
+            "verdict": "read" if g.keeps else "skipped", "by": g.by, "term": g.reason.term, "reason": g.reason.said,
+            "pages": "; ".join(f"{name}: {left:,} of {count(all_of, 'page')}" for name, all_of, left in columns),
+            "page_rows": g.pages.rows if g.pages else None, "pages_reason": g.pages.reason if g.pages else "",
         }  # fmt: skip
+
+
+def group_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The same as text: why, and what of a row group that is read a reader of page indexes could leave out."""
+    for r in rows:
+        size = f"{count(r['rows'], 'row')}, {human_bytes(r['total_byte_size'])}"
+        verdict = f"skipped by its {r['by']}" if r["by"] else "read"
+        yield clean(f"{base_name(r['file_path'])}, row group {r['row_group']} ({size}): {verdict}")
+        yield clean(f"    {because(r)}")
+        if r["pages"]:
+            yield clean(f"    pages that may match: {pages_said(r)}")
+
+
+def pages_said(row: Mapping[str, Any]) -> str:
+    """What the page index says of a row group that is read."""
+    if not row["pages"] or row["page_rows"] == row["rows"]:
+        return f"all ({row['pages']})" if row["pages"] else str(row["pages_reason"])
+    left = f"{row['page_rows']:,} of {count(row['rows'], 'row')} (Iceberg's readers read all)"
+    return f"{row['pages']}; {left}; {row['pages_reason']}"
 
 
 def answer_rows(plan: Plan, answers: Sequence[Answer | Exception]) -> list[dict[str, Any]]:

@@ -481,6 +481,12 @@ def test_a_plan_says_what_is_read_and_why_not(dashboard: str, watched: Watched, 
     page.get_by_label("a query for rows where").fill("name < 'b'")
     page.get_by_label("a query for rows where").press("Enter")
     expect(page.get_by_text("the engine still asks name < 'b' of the rows of 1 file")).to_be_visible()
+    asked(page, dashboard, "bloom_filter", "badge = 'k77'")
+    expect(page.get_by_text("the engine still asks badge = 'k77' of the rows of 3 files")).to_be_visible()
+    tab(page, "Row groups")
+    expect(page.get_by_text("1 of 3 row groups read.")).to_be_visible()
+    expect(page.locator(".tabulator-row:visible", has_text="1,024 bytes: 'k77' is not in it")).to_have_count(2)
+    page.screenshot(path=artifacts / "row-groups.png")
     asked(page, dashboard, "partition_evolution", "ts >= '2024-06-03' AND ts < '2024-06-04'")
     for projected in (
         "spec 0, ts_hour (hour): may match where ts_hour >= 2024-06-03-00 AND ts_hour <= 2024-06-03-23",

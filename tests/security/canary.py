@@ -75,11 +75,8 @@ class Canary:
             while not over.is_set():
                 for child in process.children(recursive=True):
                     try:
-                        words = child.cmdline()
-                        while (
-                            words and Path(words[0]).name == "jspawnhelper"
-                        ):  # Java's own, until it becomes the program
-                            words = child.cmdline()
+                        while (words := child.cmdline()) and Path(words[0]).name == "jspawnhelper":
+                            continue  # Java's own, which becomes the program
                         self.programs.add(" ".join(words))
                     except psutil.Error:
                         continue

@@ -8,7 +8,7 @@ import string
 import struct
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from pyiceberg.conversions import to_bytes
 from pyiceberg.transforms import parse_transform
 
 from explorer.core.expression_json import value_json
-from explorer.core.expressions import Expression
+from explorer.core.expressions import Expression, written
 from explorer.core.values import primitive_type, result_type
 from explorer.engines.planners import iceberg_expression
 from explorer.engines.spark import SparkEngine
@@ -131,6 +131,7 @@ def metrics(rng: random.Random, kinds: Mapping[str, str], rows: Sequence[Row]) -
     names = ("value-counts", "null-value-counts", "nan-value-counts", "lower-bounds", "upper-bounds")
     found: dict[str, dict[int, Any]] = {name: {} for name in names}
     for field_id, (name, kind) in enumerate(kinds.items(), 1):
+        field_id += "." in name  # after the struct that it is in
         mode = rng.choice(["none", "counts", "truncate", "full", "full"])
         if mode == "none":
             continue
@@ -189,12 +190,22 @@ def partition(spec: Sequence[Mapping[str, Any]], kinds: Mapping[str, str], row: 
     return values
 
 
-def make(iceberg: Iceberg, folder: Path, seed: int) -> Made:
-    """A table of drawn files in a few manifests, whose partition spec evolves once."""
+NESTED = ("d", "tz", "s", "bin")
+RENAMED, PROMOTED = {"l": "amount", "day": "born"}, {"i": "long", "f": "double", "dec": "decimal(18, 2)"}
+
+
+def make(iceberg: Iceberg, folder: Path, seed: int, nested: bool = False) -> Made:
+    """A table of drawn files in a few manifests, whose spec evolves once; `nested`: some fields in a struct."""
     rng = random.Random(seed)
     version = rng.choice([1, 2, 3])
-    kinds = KINDS | (NANOS if version == 3 else {})
+    inside = NESTED if nested else ()
+    kinds = {n: k for n, k in KINDS.items() if n not in inside} | (NANOS if version == 3 else {})
     fields = [{"id": i, "name": n, "required": False, "type": k} for i, (n, k) in enumerate(kinds.items(), 1)]
+    if nested:  # numbered as Iceberg numbers them: the struct, then what is in it
+        at = len(fields) + 1
+        inner = [{"id": at + i, "name": n, "required": False, "type": KINDS[n]} for i, n in enumerate(inside, 1)]
+        fields.append({"id": at, "name": "inner", "required": False, "type": {"type": "struct", "fields": inner}})
+        kinds |= {f"inner.{n}": KINDS[n] for n in inside}
     spec = spec_of(rng, kinds)
     table = iceberg.create(folder, {"type": "struct", "schema-id": 0, "fields": fields}, spec, version)
     files: list[Data] = []
@@ -206,6 +217,36 @@ def make(iceberg: Iceberg, folder: Path, seed: int) -> Made:
         iceberg.append(table, new)
         files += new
     return Made(folder, kinds, files, table, {f.path: iceberg.data_file(table, f) for f in files})
+
+
+def evolved(iceberg: Iceberg, made: Made) -> Made:
+    """The same table after columns were renamed and promoted."""
+    update = made.table.updateSchema()
+    for old, new in RENAMED.items():
+        update = update.renameColumn(old, new)
+    for name, kind in PROMOTED.items():
+        update = update.updateColumn(name, iceberg.iceberg.types.Types.fromPrimitiveString(kind))
+    update.commit()
+    kinds = {RENAMED.get(n, n): PROMOTED.get(n, k) for n, k in made.kinds.items()}
+    files = [replace(f, rows=[{RENAMED.get(n, n): v for n, v in row.items()} for row in f.rows]) for f in made.files]
+    return replace(made, kinds=kinds, files=files, theirs={f.path: iceberg.data_file(made.table, f) for f in files})
+
+
+def drawn_transform(rng: random.Random, made: Made) -> str:
+    """A filter that compares a transform of a column, alone or beside another comparison."""
+    name = rng.choice([n for n in made.kinds if n in TRANSFORMS and TRANSFORMS[n] != ["identity"]])
+    transform = rng.choice([t for t in TRANSFORMS[name] if t != "identity"])
+    kind = made.kinds[name]
+    primitive = primitive_type(kind)
+    assert primitive is not None
+    found = [row[name] for file in made.files for row in file.rows if row[name] is not None] or [value(rng, kind, True)]
+    result = str(result_type(transform, kind))
+    apply = parse_transform(transform).transform(primitive)
+    made_of = [value_json(apply(rng.choice(found)), result if result != "date" else "int") for _ in range(2)]
+    quoted = [f"X'{v}'" if result == "binary" else f"'{v}'" if result == "string" else str(v) for v in made_of]
+    op = rng.choice(["=", "!=", "<", "<=", ">", ">=", "IN", "NOT IN"])
+    text = f"{written(name, transform)} {op} {'(' + ', '.join(quoted) + ')' if 'IN' in op else quoted[0]}"
+    return text if rng.random() < 0.5 else f"{text} {rng.choice(['AND', 'OR'])} {_comparison(rng, made)}"
 
 
 def _file(
@@ -244,7 +285,7 @@ def drawn_filter(rng: random.Random, made: Made) -> str:
 def _comparison(rng: random.Random, made: Made) -> str:
     name = rng.choice(list(made.kinds))
     kind = made.kinds[name]
-    near: Callable[[], Any] = lambda: _literal(rng, made, name, kind)  # noqa: E731
+    near: Callable[[], Any] = lambda: literal(rng, made, name, kind)  # noqa: E731
     shape = rng.choice(["compare"] * 5 + ["in", "null", "nan", "like", "between"])
     if shape == "null":
         return f"{name} IS {rng.choice(['', 'NOT '])}NULL"
@@ -260,7 +301,8 @@ def _comparison(rng: random.Random, made: Made) -> str:
     return f"{name} {rng.choice(['=', '!=', '<', '<=', '>', '>='])} {near()}"
 
 
-def _literal(rng: random.Random, made: Made, name: str, kind: str) -> str:
+def literal(rng: random.Random, made: Made, name: str, kind: str) -> str:
+    """A value of a column, or one near, as filters write it."""
     while True:
         found = rng.choice(rng.choice(made.files).rows)[name] if rng.random() < 0.7 else value(rng, kind, True)
         if found is not None and found == found and found not in (float("inf"), float("-inf")):

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.transforms import parse_transform
 
 import explorer
 from explorer.core.expressions import And, BoundTerm, Constant, Expression, Or, Predicate
 from explorer.core.ordering import comparable
 from explorer.core.plan import Answer, Plan
 from explorer.core.pushdown import advice
-from explorer.core.scan import READ, Scan
+from explorer.core.scan import READ
+from explorer.core.values import primitive_type
 from explorer.engines.spark import SparkEngine
 from explorer.views.plans import read_paths
 from tests.helpers import open_demo
-from tests.spark.planner_oracle import Iceberg, Made, Row, drawn_filter, make
+from tests.spark.planner_oracle import Iceberg, Made, Row, drawn_filter, drawn_transform, evolved, make
 
 TABLES = int(os.environ.get("ICEBERG_EXPLORER_PLANS", "0")) or 8
 FILTERS = 25
@@ -42,6 +44,9 @@ def holds_for(node: Expression, row: Row) -> bool:
     assert isinstance(node.term, BoundTerm)
     kind = node.term.kind
     found = row[node.term.column.name]
+    primitive = primitive_type(node.term.column.kind)
+    if node.term.transform != "identity" and primitive is not None:
+        found = parse_transform(node.term.transform).transform(primitive)(found)
     literals = [comparable(v, kind) for v in node.literals]
     key = None if found is None else comparable(found, kind)
     nan = isinstance(found, float) and found != found
@@ -69,6 +74,18 @@ def test_every_verdict_is_icebergs_and_true(iceberg: Iceberg, tmp_path: Path, se
     assert not table.problems
 
 
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("shape", ["transforms", "nested", "renamed and promoted"])
+def test_other_terms_and_schemas(iceberg: Iceberg, tmp_path: Path, seed: int, shape: str) -> None:
+    made = make(iceberg, tmp_path / "t", 100 + seed, nested=shape == "nested")
+    made = evolved(iceberg, made) if shape == "renamed and promoted" else made
+    table = explorer.open_table(str(made.folder))
+    rng = random.Random(seed)
+    for _ in range(8):
+        compare(iceberg, made, table, (drawn_transform if shape == "transforms" else drawn_filter)(rng, made))
+    assert not table.problems
+
+
 def compare(iceberg: Iceberg, made: Made, table: explorer.Table, where: str) -> tuple[Plan, Any]:
     """The plan, and the filter as Iceberg's."""
     plan = table.plan(where)
@@ -86,10 +103,9 @@ def compare(iceberg: Iceberg, made: Made, table: explorer.Table, where: str) -> 
     strict = expressions.StrictMetricsEvaluator(made.table.schema(), asked)
     residuals = {i: expressions.ResidualEvaluator.of(spec, asked, True) for i, spec in specs.items()}
     assert plan.snapshot
-    scan = Scan(table.metadata, plan.snapshot.snapshot_id, plan.bound, frozenset())
     rows_of = {f.path: f.rows for f in made.files}
     for manifest, stored in table.tree.stored(table.tree.manifests(plan.snapshot), metrics=True):
-        found = scan.files(manifest, stored)
+        found = plan.scan.files(manifest, stored)
         for at, path in enumerate(found.entries["file_path"].to_pylist()):
             file = made.theirs[path]
             evidence = (said, path, str(found.reason(at)))
@@ -157,6 +173,17 @@ def test_a_wide_tables_late_columns_have_no_statistics(sandbox: Path) -> None:
     assert "max-inferred-column-defaults" in modes["c105"].rule
     files = [row for part in table.plan("c105 = 5").files.read() for row in part.to_pylist()]
     assert {f["reason"] for f in files} == {"no lower and no upper bound of c105"}
+
+
+def test_a_bloom_filter_saves_a_read(sandbox: Path) -> None:
+    table = open_demo("bloom_filter")
+    plan = table.plan("badge = 'k77'")
+    groups = list(table.row_groups(plan))
+    assert plan.left.files == len(groups) == 3
+    assert sorted(g.by for g in groups) == ["", "bloom filter", "bloom filter"]
+    (skipped, _) = {str(g.reason) for g in groups}
+    assert "bloom filter of 1,024 bytes: 'k77' " in skipped
+    assert {g.by for g in table.row_groups(table.plan("badge > 'k77'"))} == {""}  # only = and IN can be looked up
 
 
 NESTED = {

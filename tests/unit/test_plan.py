@@ -287,7 +287,8 @@ def test_row_groups(tmp_path: Path) -> None:
         groups = list(opened.row_groups(opened.plan(where)))
         assert [g.keeps for g in groups] == kept, where
     assert [str(g.reason) for g in opened.row_groups(opened.plan("id = 3"))] == [
-        "id = 3: its values end at 2", "id = 3: its values lie between 3 and 4",
+        "id = 3: its values end at 2",
+        "id = 3: its values lie between 3 and 4; dictionary of 2 values: 3, 4; 3 matches; no bloom filter",
     ]  # fmt: skip
     Path(opened.files()[0]["file_path"].removeprefix("file://")).write_bytes(b"PAR1")
     assert list(opened.row_groups(opened.plan("id = 3"))) == []
