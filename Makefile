@@ -56,6 +56,7 @@ race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundre
 	$(BIN)/iceberg-explorer lab-race
 	$(BIN)/iceberg-explorer lab-race --kills 100
 	$(BIN)/iceberg-explorer lab-race --faults
+	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_race.py
 
 pairs: $(STAMP)  ## a quarter of an hour: every pair of all operations, both format versions, each validation on its own, pyiceberg
 	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py

@@ -45,9 +45,9 @@ def _fields_by_id(record: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
 
 
 _NUMBERS = tuple(n for n in LIST_IDS if n not in ("manifest_path", "partitions", "key_metadata"))
-_NULLABLE = tuple(
-    n for n in LIST_IDS if n.endswith("_count") or n in ("added_snapshot_id", "key_metadata", "first_row_id")
-)
+_ZERO = ("partition_spec_id", "content", "sequence_number", "min_sequence_number")
+_UNTOLD: Mapping[str, Any] = dict.fromkeys(LIST_IDS)
+_WHOLE = {int, type(None)}
 
 
 def _record_of(avro_type: Any) -> Mapping[str, Any] | None:
@@ -80,33 +80,22 @@ def manifest_files(container: Container) -> tuple[list[ManifestFile], list[Probl
 
 
 def _manifest_file(record: Mapping[str, Any], names: Mapping[str, str]) -> ManifestFile:
-    def get(name: str) -> Any:
-        return record.get(names[name]) if name in names else None
-
-    summaries, path = get("partitions"), get("manifest_path")
-    numbers = {name: get(name) for name in _NUMBERS}
-    if not isinstance(path, str) or not all(n is None or type(n) is int for n in numbers.values()):
+    told = {**_UNTOLD, **{name: record.get(as_written) for name, as_written in names.items()}}
+    summaries = told["partitions"]
+    if type(told["manifest_path"]) is not str or not {type(told[name]) for name in _NUMBERS} <= _WHOLE:
         raise TypeError("a path or a number has another type")
-    if numbers["content"] not in (None, *MANIFEST_CONTENT):
-        raise TypeError(f"its content is {numbers['content']}, which is neither 0 (data) nor 1 (deletes)")
-    if not -(2**31) <= (numbers["partition_spec_id"] or 0) < 2**31:
-        raise TypeError(f"its partition spec id, {numbers['partition_spec_id']}, has more than 32 bits")
-    return ManifestFile(
-        manifest_path=path,
-        manifest_length=get("manifest_length"),
-        partition_spec_id=get("partition_spec_id") or 0,
-        content=get("content") or 0,  # v1 has data manifests only
-        sequence_number=get("sequence_number") or 0,  # v1 has no sequence numbers: the spec reads them as 0
-        min_sequence_number=get("min_sequence_number") or 0,
-        **{name: get(name) for name in _NULLABLE},
-        partitions=None
-        if summaries is None
-        else tuple(
+    for name in _ZERO:  # v1 has data manifests only, and no sequence numbers: the spec reads them as 0
+        told[name] = told[name] or 0
+    if told["content"] not in MANIFEST_CONTENT:
+        raise TypeError(f"its content is {told['content']}, which is neither 0 (data) nor 1 (deletes)")
+    if not -(2**31) <= told["partition_spec_id"] < 2**31:
+        raise TypeError(f"its partition spec id, {told['partition_spec_id']}, has more than 32 bits")
+    if summaries is not None:
+        told["partitions"] = tuple(
             FieldSummary(bool(s["contains_null"]), s.get("contains_nan"), s.get("lower_bound"), s.get("upper_bound"))
             for s in summaries
-        ),
-        raw=record,
-    )
+        )
+    return ManifestFile(**told, raw=record)
 
 
 def header(container: Container) -> ManifestHeader:

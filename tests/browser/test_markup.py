@@ -231,7 +231,7 @@ def test_catalogs_errors_and_links(dangerous: Served, page: Page, artifacts: Pat
     namespaces = page.get_by_role("treeitem").locator("p", has_text=re.compile(r"^<.*\d$")).all()
     assert len(namespaces) > 4
     tables = page.get_by_role("treeitem").locator("p", has_text=re.compile("^<.* t$"))
-    for number, namespace in enumerate(namespaces):
+    for number, namespace in enumerate(namespaces if EVERY else namespaces[::3]):
         namespace.click()
         expect(tables).to_have_count(number + 1, timeout=60_000)
     inert(page)

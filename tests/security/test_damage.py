@@ -31,7 +31,7 @@ TABLES = (
     "manifest_lifecycle", "partition_evolution", "schema_evolution", "branches_and_tags", "upgraded_v1",
     "copy_on_write_update", "position_deletes", "equality_deletes", "deletion_vectors",
 )  # fmt: skip
-MUTATIONS = int(os.environ.get("ICEBERG_EXPLORER_MUTATIONS", "240"))
+MUTATIONS = int(os.environ.get("ICEBERG_EXPLORER_MUTATIONS", "144"))
 SEED = int(os.environ.get("ICEBERG_EXPLORER_SEED", "21"))
 ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 7, 2**31, -(2**63), 2**63 - 1, 2**64, 10**30, 0.5, float("nan"), float("inf"),

@@ -170,7 +170,7 @@ def test_every_pair_is_predicted_and_some_equal_the_unstepped_commit(
 @pytest.mark.parametrize("late", KINDS if EVERY else MORE)
 def test_the_other_operations_are_predicted(late: str, bench: Bench) -> None:
     for early in KINDS if EVERY else OTHERS:
-        meet(bench, Operation(late), Operation(early))
+        meet(bench, Operation(late), Operation(early), unstepped=EVERY)
 
 
 def test_a_change_of_schema_is_not_retried(bench: Bench) -> None:
@@ -196,7 +196,7 @@ def test_each_validation_on_its_own(late: str, bench: Bench) -> None:
         for early in (
             (*CATALOGUED, "delete-files", "overwrite-filter") if EVERY else ("append", "mor-delete", "delete-files")
         ):
-            meet(bench, Operation(late, chosen=checks), Operation(early))
+            meet(bench, Operation(late, chosen=checks), Operation(early), unstepped=EVERY)
 
 
 def test_pyiceberg_writes_beside_java(bench: Bench) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from explorer.cli import main
+from explorer.core.operations import ENGINES
 from explorer.graphs.uncommitted import kind_of
 from explorer.lab.race import FAULTS, faults, kills, race
 from tests.helpers import open_demo
@@ -28,8 +30,9 @@ def test_killed_writers_lose_nothing_that_was_acknowledged(sandbox: Path) -> Non
 
 
 def test_faults_lose_nothing_that_was_acknowledged(sandbox: Path) -> None:
-    found = {(f.writer, f.fault): f for f in faults()}
-    assert len(found) == 2 * len(FAULTS)
+    writers = ENGINES if os.environ.get("ICEBERG_EXPLORER_EVERY_PAIR") else ("pyiceberg",)  # Java's start takes long
+    found = {(f.writer, f.fault): f for f in faults(writers)}
+    assert len(found) == len(writers) * len(FAULTS)
     for (_, fault), seen in found.items():
         assert seen.acknowledged == 0
         assert seen.opens_clean
