@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -75,4 +75,31 @@ def clustering(columns: tuple[str, ...], snapshot: str | None, output: str, **wh
 
     table = opened(**where)
     emit_rows(Collection.of_rows(clustering_rows(table.clustering(columns, snapshot)), "columns"), output)
+    finish(table)
+
+
+@main.command()
+@table_options
+@snapshot_option
+@click.argument("filters", nargs=-1)
+@click.option("--filters", "file", type=click.File(), help="More filters, one per line; - is stdin.")
+@click.option("--file-size", type=click.IntRange(min=1), help="Bytes of a file as it would be written.")
+def estimate(
+    filters: tuple[str, ...], file: IO[str] | None, file_size: int | None, snapshot: str | None, output: str,
+    **where: Any,
+) -> None:  # fmt: skip
+    """Estimate what queries with FILTERS would read if the table were sorted by one of their columns, partitioned by
+    one or compacted, beside what they read now.
+
+    Filters are ranked by the bytes that they read, changes by what all filters would read together."""
+    from explorer.estimating import estimate as estimated
+    from explorer.views.estimates import estimates_lines, estimates_object
+
+    more = [line.strip() for line in file or ()]
+    asked = [*filters, *(line for line in more if line and not line.startswith("#"))]
+    if not asked:
+        raise click.UsageError("a filter is expected, or --filters FILE")
+    table = opened(**where)
+    found = estimated(table, asked, snapshot, file_size)
+    emit(estimates_object(found), output, lambda: "\n".join(estimates_lines(found)))
     finish(table)
