@@ -21,14 +21,22 @@ from explorer.cli.base import emit, emit_rows, finish, main, opened, snapshot_op
 )
 @click.option("--sql", is_flag=True, help="WHERE is Spark SQL: also show what Spark hands to Iceberg of it.")
 @click.option("--engines", is_flag=True, help="Also ask Iceberg's own planner, in Spark, and pyiceberg's.")
+@click.option(
+    "--run", is_flag=True, help="Also run it in Spark, four times, and hold its scan report against the plan."
+)
+@click.option("--beside", multiple=True, help="With --run: run it on this version too; may be given several times.")
 def plan(
-    where: str, stage: str | None, sql: bool, engines: bool, snapshot: str | None, output: str, **table_at: Any
-) -> None:
+    where: str, stage: str | None, sql: bool, engines: bool, run: bool, beside: tuple[str, ...], snapshot: str | None,
+    output: str, **table_at: Any,
+) -> None:  # fmt: skip
     """Show what a query with the filter WHERE reads and skips, and why, from metadata alone.
 
     WHERE is a filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (docs/filters.md)."""
-    from explorer.views import plans
+    from explorer.measuring import measure
+    from explorer.views import measured, plans
 
+    if beside and not run:
+        raise click.UsageError("--beside is for --run")
     table = opened(**table_at)
     planned, found = table.plan_sql(where, snapshot) if sql else (table.plan(where, snapshot), None)
     if stage == "files":
@@ -42,13 +50,18 @@ def plan(
     elif stage == "tasks":
         emit_rows(Collection.of_rows(plans.task_rows(planned.tasks.first), "tasks"), output)
     else:
+        ran = measure(table, where, (snapshot, *beside), sql) if run else []
         answers = plans.answer_rows(planned, table.ask_planners(planned)) if engines else []
         told = (
             plans.plan_object(planned)
             | plans.pushed_object(planned, found)
             | ({"planners": answers} if engines else {})
+            | ({"runs": measured.measured_object(ran)} if run else {})
         )
-        lines = (*plans.pushed_lines(planned, found), *plans.plan_lines(planned), *plans.answer_lines(answers))
+        lines = (
+            *plans.pushed_lines(planned, found), *plans.plan_lines(planned), *plans.answer_lines(answers),
+            *measured.measured_lines(ran),
+        )  # fmt: skip
         emit(told, output, lambda: "\n".join(lines))
     finish(table)
 

@@ -73,16 +73,27 @@ class Estimates:
 
     @property
     def ranked(self) -> list[int]:
-        """Places of the changes that can be estimated, the one after which what is read weighs the least first."""
-        totals = {at: total for at in range(len(self.changes)) if (total := self.total(at))}
-        return sorted(totals, key=lambda at: (totals[at].weight, totals[at].bytes))
+        """Places of the changes that can be estimated, the one after which the fewest bytes are read first."""
+        return self._by("bytes", "weight")
 
     @property
     def best(self) -> int | None:
-        """The change that spares the most weight; None where none does."""
-        now, ranked = self.total(), self.ranked
-        best = self.total(ranked[0]) if ranked else None
-        return ranked[0] if best and now and best.weight < now.weight else None
+        """The change after which the fewest bytes are read; None where none spares any."""
+        return self._first("bytes", "weight")
+
+    @property
+    def lightest(self) -> int | None:
+        """The change after which what is read weighs the least; None where none makes it less."""
+        return self._first("weight", "bytes")
+
+    def _by(self, *names: str) -> list[int]:
+        totals = {at: total for at in range(len(self.changes)) if (total := self.total(at))}
+        return sorted(totals, key=lambda at: [getattr(totals[at], name) for name in names])
+
+    def _first(self, *names: str) -> int | None:
+        now = self.total()
+        places = self._by(*names)[:1]
+        return next((at for at in places if getattr(self.total(at), names[0]) < getattr(now, names[0])), None)
 
 
 def target_size(metadata: TableMetadata, file_size: int | None) -> int:

@@ -51,9 +51,11 @@ class Files:
         return Files(self.group[starts], number, rows, sizes, tuple(merged(r, starts) for r in self.ranges))
 
     def amount(self, open_cost: float) -> Floats:
-        """Files, rows, bytes and weight of all: a file weighs its bytes, or what opening one costs if that is more."""
+        """Files, rows, bytes and weight of all: a file weighs its bytes, or what opening one costs if that is more.
+        Where there may be a file there is one."""
         weight = np.maximum(self.bytes, self.number * open_cost)
-        return np.array([a.sum() for a in (self.number, self.rows, self.bytes, weight)])
+        number, rows, sizes, weights = (float(a.sum()) for a in (self.number, self.rows, self.bytes, weight))
+        return np.array([max(number, 1.0), rows, sizes, max(weights, open_cost)]) if number else np.zeros(4)
 
 
 def _by_group(parts: Sequence[Files]) -> Files:

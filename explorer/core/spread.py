@@ -55,7 +55,7 @@ def _floats(values: Values) -> Floats:
 
 def _letters(raw: bool, bounds: Values) -> Axis:
     """Texts as numbers whose digits are letters, of which there are those between the lowest and the highest seen."""
-    texts = [v.decode("latin-1") if raw else v for v in bounds.tolist()]
+    texts: list[str] = [v.decode("latin-1") if raw else v for v in bounds.tolist()]
     low, high = min(texts), max(texts)
     prefix = low[: next((at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))]
     start = len(prefix)
@@ -73,7 +73,7 @@ def _letters(raw: bool, bounds: Values) -> Axis:
     def text(number: int) -> str:
         letters = []
         for at in reversed(range(places)):
-            digit = number // int(base**at) % base
+            digit = number // base**at % base
             if not digit:
                 break
             letters.append(chr(first + digit - 1))

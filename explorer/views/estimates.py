@@ -16,16 +16,16 @@ def estimates_object(found: Estimates) -> dict[str, Any]:
 
 
 def filter_rows(found: Estimates) -> list[dict[str, Any]]:
-    """A filter each: what its plan reads, the share of the table's bytes, the columns it asks for, or what is wrong; and
-    the change that helps it the most, as an estimate."""
+    """A filter each: what its plan reads, the share of the table's bytes, the columns it asks for, or what is wrong;
+    and the change that helps it the most, as an estimate."""
     rows = []
     for asked in found.asked:
         row: dict[str, Any] = {"where": asked.where, "error": asked.error or None}
         if asked.plan:
             row |= _object(asked.now)
             row |= {"share": _share(asked.now, found.whole), "columns": asked.plan.columns}
-            helps = [(r.weight, r.bytes, at) for at, r in enumerate(asked.reads) if r and r.weight < asked.now.weight]
-            _, size, at = min(helps, default=(0, None, None))
+            helps = [(r.bytes, r.weight, at) for at, r in enumerate(asked.reads) if r and r.bytes < asked.now.bytes]
+            size, _, at = min(helps, default=(None, 0, None))
             row |= {"helped_most_by": None if at is None else found.changes[at].said, "estimated_bytes": size}
         rows.append(row)
     return rows
@@ -43,7 +43,7 @@ def change_rows(found: Estimates) -> list[dict[str, Any]]:
         rows.append(
             {
                 "change": change.said, **_object(then),
-                "of_now": f"{then.weight / now.weight:.0%}" if then and now.weight else None,
+                "of_now": f"{then.bytes / now.bytes:.0%}" if then and now.bytes else None,
                 "files_then": change.whole.files if change.whole else None, "estimate": True, "because": change.because,
             }
         )  # fmt: skip
@@ -62,27 +62,31 @@ def _share(reads: Reads, whole: Reads) -> str | None:
 def estimates_lines(found: Estimates) -> Iterator[str]:
     """The same as text."""
     yield from render_table(short_filters(found), 200).splitlines()
+    yield from (clean(f"{asked.where}: {asked.error}") for asked in found.asked if asked.error)
     yield ""
-    yield verdict(found)
+    yield from verdicts(found)
     yield ""
     yield from render_table(short_changes(found), 200).splitlines()
     yield ""
     yield from map(clean, assumptions(found))
 
 
-def verdict(found: Estimates) -> str:
-    """The change that spares the most, in a sentence."""
+def verdicts(found: Estimates) -> Iterator[str]:
+    """The change that spares the most bytes, and the one that makes what is read weigh the least, in sentences."""
     now, asked = found.total() or Reads(), count(sum(1 for a in found.asked if a.plan), "filter")
-    then = None if found.best is None else found.total(found.best)
-    if found.best is None or then is None:
-        return f"By estimate no single change makes what {asked} read weigh less."
-    return clean(
-        f"By estimate '{found.changes[found.best].said}' spares the most: {asked} would read {_said(then)}, "
-        f"and now read {_said(now)}. A file weighs its bytes, or what opening one costs if that is more."
-    )
+    yield f"Now {asked} together read {_said(now)}: of each file its bytes, or what opening it costs if that is more."
+    best, lightest = found.best, found.lightest
+    if best is None:
+        yield "By estimate no single change spares bytes."
+    else:
+        yield clean(f"By estimate '{found.changes[best].said}' spares the most bytes: {_said(found.total(best))}.")
+    if lightest is not None and lightest != best:
+        what = found.changes[lightest].said
+        yield clean(f"By estimate what is read weighs the least after '{what}': {_said(found.total(lightest))}.")
 
 
-def _said(reads: Reads) -> str:
+def _said(reads: Reads | None) -> str:
+    reads = reads or Reads()
     return f"{human_bytes(reads.bytes)} of {count(reads.files, 'file')} that weigh {human_bytes(reads.weight)}"
 
 
@@ -116,8 +120,9 @@ def short_changes(found: Estimates) -> list[dict[str, Any]]:
     return [
         {
             "change": row["change"], "is": "an estimate" if row["estimate"] else "the plan",
-            "files read": f"{row['data_files']:,}", "bytes read": human_bytes(row["bytes"]),
-            "weight": human_bytes(row["weight"]), "of now": row["of_now"] or "", "files then": f"{row['files_then']:,}",
+            "bytes read": human_bytes(row["bytes"]), "of now": row["of_now"] or "",
+            "files read": f"{row['data_files']:,}", "weight": human_bytes(row["weight"]),
+            "files then": f"{row['files_then']:,}",
         }
         for row in change_rows(found)
         if row["bytes"] is not None
