@@ -20,7 +20,7 @@ def estimate(
     see core.estimates.Estimates. A filter that does not fit says why. `file_size` in bytes is that of the files as they
     would be; see core.estimates.estimates. Raises NotFoundInTable for a snapshot that is not there."""
     texts = [filters] if isinstance(filters, str) else filters
-    table.resolve(snapshot)
+    table.reading(snapshot)  # a snapshot that is not there is no filter's fault
     asked = [_planned(table, where, snapshot) for where in steps(texts, "filters")]
     plans = [a.plan for a in asked if a.plan]
     columns = list(asked_columns(plans).values())

@@ -147,11 +147,12 @@ class Layouts:
                 spread.add(ranges.lower.values[some], ranges.upper.values[some], with_value)
 
     def _compact(self, files: Files) -> None:
-        """Bins are filled in order; all but the last of each partition are done."""
+        """Bins are filled in order, a file into that in which its middle lies; all but the last of each partition are
+        done."""
         done = np.cumsum(files.bytes) - files.bytes
         first = _starts(files.group)
         done -= np.repeat(done[first], np.diff([*first, len(done)]))
-        starts = _starts(files.group, (done // self._target).astype(np.int64))
+        starts = _starts(files.group, ((done + files.bytes / 2) // self._target).astype(np.int64))
         bins = files.together(starts)
         last = np.append(np.diff(bins.group) != 0, True)
         self._close(bins.take(~last))
