@@ -146,7 +146,10 @@ def _changes(
 
 def _compaction(layouts: Layouts, target: int) -> Made:
     whole, *reads = (_reads(row) for row in layouts.compacted())
-    because = f"the files of each partition are put together in the order of the manifests, up to {human_bytes(target)}"
+    because = (
+        f"the files of each partition are put together in the order of the manifests, up to {human_bytes(target)} "
+        "(Iceberg reads manifests side by side: of several, such as lie far apart may come together)"
+    )
     return Change(f"compaction to {human_bytes(target)}", f"{because}; {AS_WIDE}", whole), reads
 
 

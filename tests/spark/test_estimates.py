@@ -67,14 +67,16 @@ def test_estimates_come_true(engine: SparkEngine, scattered: str, change: str, h
             rows = f"FROM {scattered} WHERE ts >= timestamp_seconds(1704067200 + {part * EACH * 60}) AND "
             rows += f"ts < timestamp_seconds(1704067200 + {(part + 1) * EACH * 60})"
             spark.sql(f"INSERT INTO {real} SELECT /*+ REPARTITION(1) */ * {rows}")
-        spark.sql(how.format(name="estimates.real", size=total // 2))
+        # of several manifests Iceberg's planner, which reads them side by side, takes files in any order
+        spark.sql("CALL sandbox.system.rewrite_manifests(table => 'estimates.real')")
+        spark.sql(how.format(name="estimates.real", size=total // 4))
     else:
         spark.sql(f"CREATE TABLE {real} USING iceberg PARTITIONED BY ({how}) AS SELECT * FROM {scattered}")
     after = explorer.open_table(real)
     made = after.plan("").left
     assert made.files
     # Spark's writers close files by what is not yet compressed, so there are more of them than were asked for
-    found = estimate(before, FILTERS, file_size=total // made.files if how.startswith("CALL") else None)
+    found = estimate(before, FILTERS, file_size=-(-total // made.files) if how.startswith("CALL") else None)
     at = next(i for i, c in enumerate(found.changes) if c.said.startswith(change))
     whole = found.changes[at].whole
     assert whole
@@ -94,7 +96,7 @@ def _shares(asked: Asked, at: int, after: explorer.Table, rows: int) -> tuple[fl
 
 
 def test_figure_16_sorted(sandbox: Path) -> None:
-    """Of the unsorted files, what the sorted ones are: one of four is read. Names are few, so that is their files."""
+    """What sorting is thought to make of the unsorted files is what the sorted are: one of four is read."""
     found = estimate(open_demo("unsorted_files"), ["name = 'jack'", "name = 'zoe'"])
     at = next(i for i, c in enumerate(found.changes) if c.said == "sort by name")
     for asked in found.asked:
@@ -134,7 +136,8 @@ def test_where_spark_reads_more_it_says_whose_choice_that_is(sandbox: Path) -> N
     [
         ("hidden_partitioning", "id IN (1, 2) AND NOT (name = 'x''y\\z') AND name LIKE 'b%'"),
         ("hidden_partitioning", "born < '2000-01-01' OR seen IS NULL"),
-        ("hidden_partitioning", "seen >= '2024-03-06 14:00:00'"), ("column_statistics", "reading IS NAN OR reading > 2"),
+        ("hidden_partitioning", "seen >= '2024-03-06 14:00:00'"),
+        ("column_statistics", "reading IS NAN OR reading > 2"),
         ("hidden_partitioning", "bucket(4, id) = 1 OR month(joined) = '2024-03'"), ("deletion_vectors", ""),
     ],
 )  # fmt: skip
@@ -144,7 +147,8 @@ def test_filters_have_words_in_spark(sandbox: Path, name: str, where: str) -> No
     ran = measure(table, where, runs=1)[0]
     assert all(f.planned == f.spark for f in figures(ran))
     found = 0
-    for path in table.files().to_arrow().filter(pc.field("content") == 0)["file_path"].to_pylist():
+    files = table.files().to_arrow()
+    for path in files.filter(pc.equal(pc.fill_null(files["content"], 0), 0))["file_path"].to_pylist():
         rows = table.file_rows(path).to_arrow()
         rows = rows.filter(pc.is_null(rows["_deleted_by"]))
         found += matching(rows, bound_filter(where, arrow_columns(rows.schema))).num_rows
