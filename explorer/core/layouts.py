@@ -5,7 +5,7 @@ Real and imagined files are the same kind of thing: how many rows and bytes ther
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,13 +16,16 @@ import pyarrow as pa
 from explorer.core.entries import live
 from explorer.core.expressions import BoundTerm, Column
 from explorer.core.pruning import judged
-from explorer.core.ranges import Bounds, Ranges, after, counts, file_ranges, joined, merged
+from explorer.core.ranges import Bounds, Mask, Ranges, Values, after, counts, file_ranges, joined, merged
 from explorer.core.scan import Scan, partition_values
-from explorer.core.spread import Axis, Curve, Floats, Spread
+from explorer.core.spread import POINTS, Axis, Curve, Floats, Spread
 from explorer.core.values import distinct_partitions
+from explorer.progress import steps
 
 MOST_FILES = 100_000
 """Files that are imagined one by one; of more, each stands for several."""
+MOST_POINTS = 1 << 20
+"""Of the curves of all partitions together, if there are not very many."""
 TINY = 1e-9
 """What a division may be off by."""
 Ints = npt.NDArray[np.int64]
@@ -76,13 +79,14 @@ def _starts(*keys: Ints) -> Ints:
 @dataclass(frozen=True)
 class Cut:
     """How the rows of one partition would be cut into files, or partitions, by a column: which share of the rows each
-    has, its bounds, whether it may hold nulls and whether nothing else. Without bounds it is not cut."""
+    has, its bounds, whether it may hold nulls and whether nothing else. What nothing is known of is not cut."""
 
     shares: Floats
-    lower: Any = None
-    upper: Any = None
-    may_null: Any = None
-    nulls_only: Any = None
+    lower: Values
+    upper: Values
+    may_null: Mask
+    nulls_only: Mask
+    known: bool = True
 
 
 class Layouts:
@@ -102,6 +106,7 @@ class Layouts:
         self.bounded = np.zeros(len(columns), np.int64)
         """Files that have bounds of each column, or no value of it."""
         self._open: Files | None = None
+        self._curves: tuple[int, list[Curve | None]] = (-1, [])
         self.present, self._compacted = np.zeros((2, len(scans) + 1, 4))
         """All files, and what each filter reads of them."""
 
@@ -195,6 +200,14 @@ class Layouts:
         bounds = joined([spread.bounds for spread in self._spreads[at]])
         return Axis.of(self.columns[at].kind, bounds) if len(bounds) else None
 
+    def curves(self, at: int, axis: Axis) -> list[Curve | None]:
+        """How one column is spread in each partition; those of the column that was asked last are kept."""
+        if self._curves[0] != at:
+            spreads = self._spreads[at]
+            points = max(256, MOST_POINTS // len(spreads))
+            self._curves = (at, [s.curve(axis, min(POINTS, points)) for s in steps(spreads, "partitions")])
+        return self._curves[1]
+
     def sorted_by(self, at: int, axis: Axis, size: float) -> Files:
         """Each partition's rows sorted by a column, nulls first, into files of one size."""
         assert self.partitions
@@ -205,7 +218,8 @@ class Layouts:
         def cut(place: int, curve: Curve, nulls: float) -> Cut:
             edges = np.linspace(0, 1, made[place] + 1)
             values = curve.at((edges - nulls) / (1 - nulls))
-            return Cut(np.diff(edges), values[:-1], values[1:], edges[:-1] < nulls, edges[1:] <= nulls)
+            may_null = (edges[:-1] < nulls) | (nulls == 0)  # where none are counted, whether there are is told before
+            return Cut(np.diff(edges), values[:-1], values[1:], may_null, edges[1:] <= nulls)
 
         files = self._cut(at, axis, cut)
         each = np.bincount(files.group)
@@ -216,8 +230,8 @@ class Layouts:
         column = self.columns[at]
         inner: dict[int, Floats] = {}
         many = 0
-        for place, spread in enumerate(self._spreads[at]):
-            if curve := spread.curve(axis):
+        for place, curve in enumerate(self.curves(at, axis)):
+            if curve:
                 edges = _boundaries(transform, column.kind, axis, curve)
                 many += MOST_FILES if edges is None else len(edges) + 1
                 if edges is None or many > MOST_FILES:
@@ -232,7 +246,9 @@ class Layouts:
                 axis.values(np.concatenate([ends[:null], side[there]])) for side in (ends[:-1], ends[1:] - 1)
             )
             of_nulls = np.arange(len(lower)) < null
-            return Cut(np.append([nulls] * null, shares[there] * (1 - nulls)), lower, upper, of_nulls, of_nulls)
+            return Cut(
+                np.append([nulls] * null, shares[there] * (1 - nulls)), lower, upper, of_nulls | (not null), of_nulls
+            )
 
         files = self._cut(at, axis, cut)
         return replace(files, number=_few(files.rows, files.bytes, size))
@@ -248,30 +264,25 @@ class Layouts:
         whole = self.partitions
         assert whole
         made: list[Cut] = []
-        for place, spread in enumerate(self._spreads[at]):
-            curve = spread.curve(axis)
+        for place, (curve, spread) in enumerate(zip(self.curves(at, axis), self._spreads[at], strict=True)):
             nulls = min(1.0, spread.nulls / whole.rows[place]) if whole.rows[place] else 0.0
-            made.append(cut(place, curve, nulls) if curve and nulls < 1 else Cut(np.ones(1)))
-        files = whole.take(np.repeat(np.arange(len(made)), [len(c.shares) for c in made]))
-        shares = np.concatenate([c.shares for c in made])
-        by = files.ranges[at]
-        ranges = (*files.ranges[:at], after(list(_of_cuts(by, made))), *files.ranges[at + 1 :])
+            made.append(cut(place, curve, nulls) if curve and nulls < 1 else _uncut(whole.ranges[at], place))
+        sizes = [len(c.shares) for c in made]
+        files, known = whole.take(np.repeat(np.arange(len(made)), sizes)), np.repeat([c.known for c in made], sizes)
+        by, shares = files.ranges[at], np.concatenate([c.shares for c in made])
+        nulls_only, may_null = (np.concatenate([getattr(c, n) for c in made]) for n in ("nulls_only", "may_null"))
+        cut_by = replace(
+            by, may_null=by.may_null & may_null, nulls_only=nulls_only, empty=np.where(known, nulls_only, by.empty),
+            lower=Bounds(joined([c.lower for c in made]), known | by.lower.known),
+            upper=Bounds(joined([c.upper for c in made]), known | by.upper.known),
+        )  # fmt: skip
+        ranges = (*files.ranges[:at], cut_by, *files.ranges[at + 1 :])
         return replace(files, rows=files.rows * shares, bytes=files.bytes * shares, ranges=ranges)
 
 
-def _of_cuts(by: Ranges, cuts: Sequence[Cut]) -> Iterator[Ranges]:
-    """The ranges of the column that partitions are cut by."""
-    start = 0
-    for cut in cuts:
-        own = by.take(np.arange(start, start := start + len(cut.shares)))
-        if cut.lower is not None:
-            sure = np.ones(len(cut.shares), bool)
-            yield replace(
-                own, may_null=own.may_null & (cut.may_null | ~cut.may_null.any()), nulls_only=cut.nulls_only,
-                empty=cut.nulls_only, lower=Bounds(cut.lower, sure), upper=Bounds(cut.upper, sure),
-            )  # fmt: skip
-        else:
-            yield own
+def _uncut(ranges: Ranges, place: int) -> Cut:
+    one = ranges.take(np.array([place]))
+    return Cut(np.ones(1), one.lower.values, one.upper.values, one.may_null, one.nulls_only, known=False)
 
 
 def _few(rows: Floats, sizes: Floats, size: float) -> Floats:

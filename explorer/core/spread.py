@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 MOST, LEFT = 4096, 1024
 """Intervals that are kept, and what is left of more: as many with the same number of rows each."""
 POINTS = 1 << 16
-"""Places at which all intervals together are looked at."""
+"""Places at which all intervals of a curve together are looked at, where there is room."""
 _LAST, _LARGEST = float(2**63 - 1024), float(np.finfo(np.float64).max / 4)
 _LETTERS = 24
 """Letters of a text, behind what all have in common, that are looked at."""
@@ -114,24 +114,24 @@ class Spread:
         """All lower and upper bounds that are kept."""
         return joined([side for lows, highs, _ in self._cells for side in (lows, highs)])
 
-    def curve(self, axis: Axis) -> Curve | None:
+    def curve(self, axis: Axis, points: int = POINTS) -> Curve | None:
         """The spread on an axis that was made of its bounds, or of these and more; None without any rows."""
         rows = np.concatenate([np.zeros(0), *(rows for *_, rows in self._cells)])
         if not rows.sum():
             return None
         lows, highs = (joined([cell[side] for cell in self._cells]) for side in (0, 1))
-        return Curve(axis, axis.numbers(lows), axis.numbers(highs), rows)
+        return Curve(axis, axis.numbers(lows), axis.numbers(highs), rows, points)
 
 
 class Curve:
     """How many rows have a value up to a place of an axis."""
 
-    def __init__(self, axis: Axis, lows: Floats, highs: Floats, rows: Floats) -> None:
+    def __init__(self, axis: Axis, lows: Floats, highs: Floats, rows: Floats, points: int) -> None:
         self.axis, self.rows = axis, float(rows.sum())
         self.low, self.high = float(lows.min()), float(np.maximum(lows, highs).max())
         half = axis.step / 2
         lows, highs = lows - half, np.maximum(lows, highs) + half
-        count = max(16, min(256, POINTS // len(lows)))
+        count = max(4, min(64, points // len(lows)))
         middles = (np.arange(count) + 0.5) / count
         places = (lows[:, None] + (highs - lows)[:, None] * middles).ravel()
         weights = np.repeat(rows / count, count)

@@ -33,7 +33,8 @@ from tests.unit.small import make_table
 
 ROWS, COMMITS = 400, 8
 FILTERS = ("id = 7", "id < 800", "id IN (3, 3000)", "word = 'w-0100'", "word LIKE 'w-2%'", "at < '2024-01-15'",
-           "day(at) = '2024-02-01'", "id < 800 OR word = 'w-0100'", "NOT (id = 5)", "at IS NULL", "price > 1.5", "")  # fmt: skip
+           "day(at) = '2024-02-01'", "id < 800 OR word = 'w-0100'", "NOT (id = 5)", "at IS NULL", "price > 1.5",
+           "")  # fmt: skip
 
 
 def rows(commit: int) -> dict[str, list[Any]]:
