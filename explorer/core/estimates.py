@@ -140,7 +140,8 @@ def _changes(
     for at, column in enumerate(layouts.columns):
         yield from _by_column(layouts, at, len(scans), size, has, modes)
         wanted = f"bucket[{bucket_count(sizes / size / len(layouts.partitions.group))}]"
-        if _compares_equal(scans, column) and takes(wanted, column.kind) and ((column.field_id,), wanted) not in has:
+        parted = any(source == (column.field_id,) for source, _ in has)
+        if not parted and _compares_equal(scans, column) and takes(wanted, column.kind):
             yield _buckets(metadata, layouts, scans, column, wanted, size)
 
 
@@ -197,6 +198,8 @@ def _buckets(
 
     def share(scan: Scan) -> float:
         onto = projection.inclusive(scan.bound)
+        if evaluated(onto, {one.field_id: None}):  # nulls are in none of them
+            return 1.0
         return sum(evaluated(onto, {one.field_id: bucket}) for bucket in range(number)) / number
 
     because = f"each of {number} buckets has as many rows, in files of at most {human_bytes(round(size))}; {AS_WIDE}"

@@ -66,15 +66,15 @@ def _shown(found: Estimates) -> list[Any]:
     }
     return [
         *(note(text, margin=(1, 10)) for text in verdicts(found)),
-        grid(filters, wide, _height(2 * len(filters)), wrapped=("filter", "reads", "helped most by")),
+        grid(filters, wide, _height(len(filters), 50), wrapped=("filter", "reads", "helped most by")),
         heading("All of them together"),
         grid(changes, widths, _height(len(changes)), page_size=12),
         *(note(text, margin=(1, 10)) for text in assumptions(found)),
     ]
 
 
-def _height(rows: int) -> int:
-    return 52 + 36 * min(rows, 12)
+def _height(rows: int, each: int = 36) -> int:
+    return 52 + each * min(rows, 12)
 
 
 def runs_view(table: Table, where: str, versions: Sequence[str], sql: bool, reads: ReadSession) -> Any:

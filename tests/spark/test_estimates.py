@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.compute as pc
 import pytest
+from click.testing import CliRunner
 
 import explorer
+from explorer.cli import main
 from explorer.core.estimates import Asked
 from explorer.core.measured import figures
 from explorer.engines.spark import SparkEngine
@@ -27,7 +31,7 @@ WITHIN = 0.05
 
 
 @pytest.fixture(scope="module")
-def scattered(engine: SparkEngine, sandbox: Path) -> str:
+def scattered(engine: SparkEngine, sandbox: Path) -> Iterator[str]:
     """Ids and words in any order, times one after the other, a commit a file."""
     spark = engine.session()
     spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.estimates")
@@ -39,7 +43,10 @@ def scattered(engine: SparkEngine, sandbox: Path) -> str:
             timestamp_seconds(1704067200 + ({at * EACH} + id) * 60),
             concat('user-', lpad(CAST((id + {at * EACH}) * 7877 % 100000 AS STRING), 6, '0')), rand({at}) * 100
             FROM range({EACH})""")
-    return "sandbox.estimates.scattered"
+    yield "sandbox.estimates.scattered"
+    for name in ("scattered", "real"):
+        spark.sql(f"DROP TABLE IF EXISTS sandbox.estimates.{name} PURGE")
+    spark.sql("DROP NAMESPACE sandbox.estimates")
 
 
 @pytest.mark.parametrize(
@@ -106,6 +113,14 @@ def test_figure_16_sorted(sandbox: Path) -> None:
         assert open_demo("sorted_files").plan(asked.where).left.files == 1
 
 
+def test_rows_that_deletes_hide_are_counted(sandbox: Path) -> None:
+    """Ten of twelve rows are left, which only files tell: the estimate says that it counts twelve, as planning does."""
+    found = estimate(open_demo("compaction_bin_pack"), "name > 'b'", "snapshot-4")
+    assert (found.whole.rows, found.asked[0].now.rows) == (12, 12)
+    assert all(c.whole and c.whole.rows == 12 and "those that deletes hide are counted" in c.because
+               for c in found.changes)  # fmt: skip
+
+
 def test_two_snapshots_run_in_spark(sandbox: Path) -> None:
     """Before and after a compaction: the same rows, other figures, and both are the plan's."""
     ran = measure(open_demo("compaction_bin_pack"), "name > 'b'", ("snapshot-4", "snapshot-5"), runs=2)
@@ -118,6 +133,9 @@ def test_two_snapshots_run_in_spark(sandbox: Path) -> None:
         assert all(f.planned == f.spark and not f.why for f in told.values()), told
     assert any("the median of 2 runs" in line for line in measured_lines(ran))
     assert [m["version"] for m in measured_object(ran)] == ["snapshot-4", "snapshot-5"]
+    asked = ["plan", "demo.compaction_bin_pack", "name > 'b'", "-s", "snapshot-4", "--run", "--beside", "snapshot-5"]
+    told = CliRunner().invoke(main, [*asked, "--output", "json"])
+    assert [m["rows"] for m in json.loads(told.stdout)["runs"]] == [9, 9]
 
 
 def test_where_spark_reads_more_it_says_whose_choice_that_is(sandbox: Path) -> None:

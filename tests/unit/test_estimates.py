@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.expressions import EqualTo
 
 import explorer
 from explorer.cli import main
@@ -79,21 +78,67 @@ def test_what_it_reads_now_is_the_plan(scattered: explorer.Table) -> None:
     assert [a.now.bytes for a in found.asked] == sorted((a.now.bytes for a in found.asked), reverse=True)
 
 
-def test_no_change_reads_more_than_the_table(scattered: explorer.Table) -> None:
-    for size in (None, 1000, 100_000):
-        found = estimate(scattered, FILTERS, file_size=size)
-        for at, change in enumerate(found.changes):
-            assert change.whole, change
-            assert change.whole.rows == found.whole.rows == ROWS * COMMITS
-            assert abs(change.whole.bytes - found.whole.bytes) <= 1
-            for asked in found.asked:
-                reads = asked.reads[at]
-                assert reads
-                assert reads.rows <= change.whole.rows, (change.said, asked.where)
-                assert reads.files <= change.whole.files
-                assert reads.bytes <= reads.weight
-                if asked.where == "":
-                    assert reads == change.whole
+def holds(found: Estimates) -> None:
+    """The laws of estimates: nobody reads more than there is, and all of it is there after each change."""
+    for at, change in enumerate(found.changes):
+        assert change.whole, change
+        assert change.whole.rows == found.whole.rows == ROWS * COMMITS
+        assert abs(change.whole.bytes - found.whole.bytes) <= 1
+        for asked in found.asked:
+            reads = asked.reads[at]
+            assert reads
+            assert reads.rows <= change.whole.rows, (change.said, asked.where)
+            assert reads.files <= change.whole.files
+            assert reads.bytes <= reads.weight
+            if asked.where == "":
+                assert reads == change.whole
+
+
+@pytest.mark.parametrize("size", [None, 1000, 100_000])
+def test_no_change_reads_more_than_the_table(scattered: explorer.Table, size: int | None) -> None:
+    holds(estimate(scattered, FILTERS, file_size=size))
+
+
+ids = st.builds("id {} {}".format, st.sampled_from(["=", "<", ">=", "!="]), st.integers(-5, ROWS * COMMITS + 5))
+texts = st.builds("word LIKE 'w-{}%'".format, st.integers(0, 40))
+asked = st.recursive(
+    ids | texts | st.sampled_from(FILTERS[:-1]),
+    lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from(["AND", "OR"]), inner), max_leaves=4,
+)  # fmt: skip
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(asked, min_size=1, max_size=6), st.integers(2000, 60_000))
+def test_whatever_is_asked(scattered: explorer.Table, filters: list[str], size: int) -> None:
+    holds(estimate(scattered, filters, file_size=size))
+
+
+def test_partitions_stay(tmp_path: Path) -> None:
+    """What partitions skip now is skipped then; a field that is there is not proposed."""
+    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+    catalog.create_namespace("db")
+    schema = pa.schema([("id", pa.int64()), ("part", pa.int32()), ("n", pa.int64())])
+    table = catalog.create_table("db.t", schema)
+    with table.update_spec() as spec:
+        spec.add_identity("part")
+    for commit in range(3):
+        ids = rows(commit)["id"]
+        parts = [None if commit == 2 else commit] * ROWS
+        table.append(pa.table({"id": ids, "part": parts, "n": list(range(ROWS))}, schema))
+    catalog.engine.dispose()
+    opened = explorer.open_table(str(tmp_path / "warehouse" / "db" / "t"))
+    where = "part = 1 AND id < 800"
+    found = estimate(opened, [where, "part IS NULL", "part = 7"], file_size=1000)
+    said = [c.said for c in found.changes]
+    assert "partition by part" not in said
+    assert not [text for text in said if text.startswith("partition by bucket") and "part)" in text]
+    assert "sort by part" in said
+    assert opened.plan(where).left.rows == ROWS
+    assert 0 < after(found, "sort by id", where).rows < ROWS / 2
+    for change in found.changes:
+        assert after(found, change.said, where).rows <= ROWS, change
+        assert after(found, change.said, "part IS NULL").rows == ROWS, change
+        assert after(found, change.said, "part = 7") == Reads()
 
 
 def test_a_sorted_column_is_read_in_part(scattered: explorer.Table) -> None:
@@ -163,16 +208,6 @@ def test_without_bounds_nothing_is_estimated(tmp_path: Path) -> None:
     assert any("no file has bounds of id" in text for text in assumptions(found))
 
 
-def test_rows_that_deletes_hide_are_counted(tmp_path: Path) -> None:
-    folder = make_table(tmp_path)
-    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
-    catalog.load_table("db.t").delete(EqualTo("id", 0))
-    catalog.engine.dispose()
-    found = estimate(explorer.open_table(str(folder)), "id >= 0")
-    assert found.whole.rows == 5  # pyiceberg deletes by copy
-    assert "those that deletes hide are counted" in found.changes[0].because
-
-
 def test_the_command(scattered: explorer.Table, tmp_path: Path) -> None:
     listed = tmp_path / "past.txt"
     listed.write_text("# yesterday\nid = 7\n\nidd = 7\n")
@@ -186,6 +221,8 @@ def test_the_command(scattered: explorer.Table, tmp_path: Path) -> None:
     text = CliRunner().invoke(main, ["estimate", place, "--filters", "-"], input="id = 7\n")
     assert "an estimate" in text.stdout
     assert CliRunner().invoke(main, ["estimate", place]).exit_code == 2
+    beside = CliRunner().invoke(main, ["plan", place, "id = 7", "--beside", "snapshot-1"])
+    assert (beside.exit_code, "--run" in beside.stderr) == (2, True)
 
 
 def test_filters_in_sparks_words() -> None:
