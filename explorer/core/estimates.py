@@ -17,6 +17,8 @@ from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
 
 TARGET, SIZE = "write.target-file-size-bytes", 512 << 20
 """The property that says how large files are to be, and Iceberg's default in bytes."""
+LESS = 0.99
+"""What is not less than so much of the present is not called less: nobody knows where files will begin."""
 EVENLY = "values are spread evenly between each file's bounds"
 AS_WIDE = "rows are as wide as now, and those that deletes hide are counted"
 
@@ -92,8 +94,8 @@ class Estimates:
 
     def _first(self, *names: str) -> int | None:
         now = self.total()
-        places = self._by(*names)[:1]
-        return next((at for at in places if getattr(self.total(at), names[0]) < getattr(now, names[0])), None)
+        first = self._by(*names)[:1]
+        return next((at for at in first if getattr(self.total(at), names[0]) < LESS * getattr(now, names[0])), None)
 
 
 def target_size(metadata: TableMetadata, file_size: int | None) -> int:

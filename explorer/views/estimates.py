@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from explorer.core.estimates import Estimates, Reads
+from explorer.core.estimates import LESS, Estimates, Reads
 from explorer.core.units import count, human_bytes
 from explorer.views.text import clean, render_table
 
@@ -24,7 +24,9 @@ def filter_rows(found: Estimates) -> list[dict[str, Any]]:
         if asked.plan:
             row |= _object(asked.now)
             row |= {"share": _share(asked.now, found.whole), "columns": asked.plan.columns}
-            helps = [(r.bytes, r.weight, at) for at, r in enumerate(asked.reads) if r and r.bytes < asked.now.bytes]
+            helps = [
+                (r.bytes, r.weight, at) for at, r in enumerate(asked.reads) if r and r.bytes < LESS * asked.now.bytes
+            ]
             size, _, at = min(helps, default=(None, 0, None))
             row |= {"helped_most_by": None if at is None else found.changes[at].said, "estimated_bytes": size}
         rows.append(row)
@@ -43,7 +45,7 @@ def change_rows(found: Estimates) -> list[dict[str, Any]]:
         rows.append(
             {
                 "change": change.said, **_object(then),
-                "of_now": f"{then.bytes / now.bytes:.0%}" if then and now.bytes else None,
+                "of_now": f"{then.bytes / now.bytes:,.0%}" if then and now.bytes else None,
                 "files_then": change.whole.files if change.whole else None, "estimate": True, "because": change.because,
             }
         )  # fmt: skip
