@@ -24,6 +24,8 @@ from explorer.errors import (
     TableNotFound,
     UnreadableFile,
 )
+from explorer.estimating import estimate
+from explorer.measuring import measure
 from explorer.table import Table
 from explorer.views.shown_plan import ShownPlan
 
@@ -42,6 +44,8 @@ __all__ = [
     "UnreadableFile",
     "catalog",
     "compare",
+    "estimate",
+    "measure",
     "metadata_view",
     "open_table",
     "show_deletes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 
@@ -31,22 +31,22 @@ from explorer.engines.choice import Engine
 )
 @click.option("--sql", is_flag=True, help="WHERE is Spark SQL: also show what Spark hands to Iceberg of it.")
 @click.option("--engines", is_flag=True, help="Also ask Iceberg's own planner, in Spark, and pyiceberg's.")
+@click.option(
+    "--run", is_flag=True, help="Also run it in Spark, four times, and hold its scan report against the plan."
+)
+@click.option("--beside", multiple=True, help="With --run: run it on this version too; may be given several times.")
 def plan(
-    where: str,
-    stage: str | None,
-    sql: bool,
-    engines: bool,
-    target: Path | None,
-    snapshot: str | None,
-    engine: Engine,
-    output: str,
-    **table_at: Any,
-) -> None:
+    where: str, stage: str | None, sql: bool, engines: bool, run: bool, beside: tuple[str, ...], target: Path | None,
+    snapshot: str | None, engine: Engine, output: str, **table_at: Any,
+) -> None:  # fmt: skip
     """Show what a query with the filter WHERE reads and skips, and why, from metadata alone.
 
     WHERE is a filter such as "name = 'jack' AND day(ts) = '2024-03-01'" (docs/filters.md)."""
-    from explorer.views import plans
+    from explorer.measuring import measure
+    from explorer.views import measured, plans
 
+    if beside and not run:
+        raise click.UsageError("--beside is for --run")
     table = opened(**table_at)
     planned, found = table.plan_sql(where, snapshot, engine) if sql else (table.plan(where, snapshot, engine), None)
     if planned.made:
@@ -71,13 +71,18 @@ def plan(
     elif stage == "tasks":
         emit_rows(Collection.of_rows(plans.task_rows(planned.tasks.first), "tasks"), output)
     else:
+        ran = measure(table, where, (snapshot, *beside), sql) if run else []
         answers = plans.answer_rows(planned, table.ask_planners(planned)) if engines else []
         told = (
             plans.plan_object(planned)
             | plans.pushed_object(planned, found)
             | ({"planners": answers} if engines else {})
+            | ({"runs": measured.measured_object(ran)} if run else {})
         )
-        lines = (*plans.pushed_lines(planned, found), *plans.plan_lines(planned), *plans.answer_lines(answers))
+        lines = (
+            *plans.pushed_lines(planned, found), *plans.plan_lines(planned), *plans.answer_lines(answers),
+            *measured.measured_lines(ran),
+        )  # fmt: skip
         emit(told, output, lambda: "\n".join(lines))
     finish(table)
 
@@ -106,4 +111,31 @@ def clustering(columns: tuple[str, ...], snapshot: str | None, engine: Engine, o
 
     table = opened(**where)
     emit_rows(Collection.of_rows(clustering_rows(table.clustering(columns, snapshot, engine)), "columns"), output)
+    finish(table)
+
+
+@main.command()
+@table_options
+@snapshot_option
+@click.argument("filters", nargs=-1)
+@click.option("--filters", "file", type=click.File(), help="More filters, one per line; - is stdin.")
+@click.option("--file-size", type=click.IntRange(min=1), help="Bytes of a file as it would be written.")
+def estimate(
+    filters: tuple[str, ...], file: IO[str] | None, file_size: int | None, snapshot: str | None, output: str,
+    **where: Any,
+) -> None:  # fmt: skip
+    """Estimate what queries with FILTERS would read if the table were sorted by one of their columns, partitioned by
+    one or compacted, beside what they read now.
+
+    Filters are ranked by the bytes that they read, changes by what all filters would read together."""
+    from explorer.estimating import estimate as estimated
+    from explorer.views.estimates import estimates_lines, estimates_object
+
+    more = [line.strip() for line in file or ()]
+    asked = [*filters, *(line for line in more if line and not line.startswith("#"))]
+    if not asked:
+        raise click.UsageError("a filter is expected, or --filters FILE")
+    table = opened(**where)
+    found = estimated(table, asked, snapshot, file_size)
+    emit(estimates_object(found), output, lambda: "\n".join(estimates_lines(found)))
     finish(table)

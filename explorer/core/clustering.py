@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from explorer.core.entries import as_of_snapshot, live
 from explorer.core.expressions import Column
-from explorer.core.ranges import Bounds, decoded, looked_up
+from explorer.core.ranges import Bounds, decoded, joined, looked_up
 from explorer.model.manifest import ManifestFile
 
 QUANTILES = (0.5, 0.9, 1.0)
@@ -70,8 +69,8 @@ class Overlaps:
 
     def _of(self, name: str, gathered: Sequence[tuple[Bounds, Bounds]]) -> Clustering:
         both = [low.known & high.known for low, high in gathered]
-        lows = _joined([low.values[k] for (low, _), k in zip(gathered, both, strict=True)])
-        highs = _joined([high.values[k] for (_, high), k in zip(gathered, both, strict=True)])
+        lows = joined([low.values[k] for (low, _), k in zip(gathered, both, strict=True)])
+        highs = joined([high.values[k] for (_, high), k in zip(gathered, both, strict=True)])
         unknown = self._files - len(lows)
         if not len(lows):
             return Clustering(name, self._files, 0, float(self._files), (self._files,) * len(QUANTILES))
@@ -80,10 +79,3 @@ class Overlaps:
         opened = np.searchsorted(starts, points, "right") - np.searchsorted(ends, points, "left") + unknown
         at = np.quantile(opened, QUANTILES, method="higher")
         return Clustering(name, self._files, len(lows), float(opened.mean()), tuple(int(x) for x in at))
-
-
-def _joined(arrays: Sequence[Any]) -> Any:
-    known = [a for a in arrays if len(a)]
-    if not known:
-        return np.zeros(0, np.int64)
-    return np.concatenate([a.astype(object) for a in known] if any(a.dtype == object for a in known) else known)

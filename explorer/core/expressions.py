@@ -22,7 +22,7 @@ NEGATED: dict[Operation, Operation] = {
     "starts-with": "not-starts-with", "not-null": "is-null", "not-nan": "is-nan", "gt-eq": "lt", "lt-eq": "gt",
     "not-eq": "eq", "not-in": "in", "not-starts-with": "starts-with",
 }  # fmt: skip
-_SIGNS = {"lt": "<", "lt-eq": "<=", "gt": ">", "gt-eq": ">=", "eq": "=", "not-eq": "!="}
+SIGNS = {"lt": "<", "lt-eq": "<=", "gt": ">", "gt-eq": ">=", "eq": "=", "not-eq": "!="}
 _TESTS = {"is-null": "IS NULL", "not-null": "IS NOT NULL", "is-nan": "IS NAN", "not-nan": "IS NOT NAN"}
 
 
@@ -138,7 +138,7 @@ class Predicate:
             return f"{self.term} {'NOT ' if self.op == 'not-in' else ''}IN ({listed})"
         if self.op in ("starts-with", "not-starts-with"):
             return f"{self.term} {'NOT ' if self.op == 'not-starts-with' else ''}LIKE {values[0][:-1]}%'"
-        return f"{self.term} {_SIGNS[self.op]} {values[0]}"
+        return f"{self.term} {SIGNS[self.op]} {values[0]}"
 
 
 def _plain(value: Any) -> str:

@@ -55,6 +55,12 @@ class Ranges:
     def __len__(self) -> int:
         return len(self.may_null)
 
+    def take(self, places: npt.NDArray[Any]) -> Ranges:
+        """Some places, by their numbers or a mask."""
+        masks: dict[str, Any] = {name: getattr(self, name)[places] for name in _MASKS}
+        lower, upper = (Bounds(b.values[places], b.known[places]) for b in (self.lower, self.upper))
+        return replace(self, **masks, lower=lower, upper=upper)
+
     def of(self, term: BoundTerm) -> Ranges:
         """The ranges of a transform's results; without bounds where it does not keep the order."""
         if term.transform == "identity":
@@ -71,6 +77,44 @@ class Ranges:
             lower=_applied(self.lower, lambda v: apply(back(v)), term.kind),
             upper=_applied(self.upper, lambda v: apply(back(v)), term.kind),
         )
+
+
+def joined(arrays: Sequence[Values]) -> Values:
+    """Values of several arrays, one after the other; of objects where some are."""
+    some = [a for a in arrays if len(a)] or [np.zeros(0, np.int64)]
+    return np.concatenate([a.astype(object) for a in some] if any(a.dtype == object for a in some) else some)
+
+
+_MASKS = ("nulls_only", "may_null", "nans_only", "may_nan", "empty", "sure_no_null", "sure_no_nan")
+
+
+def after(parts: Sequence[Ranges]) -> Ranges:
+    """The places of one part after those of another."""
+    masks: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _MASKS}
+    lower, upper = (
+        Bounds(joined([b.values for b in side]), np.concatenate([b.known for b in side]))
+        for side in ([p.lower for p in parts], [p.upper for p in parts])
+    )
+    return Ranges(**masks, lower=lower, upper=upper, nested=any(p.nested for p in parts))
+
+
+def merged(ranges: Ranges, starts: npt.NDArray[np.int64]) -> Ranges:
+    """What holds for neighbouring places together, which begin at `starts`. Where no value is, a bound says nothing."""
+    masks: dict[str, Any] = {
+        name: (np.logical_or if name.startswith("may") else np.logical_and).reduceat(getattr(ranges, name), starts)
+        for name in _MASKS
+    }
+
+    def bounds(of: Bounds, most: Callable[..., Any], reduce: np.ufunc) -> Bounds:
+        known = np.logical_and.reduceat(of.known | ranges.empty, starts) & np.logical_or.reduceat(of.known, starts)
+        values = of.values
+        if not of.known.all() and of.known.any():  # the highest changes no minimum
+            values = np.where(of.known, values, most(values[of.known]))
+        return Bounds(reduce.reduceat(values, starts), known)
+
+    return replace(
+        ranges, **masks, lower=bounds(ranges.lower, max, np.minimum), upper=bounds(ranges.upper, min, np.maximum)
+    )
 
 
 def _applied(bounds: Bounds, apply: Callable[[Any], Any], kind: str) -> Bounds:
@@ -136,7 +180,7 @@ def file_ranges(entries: pa.Table, field_id: int, kind: Any, nested: bool) -> Ra
     """One column in the files of stored entries that have their metrics."""
     n = entries.num_rows
     values, nulls, nans = (
-        _counts(entries, name, field_id) for name in ("value_counts", "null_value_counts", "nan_value_counts")
+        counts(entries, name, field_id) for name in ("value_counts", "null_value_counts", "nan_value_counts")
     )
     none = np.zeros(n, bool)
     any_nulls = entries["null_value_counts"].is_valid().to_numpy() if n else none
@@ -161,7 +205,8 @@ def looked_up(entries: pa.Table, name: str, field_id: int) -> pa.Array:
     return pc.map_lookup(column, pa.scalar(field_id, column.type.key_type), "last")
 
 
-def _counts(entries: pa.Table, name: str, field_id: int) -> Bounds:
+def counts(entries: pa.Table, name: str, field_id: int) -> Bounds:
+    """What a map of counts has for one field in each file."""
     column = looked_up(entries, name, field_id)
     known = column.is_valid().to_numpy(zero_copy_only=False)
     return Bounds(column.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64), known)

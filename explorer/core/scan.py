@@ -134,6 +134,10 @@ class Scan:
         all_of_them = pc.all(data).as_py() is not False  # most often: then nothing is copied
         return FileVerdicts(self, manifest, entries if all_of_them else entries.filter(data))
 
+    def keeps(self, spec_id: int, partition: Mapping[int, Any]) -> bool:
+        """Whether rows of a partition may match."""
+        return (plan := self.specs.get(spec_id)) is None or evaluated(plan.inclusive, partition)
+
     def residual(self, spec_id: int, partition: Mapping[int, Any]) -> Expression:
         """What must still be asked of the rows of a partition (Iceberg: ResidualEvaluator)."""
 
@@ -166,8 +170,8 @@ class FileVerdicts:
         plan = scan.specs.get(manifest.partition_spec_id)
         count = entries.num_rows
         self.codes, first = distinct_partitions(entries["partition"])
-        self.partitions = _partitions(entries["partition"], first)
-        keeps = [plan is None or evaluated(plan.inclusive, p) for p in self.partitions]
+        self.partitions = partition_values(entries["partition"], first)
+        keeps = [scan.keeps(manifest.partition_spec_id, p) for p in self.partitions]
         surely = [plan is not None and evaluated(plan.strict, p, sure=True) for p in self.partitions]
         self.residuals = [scan.residual(manifest.partition_spec_id, p) for p in self.partitions]
         self._plan = plan
@@ -208,7 +212,7 @@ def _file_ranges(entries: pa.Table, scan: Scan, term: BoundTerm) -> Ranges:
     return found.of(term)
 
 
-def _partitions(column: pa.ChunkedArray, first: npt.NDArray[np.int64]) -> list[dict[int, Any]]:
+def partition_values(column: pa.ChunkedArray, first: npt.NDArray[np.int64]) -> list[dict[int, Any]]:
     """Distinct partition structs as internal values (days, microseconds, bytes), by partition field id."""
     rows = column.take(pa.array(first)) if len(first) else column.slice(0, 0)
     fields: dict[int, list[Any]] = {}

@@ -1,9 +1,16 @@
-"""Names and texts of strangers as parts of a statement of ours."""
+"""Names, texts and filters of strangers as parts of a statement of ours."""
 
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterable
+from typing import Any
+
+from explorer.core.expressions import SIGNS, TRUE, And, BoundTerm, Constant, Expression, Or, Predicate
+from explorer.core.values import readable
+from explorer.errors import NotPossible
+from explorer.io.catalogs import SANDBOX
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -16,3 +23,56 @@ def identifier(parts: Iterable[str]) -> str:
 def literal(text: str) -> str:
     """A string literal, in which nothing is an escape but what is escaped here."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def condition(bound: Expression) -> str:
+    """A bound filter as Spark SQL; of all rows nothing. Raises NotPossible for what Spark has no words for."""
+    return "" if bound == TRUE else _condition(bound)
+
+
+def _condition(node: Expression) -> str:
+    if isinstance(node, Constant):
+        return str(node)
+    if isinstance(node, (And, Or)):
+        join = "AND" if isinstance(node, And) else "OR"
+        return f"({_condition(node.left)} {join} {_condition(node.right)})"
+    assert isinstance(node, Predicate)
+    assert isinstance(node.term, BoundTerm)
+    term, op = _term(node.term), node.op
+    if op in ("is-null", "not-null"):
+        return f"{term} IS {'NOT ' if op == 'not-null' else ''}NULL"
+    if op in ("is-nan", "not-nan"):
+        return f"{'NOT ' if op == 'not-nan' else ''}isnan({term})"
+    if op.endswith("starts-with"):
+        escaped = re.sub(r"([%_\\])", r"\\\1", str(node.literals[0]))
+        return f"{term} {'NOT ' if op.startswith('not') else ''}LIKE {literal(escaped + '%')}"
+    values = [_value(value, node.term) for value in node.literals]
+    if op in ("in", "not-in"):
+        return f"{term} {'NOT ' if op == 'not-in' else ''}IN ({', '.join(values)})"
+    return f"{term} {SIGNS[op]} {values[0]}"
+
+
+def _term(term: BoundTerm) -> str:
+    column = identifier(term.column.name.split("."))
+    if term.transform == "identity":
+        return column
+    name, _, argument = term.transform.partition("[")
+    function = identifier([SANDBOX, "system", name if argument else f"{name}s"])
+    return f"{function}({argument[:-1]}, {column})" if argument else f"{function}({column})"
+
+
+def _value(value: Any, term: BoundTerm) -> str:
+    kind = "date" if term.transform == "day" else term.kind
+    shown = str(readable(value, kind))
+    if kind in ("int", "long", "boolean"):
+        return shown.lower()
+    if kind in ("float", "double") or kind.startswith("decimal"):
+        return f"CAST({literal(str(value))} AS {kind.upper()})"
+    if kind in ("string", "uuid"):
+        return literal(str(uuid.UUID(bytes=value)) if kind == "uuid" else shown)
+    if kind == "binary" or kind.startswith("fixed"):
+        return f"X'{value.hex()}'"
+    types = {"date": "DATE", "timestamp": "TIMESTAMP_NTZ", "timestamptz": "TIMESTAMP"}
+    if kind not in types:
+        raise NotPossible(f"Spark SQL has no value of {term}'s type, {kind}")
+    return f"{types[kind]}{literal(shown)}"

@@ -63,13 +63,14 @@ class Version:
 @dataclass(frozen=True)
 class ReadRequest:
     """What to read: `columns` (None: all), a filter in Spark SQL, at most `limit` rows, and metadata columns beside
-    them."""
+    them. With `count` all rows are read, and only their number is given, as `rows`."""
 
     version: Version
     columns: tuple[str, ...] | None = None
     where: str = ""
     limit: int | None = 1000
     metadata_columns: tuple[str, ...] = ()
+    count: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,13 @@ class ScanReport:
 
 @dataclass
 class SparkRead:
-    """A read under way. `result` waits for the rows; `progress` and `cancel` may be called from any thread."""
+    """A read under way. `result` waits for the rows; `progress` and `cancel` may be called from any thread. `seconds`
+    is how long Spark took to plan and read, once it is done."""
 
     request: ReadRequest | SqlRequest
     group: str = field(default_factory=lambda: f"read-{uuid.uuid4().hex[:12]}")
     reports: tuple[ScanReport, ...] = ()
+    seconds: float = 0.0
     _phase: Phase = "queued"
     _began: float = field(default_factory=time.monotonic)
     _ended: float = 0.0
@@ -234,7 +237,10 @@ class ReadSession:
             if read._phase == "cancelled":
                 raise ReadCancelled("the read was cancelled")
             read._phase = "running"
-            rows = frame.toArrow()
+            began = time.perf_counter()
+            counts = isinstance(read.request, ReadRequest) and read.request.count
+            rows = _counted(frame) if counts else frame.toArrow()
+            read.seconds = time.perf_counter() - began
             read.reports = tuple(_reports(frame))
             read._end(rows)
         except ReadCancelled as error:
@@ -290,6 +296,11 @@ def _called(request: ReadRequest | SqlRequest) -> str:
     versions = request.views.values() if isinstance(request, SqlRequest) else [request.version]
     what = "SQL over" if isinstance(request, SqlRequest) else "rows of"
     return redacted(f"{what} {', '.join(v.metadata_location for v in versions) or 'no table'}")
+
+
+def _counted(frame: DataFrame) -> pa.Table:
+    """The number of rows, of which every column was read: Spark's own count would read none, or ask metadata alone."""
+    return pa.table({"rows": [int(frame._jdf.queryExecution().toRdd().count())]})  # type: ignore[operator]
 
 
 def _reports(frame: DataFrame) -> list[ScanReport]:

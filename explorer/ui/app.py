@@ -272,7 +272,7 @@ class Dashboard:
             "history": lambda: history_view(table),
             "rows": lambda: rows_view(table, snapshot, self.reads, self._show_row, self.offers.sql),
             "deletes": lambda: deletes_view(table, snapshot),
-            "plan": lambda: plan_view(table, snapshot),
+            "plan": lambda: plan_view(table, snapshot, self.reads, self.offers.sql),
             "lab": lambda: self._lab_view(table),
             "maintain": lambda: maintain_view(table, self._changed, self.offers.lab),
         }

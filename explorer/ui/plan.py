@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -17,8 +18,10 @@ from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.plan import Intervals, Plan
 from explorer.core.pushdown import Pushed
 from explorer.core.units import count, human_bytes
+from explorer.engines.reads import ReadSession
 from explorer.table import Table
 from explorer.ui.background import Job, answered
+from explorer.ui.estimates import estimates_view, runs_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import PlanState
 from explorer.ui.tables import downloads
@@ -47,8 +50,9 @@ WIDE: dict[str, Any] = {"margin": (6, 10), "sizing_mode": "stretch_width"}
 Planned = list[tuple[str, Plan, Pushed | None]]
 
 
-def plan_view(table: Table, snapshot_id: int | None) -> Any:
-    """A filter and one or two versions; the stages of planning, and what each skips."""
+def plan_view(table: Table, snapshot_id: int | None, reads: ReadSession, may_run_sql: bool) -> Any:
+    """A filter and one or two versions; the stages of planning, and what each skips. Spark SQL is planned for
+    everybody, and run if `may_run_sql`."""
     if snapshot_id is None:
         return heading("The table has no snapshot.")
     ordinals = snapshot_ordinals(table.metadata)
@@ -72,10 +76,17 @@ def plan_view(table: Table, snapshot_id: int | None) -> Any:
                 _ = plans[-1][1].tasks  # made here, off the page's thread
             return plans
 
-        job.start(plan, show, "Planning…")
+        job.start(plan, partial(show, asked), "Planning…")
 
-    def show(plans: Planned) -> None:
-        box[:] = _beside(plans) if len(plans) > 1 else _alone(table, *plans[0][1:])
+    def show(asked: str, plans: Planned) -> None:
+        in_sql = plans[0][2] is not None
+
+        def runs() -> Any:
+            if in_sql and not may_run_sql:
+                return note("Conditions in SQL are not run here: the server was started without --allow-sql.")
+            return runs_view(table, asked, [name for name, *_ in plans], in_sql, reads)
+
+        box[:] = [*_beside(plans), runs()] if len(plans) > 1 else _alone(table, *plans[0][1:], runs)
 
     run.on_click(start)
     where.param.watch(start, "value")
@@ -96,7 +107,7 @@ def _beside(plans: Planned) -> list[Any]:
     return [pn.Row(*sides, styles=WRAP)]
 
 
-def _alone(table: Table, plan: Plan, found: Pushed | None) -> list[Any]:
+def _alone(table: Table, plan: Plan, found: Pushed | None, runs: Callable[[], Any]) -> list[Any]:
     tabs = lazy_tabs(
         {
             "Files": lambda: answered(partial(_files, plan), _files_grid, "Telling why…"),
@@ -109,6 +120,8 @@ def _alone(table: Table, plan: Plan, found: Pushed | None) -> list[Any]:
             "Planners": lambda: answered(
                 lambda: answer_rows(plan, table.ask_planners(plan)), _answers_grid, "Asking Iceberg and pyiceberg…"
             ),
+            "What would help": lambda: estimates_view(table, plan.where, _version(plan)),
+            "In Spark": runs,
             "Statistics": lambda: answered(
                 lambda: (table.metrics(_version(plan)), table.clustering((), _version(plan))),
                 partial(_statistics, plan),

@@ -1,0 +1,149 @@
+"""How a column's values are spread over rows, as far as bounds tell: evenly between the bounds of each file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import numpy.typing as npt
+
+from explorer.core.ordering import float_keys, float_values
+from explorer.core.ranges import Values, joined, values_of
+
+Floats = npt.NDArray[np.float64]
+MOST, LEFT = 4096, 1024
+"""Intervals that are kept, and what is left of more: as many with the same number of rows each."""
+POINTS = 1 << 16
+"""Places at which all intervals of a curve together are looked at, where there is room."""
+_LAST, _LARGEST = float(2**63 - 1024), float(np.finfo(np.float64).max / 4)
+_LETTERS = 24
+"""Letters of a text, behind what all have in common, that are looked at."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values of one column as numbers of the same order, between which there is a middle, and back. `step` is what lies
+    between a number and the next; 0 where there is none. `prefix` is what all texts begin with."""
+
+    numbers: Callable[[Values], Floats]
+    values: Callable[[Floats], Values]
+    step: int = 1
+    prefix: str = ""
+    letter: float = 0.0
+    """Of texts, how far apart those are that differ in the first letter behind the prefix."""
+
+    @classmethod
+    def of(cls, kind: str, bounds: Values) -> Axis | None:
+        """For values (see core.ranges.Bounds) between such bounds; None for a type that has no middle."""
+        if kind in ("float", "double"):
+            return cls(lambda v: np.clip(float_values(v), -_LARGEST, _LARGEST), float_keys, 0)
+        if kind.startswith("decimal"):
+            return cls(_floats, lambda n: values_of([Decimal(str(x)) for x in n.tolist()]), 0)
+        if bounds.dtype != object:
+            return cls(_floats, lambda n: np.clip(np.rint(n), -_LAST, _LAST).astype(np.int64))
+        if isinstance(bounds[0], (str, bytes)):
+            return _letters(isinstance(bounds[0], bytes), bounds)
+        return None
+
+
+def _floats(values: Values) -> Floats:
+    return np.array([float(v) for v in values]) if values.dtype == object else values.astype(np.float64)
+
+
+def _letters(raw: bool, bounds: Values) -> Axis:
+    """Texts as numbers whose digits are letters, of which there are those between the lowest and the highest seen."""
+    texts: list[str] = [v.decode("latin-1") if raw else v for v in bounds.tolist()]
+    low, high = min(texts), max(texts)
+    prefix = low[: next((at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))]
+    start = len(prefix)
+    seen = [ord(c) for t in texts for c in t[start : start + _LETTERS]] or [0]
+    first, base = min(seen), max(seen) - min(seen) + 2
+    places = min(_LETTERS, max(1, int(52 / math.log2(base))))
+
+    def number(text: str) -> int:
+        digits = [ord(c) - first + 1 for c in text[start : start + places]]
+        total = 0
+        for at in range(places):
+            total = total * base + (digits[at] if at < len(digits) else 0)
+        return total
+
+    def text(number: int) -> str:
+        letters = []
+        for at in reversed(range(places)):
+            digit = number // base**at % base
+            if not digit:
+                break
+            letters.append(chr(first + digit - 1))
+        return prefix + "".join(letters)
+
+    def numbers(values: Values) -> Floats:
+        return np.array([number(v.decode("latin-1") if raw else v) for v in values.tolist()], np.float64)
+
+    def values(numbers: Floats) -> Values:
+        made = [text(max(0, int(n))) for n in np.rint(numbers).tolist()]
+        return values_of([t.encode("latin-1") for t in made] if raw else made)
+
+    return Axis(numbers, values, 1, prefix, float(base ** (places - 1)))
+
+
+class Spread:
+    """The bounds of a column in some files, weighted with their rows: at most MOST intervals. `nulls` are rows without
+    a value."""
+
+    def __init__(self, kind: str) -> None:
+        self.nulls = 0.0
+        self._kind = kind
+        self._cells: list[tuple[Values, Values, Floats]] = []
+        self._count = 0
+
+    def add(self, lows: Values, highs: Values, rows: Floats) -> None:
+        """Files with both bounds, and how many rows of each have a value."""
+        if len(lows):
+            self._cells.append((lows, highs, rows))
+            self._count += len(lows)
+        if self._count > MOST and (axis := Axis.of(self._kind, self.bounds)) and (curve := self.curve(axis)):
+            edges = curve.at(np.linspace(0, 1, LEFT + 1))
+            self._cells = [(edges[:-1], edges[1:], np.full(LEFT, curve.rows / LEFT))]
+            self._count = LEFT
+
+    @property
+    def bounds(self) -> Values:
+        """All lower and upper bounds that are kept."""
+        return joined([side for lows, highs, _ in self._cells for side in (lows, highs)])
+
+    def curve(self, axis: Axis, points: int = POINTS) -> Curve | None:
+        """The spread on an axis that was made of its bounds, or of these and more; None without any rows."""
+        rows = np.concatenate([np.zeros(0), *(rows for *_, rows in self._cells)])
+        if not rows.sum():
+            return None
+        lows, highs = (joined([cell[side] for cell in self._cells]) for side in (0, 1))
+        return Curve(axis, axis.numbers(lows), axis.numbers(highs), rows, points)
+
+
+class Curve:
+    """How many rows have a value up to a place of an axis."""
+
+    def __init__(self, axis: Axis, lows: Floats, highs: Floats, rows: Floats, points: int) -> None:
+        self.axis, self.rows = axis, float(rows.sum())
+        self.low, self.high = float(lows.min()), float(np.maximum(lows, highs).max())
+        half = axis.step / 2
+        lows, highs = lows - half, np.maximum(lows, highs) + half
+        count = max(4, min(64, points // len(lows)))
+        middles = (np.arange(count) + 0.5) / count
+        places = (lows[:, None] + (highs - lows)[:, None] * middles).ravel()
+        weights = np.repeat(rows / count, count)
+        order = np.argsort(places)
+        below = np.cumsum(weights[order])
+        self._places = np.concatenate([[self.low - half], places[order], [self.high + half]])
+        self._shares = np.concatenate([[0], below - weights[order] / 2, [self.rows]]) / self.rows
+
+    def at(self, shares: Floats) -> Values:
+        """The values up to which such shares of the rows lie."""
+        return self.axis.values(np.clip(np.interp(shares, self._shares, self._places), self.low, self.high))
+
+    def below(self, numbers: Floats) -> Floats:
+        """Which share of the rows lies below each number of the axis."""
+        return np.interp(numbers - self.axis.step / 2, self._places, self._shares)

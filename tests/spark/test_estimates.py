@@ -1,0 +1,178 @@
+"""Estimates held against what Spark makes of the table, and filters run in Spark beside their plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pytest
+from click.testing import CliRunner
+
+import explorer
+from explorer.cli import main
+from explorer.core.estimates import Asked
+from explorer.core.measured import figures
+from explorer.engines.spark import SparkEngine
+from explorer.errors import StatementFailed
+from explorer.estimating import estimate
+from explorer.filters import arrow_columns, bound_filter, matching
+from explorer.measuring import measure
+from explorer.views.measured import measured_lines, measured_object
+from tests.helpers import open_demo
+
+FILTERS = ("id = 5000", "id BETWEEN 1000 AND 9000", "id IN (5, 40000)", "word LIKE 'user-05%'", "word = 'user-012345'",
+           "ts >= '2024-01-10' AND ts < '2024-01-12'", "price > 90", "price > 90 AND id < 6000")  # fmt: skip
+COLUMNS = "id BIGINT, ts TIMESTAMP, word STRING, price DOUBLE"
+FILES, EACH = 8, 6000
+WITHIN = 0.05
+"""What an estimate may be off by beside one file: a share of the table's rows. Here values are spread evenly."""
+
+
+@pytest.fixture(scope="module")
+def scattered(engine: SparkEngine, sandbox: Path) -> Iterator[str]:
+    """Ids and words in any order, times one after the other, a commit a file."""
+    spark = engine.session()
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.estimates")
+    spark.sql("DROP TABLE IF EXISTS sandbox.estimates.scattered PURGE")
+    spark.sql(f"CREATE TABLE sandbox.estimates.scattered ({COLUMNS}) USING iceberg")
+    for at in range(FILES):
+        spark.sql(f"""
+            INSERT INTO sandbox.estimates.scattered SELECT /*+ REPARTITION(1) */ (id + {at * EACH}) * 7919 % 48000,
+            timestamp_seconds(1704067200 + ({at * EACH} + id) * 60),
+            concat('user-', lpad(CAST((id + {at * EACH}) * 7877 % 100000 AS STRING), 6, '0')), rand({at}) * 100
+            FROM range({EACH})""")
+    yield "sandbox.estimates.scattered"
+    for name in ("scattered", "real"):
+        spark.sql(f"DROP TABLE IF EXISTS sandbox.estimates.{name} PURGE")
+    spark.sql("DROP NAMESPACE sandbox.estimates")
+
+
+@pytest.mark.parametrize(
+    ("change", "how"),
+    [
+        ("sort by id", "CALL sandbox.system.rewrite_data_files(table => '{name}', strategy => 'sort', "
+         "sort_order => 'id', options => map('rewrite-all', 'true', 'target-file-size-bytes', '{size}'))"),
+        ("sort by word", "CALL sandbox.system.rewrite_data_files(table => '{name}', strategy => 'sort', "
+         "sort_order => 'word', options => map('rewrite-all', 'true', 'target-file-size-bytes', '{size}'))"),
+        ("compaction", "CALL sandbox.system.rewrite_data_files(table => '{name}', "
+         "options => map('rewrite-all', 'true', 'target-file-size-bytes', '{size}'))"),
+        ("partition by day(ts)", "days(ts)"), ("partition by bucket(8, id)", "bucket(8, id)"),
+        ("partition by truncate(7, word)", "truncate(7, word)"),
+    ],
+    ids=lambda text: text.split("(")[0],
+)  # fmt: skip
+def test_estimates_come_true(engine: SparkEngine, scattered: str, change: str, how: str) -> None:
+    spark, real = engine.session(), "sandbox.estimates.real"
+    spark.sql(f"DROP TABLE IF EXISTS {real} PURGE")
+    before = explorer.open_table(scattered)
+    total = before.plan("").left.bytes or 0
+    if how.startswith("CALL"):
+        spark.sql(f"CREATE TABLE {real} ({COLUMNS}) USING iceberg")
+        for part in range(FILES):  # as the original: a commit a file
+            rows = f"FROM {scattered} WHERE ts >= timestamp_seconds(1704067200 + {part * EACH * 60}) AND "
+            rows += f"ts < timestamp_seconds(1704067200 + {(part + 1) * EACH * 60})"
+            spark.sql(f"INSERT INTO {real} SELECT /*+ REPARTITION(1) */ * {rows}")
+        # of several manifests Iceberg's planner, which reads them side by side, takes files in any order
+        spark.sql("CALL sandbox.system.rewrite_manifests(table => 'estimates.real')")
+        spark.sql(how.format(name="estimates.real", size=total // 4))
+    else:
+        spark.sql(f"CREATE TABLE {real} USING iceberg PARTITIONED BY ({how}) AS SELECT * FROM {scattered}")
+    after = explorer.open_table(real)
+    made = after.plan("").left
+    assert made.files
+    # Spark's writers close files by what is not yet compressed, so there are more of them than were asked for
+    found = estimate(before, FILTERS, file_size=-(-total // made.files) if how.startswith("CALL") else None)
+    at = next(i for i, c in enumerate(found.changes) if c.said.startswith(change))
+    whole = found.changes[at].whole
+    assert whole
+    print(f"\n{change}: estimated {whole.files} files, made {made.files}")
+    assert abs(whole.files - made.files) <= max(2, made.files * WITHIN)
+    one_file = 1.5 / min(whole.files, made.files)  # the places where files begin are not known
+    for asked in found.asked:
+        thought, is_so = _shares(asked, at, after, whole.rows)
+        print(f"  {asked.where:42} of the rows {thought:6.1%} estimated, {is_so:6.1%} read, {thought - is_so:+.1%}")
+        assert abs(thought - is_so) <= one_file + WITHIN, asked.where
+
+
+def _shares(asked: Asked, at: int, after: explorer.Table, rows: int) -> tuple[float, float]:
+    reads = asked.reads[at]
+    assert reads is not None
+    return reads.rows / rows, (after.plan(asked.where).left.rows or 0) / rows
+
+
+def test_figure_16_sorted(sandbox: Path) -> None:
+    """What sorting is thought to make of the unsorted files is what the sorted are: one of four is read."""
+    found = estimate(open_demo("unsorted_files"), ["name = 'jack'", "name = 'zoe'"])
+    at = next(i for i, c in enumerate(found.changes) if c.said == "sort by name")
+    for asked in found.asked:
+        reads = asked.reads[at]
+        assert reads
+        assert (asked.now.files, reads.files) == (4 if "jack" in asked.where else 1, 1)
+        assert open_demo("sorted_files").plan(asked.where).left.files == 1
+
+
+def test_rows_that_deletes_hide_are_counted(sandbox: Path) -> None:
+    """Ten of twelve rows are left, which only files tell: the estimate says that it counts twelve, as planning does."""
+    found = estimate(open_demo("compaction_bin_pack"), "name > 'b'", "snapshot-4")
+    assert (found.whole.rows, found.asked[0].now.rows) == (12, 12)
+    assert all(c.whole and c.whole.rows == 12 and "those that deletes hide are counted" in c.because
+               for c in found.changes)  # fmt: skip
+
+
+def test_two_snapshots_run_in_spark(sandbox: Path) -> None:
+    """Before and after a compaction: the same rows, other figures, and both are the plan's."""
+    ran = measure(open_demo("compaction_bin_pack"), "name > 'b'", ("snapshot-4", "snapshot-5"), runs=2)
+    assert [m.rows for m in ran] == [9, 9]
+    assert [len(m.seconds) for m in ran] == [2, 2]
+    assert all(m.median > 0 and m.warming > 0 for m in ran)
+    for m, files, deletes in zip(ran, (3, 1), (2, 0), strict=True):
+        told = {f.name: f for f in figures(m)}
+        assert (told["data files read"].planned, told["delete files"].planned) == (files, deletes)
+        assert all(f.planned == f.spark and not f.why for f in told.values()), told
+    assert any("the median of 2 runs" in line for line in measured_lines(ran))
+    assert [m["version"] for m in measured_object(ran)] == ["snapshot-4", "snapshot-5"]
+    asked = ["plan", "demo.compaction_bin_pack", "name > 'b'", "-s", "snapshot-4", "--run", "--beside", "snapshot-5"]
+    told = CliRunner().invoke(main, [*asked, "--output", "json"])
+    assert [m["rows"] for m in json.loads(told.stdout)["runs"]] == [9, 9]
+
+
+def test_where_spark_reads_more_it_says_whose_choice_that_is(sandbox: Path) -> None:
+    """A LIKE with an escape Spark does not hand to Iceberg, which could have left out all files but one."""
+    ran = measure(open_demo("sorted_files"), r"name LIKE 'j\_%'", runs=1)[0]
+    told = {f.name: f for f in figures(ran)}
+    read = told["data files read"]
+    assert (read.planned, read.spark) == (1, 4)
+    assert read.why.startswith("Spark's choice: it hands Iceberg another filter than was asked for, and asks every row")
+    assert "LIKE" in read.why
+    assert not told["data manifests read"].why
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("hidden_partitioning", "id IN (1, 2) AND NOT (name = 'x''y\\z') AND name LIKE 'b%'"),
+        ("hidden_partitioning", "born < '2000-01-01' OR seen IS NULL"),
+        ("hidden_partitioning", "seen >= '2024-03-06 14:00:00'"),
+        ("column_statistics", "reading IS NAN OR reading > 2"),
+        ("hidden_partitioning", "bucket(4, id) = 1 OR month(joined) = '2024-03'"), ("deletion_vectors", ""),
+    ],
+)  # fmt: skip
+def test_filters_have_words_in_spark(sandbox: Path, name: str, where: str) -> None:
+    """Spark finds as many rows as match without it, in the files that the plan has."""
+    table = open_demo(name)
+    ran = measure(table, where, runs=1)[0]
+    assert all(f.planned == f.spark for f in figures(ran))
+    found = 0
+    files = table.files().to_arrow()
+    for path in files.filter(pc.equal(pc.fill_null(files["content"], 0), 0))["file_path"].to_pylist():
+        rows = table.file_rows(path).to_arrow()
+        rows = rows.filter(pc.is_null(rows["_deleted_by"]))
+        found += matching(rows, bound_filter(where, arrow_columns(rows.schema))).num_rows
+    assert ran.rows == found
+
+
+def test_sql_that_fits_no_column_says_so(sandbox: Path) -> None:
+    with pytest.raises(StatementFailed, match="nothing"):
+        measure(open_demo("three_inserts"), "nothing = 1", sql=True)

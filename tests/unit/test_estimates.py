@@ -1,0 +1,297 @@
+"""Estimates of what changes would make of filters: laws, edges, and what cannot be estimated."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyiceberg.catalog.sql import SqlCatalog
+
+import explorer
+from explorer.cli import main
+from explorer.core import spread
+from explorer.core.binding import bind
+from explorer.core.estimates import Estimates, Reads
+from explorer.core.expressions import Column
+from explorer.core.filter_text import parse
+from explorer.core.ranges import values_of
+from explorer.core.spread import Axis, Spread
+from explorer.engines.quoting import condition
+from explorer.errors import NotPossible
+from explorer.estimating import estimate
+from explorer.views.estimates import assumptions, change_rows, estimates_lines, filter_rows, verdicts
+from tests.unit.small import make_table
+
+ROWS, COMMITS = 400, 8
+FILTERS = ("id = 7", "id < 800", "id IN (3, 3000)", "word = 'w-0100'", "word LIKE 'w-2%'", "at < '2024-01-15'",
+           "day(at) = '2024-02-01'", "id < 800 OR word = 'w-0100'", "NOT (id = 5)", "at IS NULL", "price > 1.5",
+           "")  # fmt: skip
+
+
+def rows(commit: int) -> dict[str, list[Any]]:
+    """Ids in any order, words too, times one after the other, a twentieth of them null."""
+    rng = np.random.default_rng(commit)
+    start = datetime.datetime(2024, 1, 1) + datetime.timedelta(days=10 * commit)
+    times = [start + datetime.timedelta(minutes=36 * n) for n in range(ROWS)]
+    return {
+        "id": rng.integers(0, ROWS * COMMITS, ROWS).tolist(),
+        "word": [f"w-{n:04}" for n in rng.integers(0, ROWS * COMMITS, ROWS)],
+        "at": [None if n % 20 == 0 else at for n, at in enumerate(times)],
+        "price": rng.random(ROWS).tolist(),
+    }
+
+
+@pytest.fixture(scope="module")
+def scattered(tmp_path_factory: pytest.TempPathFactory) -> explorer.Table:
+    folder = tmp_path_factory.mktemp("scattered")
+    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
+    catalog.create_namespace("db")
+    schema = pa.schema([("id", pa.int64()), ("word", pa.string()), ("at", pa.timestamp("us")), ("price", pa.float64())])
+    table = catalog.create_table("db.t", schema)
+    for commit in range(COMMITS):
+        table.append(pa.table(rows(commit), schema))
+    catalog.engine.dispose()
+    return explorer.open_table(str(folder / "warehouse" / "db" / "t"))
+
+
+def after(found: Estimates, change: str, where: str) -> Reads:
+    at = next(i for i, c in enumerate(found.changes) if c.said.startswith(change))
+    reads = next(a for a in found.asked if a.where == where).reads[at]
+    assert reads is not None
+    return reads
+
+
+def test_what_it_reads_now_is_the_plan(scattered: explorer.Table) -> None:
+    found = estimate(scattered, FILTERS)
+    for asked in found.asked:
+        assert asked.plan
+        left = asked.plan.left
+        assert (asked.now.files, asked.now.rows, asked.now.bytes) == (left.files, left.rows, left.bytes)
+    assert [a.now.bytes for a in found.asked] == sorted((a.now.bytes for a in found.asked), reverse=True)
+
+
+def holds(found: Estimates) -> None:
+    """The laws of estimates: nobody reads more than there is, and all of it is there after each change."""
+    for at, change in enumerate(found.changes):
+        assert change.whole, change
+        assert change.whole.rows == found.whole.rows == ROWS * COMMITS
+        assert abs(change.whole.bytes - found.whole.bytes) <= 1
+        for asked in found.asked:
+            reads = asked.reads[at]
+            assert reads
+            assert reads.rows <= change.whole.rows, (change.said, asked.where)
+            assert reads.files <= change.whole.files
+            assert reads.bytes <= reads.weight
+            if asked.where == "":
+                assert reads == change.whole
+
+
+@pytest.mark.parametrize("size", [None, 1000, 100_000])
+def test_no_change_reads_more_than_the_table(scattered: explorer.Table, size: int | None) -> None:
+    holds(estimate(scattered, FILTERS, file_size=size))
+
+
+ids = st.builds("id {} {}".format, st.sampled_from(["=", "<", ">=", "!="]), st.integers(-5, ROWS * COMMITS + 5))
+texts = st.builds("word LIKE 'w-{}%'".format, st.integers(0, 40))
+asked = st.recursive(
+    ids | texts | st.sampled_from(FILTERS[:-1]),
+    lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from(["AND", "OR"]), inner), max_leaves=4,
+)  # fmt: skip
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(asked, min_size=1, max_size=6), st.integers(2000, 60_000))
+def test_whatever_is_asked(scattered: explorer.Table, filters: list[str], size: int) -> None:
+    holds(estimate(scattered, filters, file_size=size))
+
+
+def test_partitions_stay(tmp_path: Path) -> None:
+    """What partitions skip now is skipped then; a field that is there is not proposed."""
+    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+    catalog.create_namespace("db")
+    schema = pa.schema([("id", pa.int64()), ("part", pa.int32()), ("n", pa.int64())])
+    table = catalog.create_table("db.t", schema)
+    with table.update_spec() as spec:
+        spec.add_identity("part")
+    for commit in range(3):
+        ids = rows(commit)["id"]
+        parts = [None if commit == 2 else commit] * ROWS
+        table.append(pa.table({"id": ids, "part": parts, "n": list(range(ROWS))}, schema))
+    catalog.engine.dispose()
+    opened = explorer.open_table(str(tmp_path / "warehouse" / "db" / "t"))
+    where = "part = 1 AND id < 800"
+    found = estimate(opened, [where, "part IS NULL", "part = 7"], file_size=1000)
+    said = [c.said for c in found.changes]
+    assert "partition by part" not in said
+    assert not [text for text in said if text.startswith("partition by bucket") and "part)" in text]
+    assert "sort by part" in said
+    assert opened.plan(where).left.rows == ROWS
+    assert 0 < after(found, "sort by id", where).rows < ROWS / 2
+    for change in found.changes:
+        assert after(found, change.said, where).rows <= ROWS, change
+        assert after(found, change.said, "part IS NULL").rows == ROWS, change
+        assert after(found, change.said, "part = 7") == Reads()
+
+
+def test_a_sorted_column_is_read_in_part(scattered: explorer.Table) -> None:
+    """What a filter matches is evenly spread here, so a share of the files is read, and one file more at each end."""
+    found, size = estimate(scattered, FILTERS), ROWS
+    for change, where, least, most in (
+        ("sort by id", "id = 7", 1, size), ("sort by id", "id < 800", 800, 800 + size),
+        ("sort by id", "id IN (3, 3000)", 2, 2 * size), ("sort by word", "word LIKE 'w-2%'", 1000, 1000 + 2 * size),
+        ("sort by word", "word = 'w-0100'", 1, size), ("sort by at", "at IS NULL", 160, size),
+        ("sort by price", "price > 1.5", 0, 0), ("partition by day(at)", "day(at) = '2024-02-01'", 30, 48),
+        ("partition by month(at)", "at < '2024-01-15'", 1100, 1250), ("partition by bucket(8, id)", "id = 7", 400, 400),
+        ("sort by id", "word = 'w-0100'", ROWS * COMMITS, ROWS * COMMITS),
+        ("compaction", "at < '2024-01-15'", ROWS * COMMITS, ROWS * COMMITS),
+    ):  # fmt: skip
+        assert least <= after(found, change, where).rows <= most, (change, where, after(found, change, where))
+
+
+def test_compaction_keeps_neighbours_together(scattered: explorer.Table) -> None:
+    size = scattered.plan("").left.bytes or 0
+    found = estimate(scattered, ["at < '2024-01-05'"], file_size=size // 4)
+    reads = after(found, "compaction", "at < '2024-01-05'")
+    assert (found.changes[0].whole or Reads()).files == 4
+    assert (reads.files, reads.rows) == (1, 2 * ROWS)
+
+
+def test_the_best_change_is_told(scattered: explorer.Table) -> None:
+    found = estimate(scattered, ["id = 7", "id = 9", "word = 'w-0100'"])
+    assert found.best is not None
+    assert found.lightest is not None
+    best, lightest = (found.changes[at].said for at in (found.best, found.lightest))
+    assert (best, lightest) == ("partition by id", "compaction to 512 MiB")  # a file for each id; one file for all
+    assert [best in line or lightest in line for line in verdicts(found)] == [False, True, True]
+    assert [row["estimate"] for row in change_rows(found)][:2] == [False, True]
+    already = estimate(scattered, ["at < '2024-01-05'"], file_size=10**9)
+    assert after(already, "sort by at", "at < '2024-01-05'").rows == ROWS * COMMITS  # one file, which is read
+
+
+def test_a_filter_that_does_not_fit_is_a_row(scattered: explorer.Table) -> None:
+    found = estimate(scattered, ["id = 7", "idd = 7", "id ="])
+    told = {row["where"]: row["error"] for row in filter_rows(found)}
+    assert told["id = 7"] is None
+    assert "is 'id' meant" in (told["idd = 7"] or "")
+    assert told["id ="]
+    assert found.total() == found.asked[0].now
+    assert not estimate(scattered, ["nothing = 1"]).changes
+
+
+def test_one_file_and_no_file(tmp_path: Path) -> None:
+    found = estimate(explorer.open_table(str(make_table(tmp_path / "one", 1))), ["id = 0", "fruit = 'x'"])
+    assert found.whole.files == 1
+    assert all(change.whole for change in found.changes)
+    empty = explorer.open_table(str(make_table(tmp_path / "none", 0)))
+    found = estimate(empty, "id = 1")
+    assert (found.whole, found.changes, found.total()) == (Reads(), (), Reads())
+    assert list(estimates_lines(found))
+
+
+def test_without_bounds_nothing_is_estimated(tmp_path: Path) -> None:
+    name = "write.metadata.metrics.column.id"
+    table = explorer.open_table(str(make_table(tmp_path, 3, **{name: "counts"})))
+    found = estimate(table, ["id = 1", "fruit = 'fruit-1'"])
+    sort = next(c for c in found.changes if c.said == "sort by id")
+    assert sort.whole is None
+    assert f"set {name}" in sort.because
+    assert not any(c.said.startswith("partition by id") for c in found.changes)
+    assert any(c.said == "partition by bucket(4, id)" for c in found.changes)  # which needs none
+    assert any("no file has bounds of id" in text for text in assumptions(found))
+
+
+def test_the_command(scattered: explorer.Table, tmp_path: Path) -> None:
+    listed = tmp_path / "past.txt"
+    listed.write_text("# yesterday\nid = 7\n\nidd = 7\n")
+    place = scattered.metadata.metadata_location
+    run = CliRunner().invoke(main, ["estimate", place, "word = 'w-0100'", "--filters", str(listed), "--output", "json"])
+    assert run.exit_code == 0, run.output
+    told = json.loads(run.stdout)
+    assert [row["where"] for row in told["filters"]] == ["word = 'w-0100'", "id = 7", "idd = 7"]
+    assert told["estimates"][0]["change"] == "as it is"
+    assert {row["estimate"] for row in told["estimates"][1:]} == {True}
+    text = CliRunner().invoke(main, ["estimate", place, "--filters", "-"], input="id = 7\n")
+    assert "an estimate" in text.stdout
+    assert CliRunner().invoke(main, ["estimate", place]).exit_code == 2
+    beside = CliRunner().invoke(main, ["plan", place, "id = 7", "--beside", "snapshot-1"])
+    assert (beside.exit_code, "--run" in beside.stderr) == (2, True)
+
+
+def test_filters_in_sparks_words() -> None:
+    kinds = {
+        "a.b": "long",
+        "s t": "string",
+        "d": "date",
+        "z": "timestamptz",
+        "u": "uuid",
+        "x": "decimal(4, 1)",
+        "t": "time",
+    }
+    columns = {name: Column(at, name, kind) for at, (name, kind) in enumerate(kinds.items(), 1)}
+
+    def words(where: str) -> str:
+        return condition(bind(parse(where), columns))
+
+    assert words("a.b IN (1, 2) AND `s t` = 'it''s \\'") == r"(a.b IN (1, 2) AND `s t` = 'it\'s \\')"
+    assert words("NOT (d < '2024-03-01') OR z IS NULL") == "(d >= DATE'2024-03-01' OR z IS NULL)"
+    assert words("day(z) = '2024-03-01'") == "sandbox.system.days(z) = DATE'2024-03-01'"
+    assert words("bucket(4, a.b) = 1") == "sandbox.system.bucket(4, a.b) = 1"
+    assert words("z > '2024-03-01 10:00:00Z'") == "z > TIMESTAMP'2024-03-01 10:00:00Z'"
+    assert words("x != 1.5") == "x != CAST('1.5' AS DECIMAL(4, 1))"
+    assert words("") == ""
+    with pytest.raises(NotPossible, match="no value of t's type, time"):
+        words("t = '10:00:00'")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(-(2**40), 2**40), st.integers(0, 2**30), st.integers(1, 50)), min_size=1))
+def test_a_spread_grows_and_keeps_its_ends(cells: list[tuple[int, int, int]]) -> None:
+    lows = np.array([low for low, *_ in cells])
+    highs, rows = lows + [width for _, width, _ in cells], np.array([n for *_, n in cells], float)
+    known = Spread("long")
+    known.add(lows, highs, rows)
+    axis = Axis.of("long", known.bounds)
+    assert axis
+    curve = known.curve(axis)
+    assert curve
+    edges = curve.at(np.linspace(0, 1, 33))
+    assert (np.diff(edges) >= 0).all()
+    assert (edges[0], edges[-1]) == (lows.min(), highs.max())
+    assert curve.rows == rows.sum()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(max_size=8), min_size=2))
+def test_texts_keep_their_order_as_numbers(texts: list[str]) -> None:
+    axis = Axis.of("string", values_of(texts))
+    assert axis
+    ordered = sorted(texts)
+    assert (np.diff(axis.numbers(values_of(ordered))) >= 0).all()
+    back = axis.values(axis.numbers(values_of(ordered))).tolist()
+    assert all(a <= b for a, b in zip(back, ordered, strict=True))  # cut at most
+
+
+def test_many_intervals_are_kept_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows below each value stay as they were, within a hundredth."""
+    monkeypatch.setattr(spread, "MOST", 400)
+    monkeypatch.setattr(spread, "LEFT", 200)
+    rng = np.random.default_rng(1)
+    lows = rng.integers(0, 1_000_000, 5000)
+    known = Spread("long")
+    for some in np.split(lows, 50):
+        known.add(some, some + 100, np.ones(len(some)))
+    assert len(known.bounds) <= 2 * 400
+    axis = Axis.of("long", known.bounds)
+    assert axis
+    curve = known.curve(axis)
+    assert curve
+    truth = np.searchsorted(np.sort(lows), np.arange(0, 1_000_000, 50_000)) / len(lows)
+    assert np.abs(curve.below(np.arange(0, 1_000_000, 50_000).astype(float)) - truth).max() < 0.01
