@@ -3,13 +3,13 @@ commits wrote is still read at its end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.entries import ADDED, DELETED, live
+from explorer.core.entries import ADDED, DELETED, snapshot_ids
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.tree import Tree
 from explorer.model.manifest import ManifestFile
@@ -90,7 +90,7 @@ def commit_cost(
     entries: Mapping[str, pa.Table],
     size: Size,
 ) -> CommitCost:
-    """The cost of one commit. `entries` are the logical entries of the manifests that it wrote, by path."""
+    """The cost of one commit. `entries` are those of the manifests that it wrote, by path."""
     ordinals = snapshot_ordinals(metadata)
     counts = {(content, status): 0 for content in (0, 1) for status in (ADDED, DELETED)}
     rows, sizes = {ADDED: 0, DELETED: 0}, {ADDED: 0, DELETED: 0}
@@ -131,24 +131,34 @@ def run_cost(tree: Tree, run: Sequence[Snapshot]) -> RunCost:
     if not run:
         return RunCost((), 0)
     tree.ahead(run)
-    listed_by = ((s, m) for s in steps(run, "snapshots") for m in tree.manifests(s))
-    tree.ahead(manifests=[m for s, m in listed_by if m.added_snapshot_id == s.snapshot_id])
+    wrote = [m for s in steps(run, "snapshots") for m in tree.manifests(s) if m.added_snapshot_id == s.snapshot_id]
+    tree.ahead(manifests=wrote)
     times = metadata_files(tree.metadata)
     sizes = tree.sizes(path for s in run for path in (s.manifest_list, times.get(s.timestamp_ms)) if path)
-    commits = []
+    entries = _entries(tree, wrote)
+    ahead, commits = next(entries, None), []
     for snapshot in steps(run, "snapshots"):
-        listed = tree.manifests(snapshot)
-        wrote = [m for m in listed if m.added_snapshot_id == snapshot.snapshot_id]
-        entries = {m.manifest_path: table for m, table in tree.logical(wrote, snapshot)}
-        commits.append(commit_cost(tree.metadata, snapshot, listed, entries, sizes.get))
-    last = tree.logical(tree.manifests(run[-1]), run[-1])
-    return RunCost(tuple(commits), bytes_kept((table for _, table in last), [s.snapshot_id for s in run]))
+        mine = {}
+        while ahead and ahead[0].added_snapshot_id == snapshot.snapshot_id:
+            mine[ahead[0].manifest_path], ahead = ahead[1], next(entries, None)
+        commits.append(commit_cost(tree.metadata, snapshot, tree.manifests(snapshot), mine, sizes.get))
+    last = (table for _, table in _entries(tree, tree.manifests(run[-1])))
+    return RunCost(tuple(commits), bytes_kept(last, [s.snapshot_id for s in run]))
+
+
+def _entries(tree: Tree, manifests: Sequence[ManifestFile]) -> Iterator[tuple[ManifestFile, pa.Table]]:
+    """Entries as stored, with the snapshot that each inherits."""
+    for manifest, stored in tree.stored(manifests):
+        yield manifest, stored.append_column("inherited_snapshot_id", snapshot_ids(stored, manifest))
 
 
 def bytes_kept(tables: Iterable[pa.Table], run: Sequence[int]) -> int:
-    """Bytes of the live files that snapshots of the run added; `tables` are logical entries as of the last one."""
+    """Bytes of the live files that snapshots of the run added; `tables` are entries of the last one's manifests."""
     ids = pa.array(run, pa.int64())
-    return sum(file_bytes(kept.filter(pc.is_in(kept["inherited_snapshot_id"], ids))) for kept in map(live, tables))
+    kept = (
+        t.filter(pc.and_(pc.not_equal(t["status"], DELETED), pc.is_in(t["inherited_snapshot_id"], ids))) for t in tables
+    )
+    return sum(map(file_bytes, kept))
 
 
 def run_between(metadata: TableMetadata, first: int | None, last: int) -> list[Snapshot]:

@@ -34,10 +34,9 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
         origin = _said(pc.if_else(still_null, 2, pc.if_else(was_null, 1, 0)), [STORED_ORIGIN, from_words, null_words])
         table = table.append_column(f"inherited_{name}", filled).append_column(f"{name}_origin", origin)
 
-    by_snapshot = pc.fill_null(stored["snapshot_id"], pa.scalar(manifest.added_snapshot_id, pa.int64()))
     add(
         "snapshot_id",
-        by_snapshot,
+        snapshot_ids(stored, manifest),
         listed.format("added_snapshot_id"),
         "null: the manifest list has no added_snapshot_id",
     )
@@ -65,6 +64,11 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
         "null: no row lineage",
     )
     return table
+
+
+def snapshot_ids(stored: pa.Table, manifest: ManifestFile) -> pa.ChunkedArray:
+    """The snapshot that each entry stores, or else inherits."""
+    return pc.fill_null(stored["snapshot_id"], pa.scalar(manifest.added_snapshot_id, pa.int64()))
 
 
 def _said(index: pa.ChunkedArray, words: list[str]) -> pa.ChunkedArray:

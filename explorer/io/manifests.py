@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 import polars
 import pyarrow as pa
@@ -56,9 +57,14 @@ def _record_of(avro_type: Any) -> Mapping[str, Any] | None:
     return next((o for o in options if isinstance(o, Mapping) and o.get("type") == "record"), None)
 
 
-def manifest_files(container: Container) -> tuple[list[ManifestFile], list[Problem]]:
-    """The records of a manifest list, and what is wrong with those that are left out. Raises UnreadableFile when it is
-    Avro, but not a manifest list."""
+Known = WeakValueDictionary[tuple[str, str], ManifestFile]
+"""Records of manifest lists that are held, by what their fields are called and the manifest's path. Most records of a
+list are in the one before it too."""
+
+
+def manifest_files(container: Container, known: Known) -> tuple[list[ManifestFile], list[Problem]]:
+    """The records of a manifest list, those that are the same as in `known` as the same object, and what is wrong with
+    those that are left out. Raises UnreadableFile when it is Avro, but not a manifest list."""
     fields = _fields_by_id(container.schema)
     if LIST_IDS["manifest_path"] not in fields:
         raise UnreadableFile(container.path, "Avro, but not a manifest list: no field has the id 500 (manifest_path)")
@@ -66,10 +72,13 @@ def manifest_files(container: Container) -> tuple[list[ManifestFile], list[Probl
     budget.within(container.count, budget.LISTED, container.path, "manifests")
     listed: list[ManifestFile] = []
     problems: list[Problem] = []
-    summaries = 0
+    summaries, called, path_name = 0, repr(names), names["manifest_path"]
     for n, record in enumerate(records(container)):
         try:
-            listed.append(_manifest_file(record, names))
+            same = known.get((called, str(record.get(path_name))))
+            if same is None or same.raw != record:
+                same = known[called, str(record.get(path_name))] = _manifest_file(record, names)
+            listed.append(same)
         except (KeyError, TypeError, AttributeError) as error:
             cause = f"it is no manifest: {error}"[:300]
             problems.append(Problem(container.path, cause, f"record {n}", "the other manifests are shown"))

@@ -52,6 +52,7 @@ class TableReader(ManifestReader):
         where = places.whereabouts(self.metadata, location)
         self.problems = (*problems, *where.problems)
         super().__init__(Storage([*where.folders, *roots], *keys, moved=where.moved, refused=where.refused))
+        self._records = manifests.Known()
         self._lists: LRUCache[int, Listed] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
 
     def manifests(self, snapshot: Snapshot) -> Listed:
@@ -75,7 +76,7 @@ class TableReader(ManifestReader):
             data = self.storage.kept(snapshot.manifest_list, limit=budget.MANIFEST)
             with budget.reading(len(data) * UNPACKING, snapshot.manifest_list):
                 container = avro.open_container(data, snapshot.manifest_list)
-                listed, problems = manifests.manifest_files(container)
+                listed, problems = manifests.manifest_files(container, self._records)
                 return Read(listed, (*container.problems, *problems))
         inline, problems, lasting = [], [], True
         for path in snapshot.manifests:
