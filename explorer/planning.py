@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from explorer.core import plan_parts
 from explorer.core.batches import Batches, Parts
@@ -26,7 +25,7 @@ from explorer.core.ranges import Ranges, file_ranges
 from explorer.core.row_diff import named_fields
 from explorer.core.row_groups import GroupVerdict
 from explorer.core.row_groups import row_groups as judged_groups
-from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ, FileVerdicts, ManifestVerdict, Scan
+from explorer.core.scan import BY_METRICS, BY_PARTITION, READ, FileVerdicts, ManifestVerdict, Scan
 from explorer.core.tasks import Packing, packed
 from explorer.core.totals import totals
 from explorer.engines.choice import Choice
@@ -164,16 +163,19 @@ def partition_verdicts(tree: MetadataTree, plan: Plan, make: Make) -> pa.Table:
 
 def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
     """Verdicts on the row groups of the Parquet files that a plan reads, by their footers, dictionaries, bloom filters
-    and page indexes. A file whose footer cannot be read is noted and left out; what else cannot be, is noted."""
+    and page indexes; asked is what is left to ask of each file's rows. A file whose footer cannot be read is noted and
+    left out; what else cannot be, is noted."""
     fields = named_fields(plan.schema.raw["fields"]).values()
     defaults = {field["id"]: field.get("initial-default") for field in fields}
     asked = {p.term.column.field_id for p in predicates(plan.bound) if isinstance(p.term, BoundTerm)}
-    for part in plan.files.read():
-        read = part.filter(pc.equal(part["verdict"].cast(pa.string()), OUTCOMES[READ]))
-        for path in steps(read["file_path"].to_pylist(), "footers"):
+    for manifest, stored in tree.stored([v.manifest for v in plan.manifests if v.keeps], metrics=True):
+        found = plan.scan.files(manifest, stored)
+        places, paths = np.flatnonzero(found.outcome == READ).tolist(), found.entries["file_path"]
+        for path, at in ((paths[at].as_py(), at) for at in steps(places, "footers")):
             try:
                 footer = tree.reader.parquet_footer(path, sorted(asked))
-                yield from judged_groups(plan.bound, path, footer, partial(_parts, tree, path, footer), defaults)
+                parts = partial(_parts, tree, path, footer)
+                yield from judged_groups(found.residual(at), path, footer, parts, defaults)
             except UnreadableFile as error:
                 tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
 
@@ -181,7 +183,7 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
 def _parts(
     tree: MetadataTree, path: str, footer: Mapping[str, Any], part: Part, chunks: Sequence[tuple[int, int]]
 ) -> Iterator[Any]:
-    for (group, column), found in zip(chunks, read_parts(tree.reader.storage, path, part, footer, chunks), strict=True):
+    for (group, column), found in zip(chunks, read_parts(tree.reader.storage, path, part, chunks, footer), strict=True):
         if isinstance(found, Unread):
             where = f"row group {group}, {part} of {footer['columns'][column]['path']}"
             tree.note([Problem(path, found.cause, where, unaffected="the row group is kept")])

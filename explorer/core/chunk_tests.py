@@ -122,16 +122,15 @@ def _bounds(found: Sequence[Any], kind: str, zero: float) -> Bounds:
 
 
 def told_value(told: Any, term: BoundTerm) -> Any:
-    """A bound of the footer's statistics as an internal value; None for what does not fit the type."""
+    """A bound of the footer's statistics, or a default, as an internal value; None for what does not fit the type."""
     try:
         value = None if told is None else literal_value(told, term)
-    except FilterError:
+    except (FilterError, TypeError, ValueError, ArithmeticError):
         return None
     return None if value in (ABOVE, BELOW) else value
 
 
-def absent_ranges(default: Any, nested: bool, term: BoundTerm) -> Ranges:
+def absent_ranges(value: Any, nested: bool, term: BoundTerm) -> Ranges:
     """Of a column that a file lacks: nulls in all rows, or its initial default; a field of a null struct is null."""
-    value = None if default is None else literal_value(default, term)
     ranges = chunk_ranges([value is None], [None if value is None or nested else 0], [value], [value], term.kind)
     return replace(ranges, may_nan=np.zeros(1, bool))

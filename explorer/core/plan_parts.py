@@ -40,8 +40,9 @@ CHOSEN = pa.schema(
 
 PARTITIONS = pa.schema(
     [
-        ("spec_id", pa.int32()), ("partition", pa.string()), ("read", pa.int64()), ("by_partition", pa.int64()),
-        ("by_metrics", pa.int64()), ("record_count", pa.int64()), ("file_size_in_bytes", pa.int64()),
+        ("values", pa.string()), ("spec_id", pa.int32()), ("partition", pa.string()), ("read", pa.int64()),
+        ("by_partition", pa.int64()), ("by_metrics", pa.int64()), ("record_count", pa.int64()),
+        ("file_size_in_bytes", pa.int64()),
     ]
 )  # fmt: skip
 
@@ -111,30 +112,31 @@ def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
 
 def partitions(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """PARTITIONS, a row for each partition of one manifest's live data files: files by what becomes of them, and the
-    rows and bytes of all."""
+    rows and bytes of all. `values` tell partitions apart whose names are the same: null and 'null'."""
     found = scan.files(manifest, stored)
     first = {code: at for at, code in reversed(list(enumerate(found.codes.tolist())))}
     number = len(found.partitions)
-    weights = {name: _numbers(found.entries[name]) for name in PARTITIONS.names[5:]}
+    weights = {name: _numbers(found.entries[name]) for name in PARTITIONS.names[6:]}
     outcomes = [np.bincount(found.codes[found.outcome == o], minlength=number) for o in range(len(OUTCOMES))]
     columns = {
+        "values": [repr(found.partitions[code]) for code in range(number)],
         "spec_id": pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), number),
         "partition": [found.partition(first[code]) for code in range(number)],
-        **dict(zip(PARTITIONS.names[2:5], outcomes, strict=True)),
+        **dict(zip(PARTITIONS.names[3:6], outcomes, strict=True)),
         **{n: np.bincount(found.codes, w, number).astype(np.int64) for n, w in weights.items()},
     }
     return pa.table(columns, schema=PARTITIONS)
 
 
 def by_partition(rows: Batches) -> pa.Table:
-    """Rows of PARTITIONS added up, in the order of their names."""
-    sums = [(name, "sum") for name in PARTITIONS.names[2:]]
+    """Rows of PARTITIONS added up, without their `values`, in the order of their names."""
+    keys = PARTITIONS.names[:3]
+    sums = [(name, "sum") for name in PARTITIONS.names[3:]]
 
     def combine(some: pa.Table) -> pa.Table:
-        keys = PARTITIONS.names[:2]
         return some.group_by(keys, use_threads=False).aggregate(sums).rename_columns(PARTITIONS.names)
 
-    return combined(rows, combine).sort_by([(name, "ascending") for name in PARTITIONS.names[:2]])
+    return combined(rows, combine).drop_columns("values").sort_by([(name, "ascending") for name in keys[1:]])
 
 
 def chosen(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table) -> pa.Table:

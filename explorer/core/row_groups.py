@@ -1,7 +1,7 @@
 """Row groups of a Parquet file that may hold rows of a filter: by statistics, dictionaries, bloom filters; and which of
 their pages may, by the page index.
 
-Iceberg puts the whole filter to each test, one after the other (org.apache.iceberg.parquet.ReadConf): what one test
+Iceberg puts all that is left to ask of a file's rows to each test, one after the other (ReadConf): what one test
 says of one column and another of another is not put together."""
 
 from __future__ import annotations
@@ -112,7 +112,10 @@ class _File:
             if not self.place:
                 return True, "the file's columns have no field ids"
             default = self.defaults.get(term.column.field_id)
-            return by_statistics(leaf, absent_ranges(default, "." in term.column.name, term), absent=True)
+            value = told_value(default, term)
+            if value is None and default is not None:
+                return True, "the file has no such column, and its initial default does not fit its type"
+            return by_statistics(leaf, absent_ranges(value, "." in term.column.name, term), absent=True)
         group = self.groups[at]
         chunk = group["columns"][column]
         low, high = (told_value(chunk[n], term) for n in ("min", "max"))

@@ -19,8 +19,8 @@ from explorer.io.thrift import Compact
 
 LARGEST = 16 << 20
 """Bytes of one dictionary, also unpacked, one bloom filter or index; writers make them of 2 MiB at most by default."""
-VALUES = 1 << 20
-"""Values of a dictionary, and pages of an index."""
+VALUES = 1 << 19
+"""Values of a dictionary, and pages of an index: 2 MiB of the shortest numbers."""
 BLOOM = (1 << 20) + 64
 """Bytes read of a bloom filter whose length is not told: the largest by default, and its header."""
 GAP = 64 << 10
@@ -58,7 +58,7 @@ def _dictionary_only(about: Mapping[int, Any]) -> bool:
 
 
 def read_parts(
-    storage: Storage, path: str, part: Part, footer: Mapping[str, Any], chunks: Sequence[tuple[int, int]]
+    storage: Storage, path: str, part: Part, chunks: Sequence[tuple[int, int]], footer: Mapping[str, Any]
 ) -> Iterator[Any]:
     """One kind of part of each of these chunks (row group, column), which have it: of a dictionary the values, of a
     bloom filter the bits, of a page index what it says of pages; `Unread` where it cannot be read. `footer` has the
@@ -74,7 +74,7 @@ def read_parts(
             yield Unread(error.cause)
             continue
         made = from_json(answer["part"][0].as_py())
-        yield data[0][made:] if part == "bloom filter" else made
+        yield data[0][made[0] : made[1]] if part == "bloom filter" else made
 
 
 class _Ranges:
@@ -98,12 +98,13 @@ class _Ranges:
 
 
 def decoded(data: bytes, part: Part, lengths: Sequence[int], told: Mapping[str, Any]) -> Any:
-    """See `read_parts`; of a bloom filter where its bits begin. In the child. Raises ValueError, also of pyarrow's."""
+    """See `read_parts`; of a bloom filter where its bits begin and end. In the child. Raises ValueError, pyarrow's
+    too."""
     try:
         if part == "dictionary":
             return _dictionary(data, told)
         if part == "bloom filter":
-            return _bloom_start(data)
+            return _bloom_place(data)
         return _page_index(data[: lengths[0]], data[lengths[0] :], told)
     except KeyError as error:
         raise ValueError(f"field {error} of its {part} is missing") from error
@@ -119,10 +120,20 @@ def _dictionary(data: bytes, told: Mapping[str, Any]) -> list[Any]:
         raise ValueError("a dictionary page that is not what its checksum says")
     if about[2] not in (0, 2):
         raise ValueError(f"a dictionary in encoding {about[2]}")
+    width = _width(told)
+    if not 0 <= about[1] <= VALUES or (width and size != about[1] * width):
+        raise ValueError(f"a dictionary of {about[1]:,} values in {size:,} bytes; at most {VALUES:,} are read here")
     values = _plain(_unpacked(packed, told["codec"], size), told["type"], told["length"])
     if len(values) != about[1]:
         raise ValueError(f"{len(values):,} values in a dictionary of {about[1]:,}")
     return values
+
+
+def _width(told: Mapping[str, Any]) -> int:
+    """Bytes of a value in plain encoding; 0 where they differ."""
+    if told["type"] in _WIDTHS:
+        return int(_WIDTHS[told["type"]][2])
+    return int(told["length"]) if told["type"] == "FIXED_LEN_BYTE_ARRAY" else 0
 
 
 def _unpacked(packed: bytes, codec: int, size: int) -> bytes:
@@ -160,8 +171,8 @@ def _plain(data: bytes, physical: str, length: int) -> list[Any]:
     return values
 
 
-def _bloom_start(data: bytes) -> int:
-    """Where the bits begin. They must be all there, in blocks, hashed and stored as is known here."""
+def _bloom_place(data: bytes) -> tuple[int, int]:
+    """Where the bits begin and end. They must be all there, in blocks, hashed and stored as is known here."""
     header = Compact(data)
     about = header.struct()
     size, kinds = about[1], [next(iter(about[i]), None) for i in (2, 3, 4)]
@@ -169,7 +180,7 @@ def _bloom_start(data: bytes) -> int:
         raise ValueError(f"a bloom filter of algorithm, hash and compression {kinds}, not split blocks of XXH64")
     if size <= 0 or size % 32 or size > len(data) - header.at:
         raise ValueError(f"a bloom filter of {size:,} bytes in {len(data):,}")
-    return header.at
+    return header.at, header.at + size
 
 
 def _page_index(column: bytes, offsets: bytes, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,5 +205,4 @@ def _bound(data: bytes, told: Mapping[str, Any]) -> Any:
         return data
     if told["type"] == "BOOLEAN":
         return bool(data[0]) if len(data) == 1 else None
-    width = int(_WIDTHS[told["type"]][2]) if told["type"] in _WIDTHS else told["length"]
-    return _plain(data, told["type"], told["length"])[0] if len(data) == width else None
+    return _plain(data, told["type"], told["length"])[0] if len(data) == _width(told) else None

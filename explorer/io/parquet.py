@@ -17,7 +17,8 @@ from explorer.io.isolated import from_json, run
 from explorer.io.storage import Storage
 
 TAIL = 64 << 10
-MAX_FOOTER = 64 << 20
+MAX_FOOTER, MAX_PLACES = 64 << 20, 4 << 20
+"""Bytes of a footer that is read, and of one that is looked through for dictionaries, bloom filters and indexes."""
 
 
 def read_footer(storage: Storage, path: str, columns: Sequence[int] = ()) -> dict[str, Any]:
@@ -97,11 +98,14 @@ def plain_footer(footer: bytes, wanted: Sequence[int] = ()) -> dict[str, Any]:
 
 
 def _add_parts(groups: Sequence[dict[str, Any]], columns: Sequence[int], footer: bytes) -> None:
+    """Where the parts of these columns' chunks are. What pyarrow reads of the footer stands without."""
     try:
+        if len(footer) > MAX_PLACES:
+            raise ValueError(f"it has {len(footer):,} bytes, and is looked through up to {MAX_PLACES:,}")
         for group, found in zip(groups, places(footer, columns), strict=True):
             for at, parts in zip(columns, found, strict=True):
                 group["columns"][at]["parts"] = parts
-    except (ValueError, KeyError, IndexError, TypeError) as error:  # what pyarrow reads of the footer stands without
+    except Exception as error:  # whatever damaged structs lead to
         for chunk in (group["columns"][at] for group in groups for at in columns):
             chunk["unread"] = f"the footer does not tell where it is: {type(error).__name__}: {error}"
 

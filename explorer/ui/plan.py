@@ -245,7 +245,9 @@ def _groups_grid(rows: list[dict[str, Any]]) -> list[Any]:
         "pages that may match": 300,
         "rows": 70,
     }
-    said = f"{kept:,} of {count(len(rows), 'row group')} read. Iceberg's readers read these whole; others go by pages."
+    first = "the first " if len(rows) == LISTED else ""
+    whole = "Iceberg's readers read these whole; others go by pages."
+    said = f"{kept:,} of {first}{count(len(rows), 'row group')} read. {whole}"
     wrapped = ("file", "because", "pages that may match")
     return [note(said), grid(pd.DataFrame(rows), widths, min_height=260, wrapped=wrapped)]
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, get_args
+
+import pyarrow as pa
 
 from explorer.core.names import snapshot_ordinals
 from explorer.core.plan import Plan
@@ -188,7 +190,7 @@ class PlanState(GraphState):
         self.plan = plan
         kept = [v.manifest.manifest_path for v in plan.manifests if v.keeps]
         few = len(kept) <= OPEN_MANIFESTS and (plan.stages[1].left.files or 0) <= OPEN_ENTRIES
-        self.opened: tuple[str, ...] = tuple(kept) if few else ()
+        self._files = self._read(kept if few else ())
         self._draw()
 
     def details(self) -> dict[str, Any] | None:
@@ -204,13 +206,19 @@ class PlanState(GraphState):
         node = self.graph.node(str(request.get("id")))
         if kind == "toggle" and node is not None and node.fold:
             path = node.facts["path"]
-            self.opened = tuple(p for p in self.opened if p != path) if path in self.opened else (*self.opened, path)
-        self._draw()
+            if path in self._files:
+                self._files = {p: files for p, files in self._files.items() if p != path}
+            else:
+                self._files = {**self._files, **self._read([path])}
+            self._draw()
+
+    def _read(self, paths: Collection[str]) -> Mapping[str, pa.Table]:
+        """What becomes of the files of some manifests, by path."""
+        some = [v.manifest for v in self.plan.manifests if v.manifest.manifest_path in paths]
+        return {m.manifest_path: verdicts(self.plan.scan, m, e) for m, e in self.table.tree.stored(some, True)}
 
     def _draw(self) -> None:
-        opened = [v.manifest for v in self.plan.manifests if v.manifest.manifest_path in self.opened]
-        found = {m.manifest_path: verdicts(self.plan.scan, m, e) for m, e in self.table.tree.stored(opened, True)}
-        self.graph = plan_graph(self.table.name, self.plan, found, self.pages)
+        self.graph = plan_graph(self.table.name, self.plan, self._files, self.pages)
 
 
 class ViewState(GraphState):

@@ -58,7 +58,7 @@ def compare(judge: Judge, made: Made, where: str) -> Counter[str]:
     footer = read_footer(storage, path, sorted({p.term.column.field_id for p in predicates(bound)}))
 
     def read(part: Any, chunks: Any) -> Any:
-        return read_parts(storage, path, part, footer, chunks)
+        return read_parts(storage, path, part, chunks, footer)
 
     told = Counter[str]()
     groups = row_groups(bound, path, footer, read, {})

@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from pyiceberg.catalog.sql import SqlCatalog
@@ -348,3 +349,38 @@ def test_a_plan_travels_as_a_page_or_a_picture(days: Path, tmp_path: Path) -> No
     assert ran.exit_code == 2
     ran = CliRunner().invoke(main, ["plan", str(days), "n = 1", "--stage", "partitions", "--output", "json"])
     assert [row["read"] for row in json.loads(ran.stdout)] == [1, 0, 0]
+
+
+def table_of(folder: Path, rows: pa.Table, by: str) -> Any:
+    """A pyiceberg table, partitioned by the identity of a column."""
+    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", rows.schema)
+    with table.update_spec() as spec:
+        spec.add_identity(by)
+    table.append(rows)
+    return table
+
+
+def test_partitions_of_one_name_are_two(tmp_path: Path) -> None:
+    """The text 'null' and null."""
+    made = table_of(tmp_path, pa.table({"id": [1, 2, 3], "kind": ["null", None, "a"]}), "kind")
+    table = explorer.open_table(made.location())
+    found = table.partition_verdicts(table.plan("kind = 'null'"))
+    told = sorted((r["partition"], r["read"], r["by_partition"]) for r in found)
+    assert told == [("kind=a", 0, 1), ("kind=null", 0, 1), ("kind=null", 1, 0)]
+
+
+def test_row_groups_are_asked_what_is_left_to_ask(tmp_path: Path) -> None:
+    """A file that lacks its partition's column has the partition's value in all rows (spec: "Column Projection")."""
+    made = table_of(tmp_path, pa.table({"id": [1, 2, 3], "kind": ["a", "a", "a"]}), "kind")
+    table = explorer.open_table(made.location())
+    [file] = table.files()
+    path = file["file_path"].removeprefix("file://")
+    field = pa.field("id", pa.int64(), metadata={"PARQUET:field_id": "1"})
+    pq.write_table(pa.table({"id": [1, 2, 3]}, pa.schema([field])), path)
+    for where, keeps in (("kind = 'a' AND id > 1", True), ("kind = 'a' AND id > 3", None), ("kind = 'a'", True)):
+        plan = table.plan(where)
+        groups = list(table.row_groups(plan))
+        assert [g.keeps for g in groups] == ([] if keeps is None else [keeps]), where
+        assert not any("kind" in str(g.reason) for g in groups)

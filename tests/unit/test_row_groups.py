@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from explorer.core.chunk_tests import Unread
 from explorer.core.row_groups import GroupVerdict, row_groups
 from explorer.errors import UnreadableFile
 from explorer.filters import bound_filter, filter_columns
-from explorer.io.chunks import decoded, read_parts
-from explorer.io.parquet import read_footer
+from explorer.io.chunks import BLOOM, decoded, read_parts
+from explorer.io.parquet import plain_footer, read_footer
 from explorer.io.storage import Storage
 from explorer.io.thrift import Compact
 from explorer.model.metadata import Schema
@@ -53,7 +54,7 @@ def judged(path: Path, where: str, noted: list[str] | None = None) -> list[Group
     footer = read_footer(storage, str(path), [1, 2, 4])
 
     def read(part: Any, chunks: Any) -> Iterator[Any]:
-        for found in read_parts(storage, str(path), part, footer, chunks):
+        for found in read_parts(storage, str(path), part, chunks, footer):
             if noted is not None and isinstance(found, Unread):
                 noted.append(found.cause)
             yield found
@@ -89,6 +90,29 @@ def test_what_decides(tmp_path: Path) -> None:
     kept, skipped = (g.reason for g in judged(path, "name = 'n3'"))
     assert skipped.said == "bloom filter of 64 bytes: 'n3' is not in it"
     assert kept.said.endswith("no dictionary of all its values; bloom filter of 64 bytes: 'n3' may be in it")
+
+
+def test_a_bloom_filter_whose_length_is_not_told(tmp_path: Path) -> None:
+    """Older writers tell only where it begins: what follows is none of its bits."""
+    path = tmp_path / "f.parquet"
+    write(path, use_dictionary=False, bloom_filter_options={"name": {"ndv": 20, "fpp": 0.001}}, write_page_index=True)
+    storage = Storage([str(tmp_path)])
+    footer = read_footer(storage, str(path), [2])
+    for group in footer["row_groups"]:
+        [(start, _)] = group["columns"][1]["parts"]["bloom filter"]
+        group["columns"][1]["parts"]["bloom filter"] = [(start, BLOOM)]
+    for name, keeps in (("n3", [True, False]), ("m17", [False, True]), ("a", [True, True])):
+        bound = bound_filter(f"name = '{name}'", filter_columns(SCHEMA), null_too=True)
+        found = row_groups(bound, str(path), footer, partial(read_parts, storage, str(path), footer=footer), {})
+        assert [g.keeps for g in found] == keeps
+
+
+def test_a_footer_too_large_to_be_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "f.parquet"
+    whole = write(path)
+    monkeypatch.setattr("explorer.io.parquet.MAX_PLACES", 100)
+    found = plain_footer(whole[-int.from_bytes(whole[-8:-4], "little") - 8 :], [1])
+    assert "is looked through up to 100" in found["row_groups"][0]["columns"][0]["unread"]
 
 
 def test_pages(tmp_path: Path) -> None:
@@ -175,8 +199,8 @@ def test_thrift() -> None:
 @pytest.mark.parametrize(
     ("size", "packed", "count", "says"),
     [
-        (1 << 30, 8, 1, "unpacked"), (8, 200, 1, "a dictionary page of"), (8, 8, 2, "1 values in a dictionary of 2"),
-        (16, 8, 1, "not compressed"),
+        (1 << 30, 8, 1, "unpacked"), (8, 200, 1, "a dictionary page of"),
+        (8, 8, 2, "a dictionary of 2 values in 8 bytes"), (8, 8, 1 << 20, "at most 524,288 are read"), (16, 8, 2, "not compressed"),
     ],
 )  # fmt: skip
 def test_dictionary_pages_that_lie(size: int, packed: int, count: int, says: str) -> None:
@@ -217,3 +241,7 @@ def test_columns_that_a_file_lacks(tmp_path: Path) -> None:
         footer = read_footer(storage, str(path), [1])
         (group,) = row_groups(bound, str(path), footer, lambda *_: iter(()), {1: 7})
         assert group.keeps == keeps, where
+    for default in ("abc", {"a": 1}, 1 << 70):
+        footer = read_footer(storage, str(path), [1])
+        (group,) = row_groups(bound, str(path), footer, lambda *_: iter(()), {1: default})
+        assert (group.keeps, "does not fit its type" in group.reason.said) == (True, True)
