@@ -18,7 +18,7 @@ from explorer.graphs.ids import file_node, list_node, manifest_node
 COLUMNS = ("manifest lists", "manifests", "files")
 MANIFESTS = "data manifests"
 """The key of their level, of which those that are read come first."""
-WIDE = 31
+WIDE = 28
 """Characters of a line that fit a card."""
 
 

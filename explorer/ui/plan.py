@@ -117,11 +117,14 @@ def _alone(table: Table, plan: Plan, found: Pushed | None, runs: Callable[[], An
             "Manifests": lambda: _manifests(plan),
             "Row groups": lambda: answered(partial(_row_groups, table, plan), _groups_grid, "Reading footers…"),
             f"Tasks ({plan.tasks.count:,})": lambda: _tasks(plan),
-            "Planners": lambda: answered(
-                lambda: answer_rows(plan, table.ask_planners(plan)), _answers_grid, "Asking Iceberg and pyiceberg…"
+            "Engines": lambda: pn.Column(
+                answered(
+                    lambda: answer_rows(plan, table.ask_planners(plan)), _answers_grid, "Asking Iceberg and pyiceberg…"
+                ),
+                runs(),
+                sizing_mode="stretch_width",
             ),
             "What would help": lambda: estimates_view(table, plan.where, _version(plan)),
-            "In Spark": runs,
             "Statistics": lambda: answered(
                 lambda: (table.metrics(_version(plan)), table.clustering((), _version(plan))),
                 partial(_statistics, plan),
@@ -179,7 +182,8 @@ def _graph(table: Table, found: Pushed | None, state: PlanState) -> list[Any]:
         "plan.html": lambda: table.shown(state.plan, found).to_html().encode(),
         "plan.svg": lambda: table.shown(state.plan, found).to_svg().encode(),
     }
-    return [GraphPane.of(state, sizing_mode="stretch_width", height=460), pn.Row(*downloads(files, **SMALL))]
+    buttons = pn.Row(*downloads(files, width=110, height=34))
+    return [GraphPane.of(state, sizing_mode="stretch_width", height=460), buttons]
 
 
 def _intervals_view(table: Table, plan: Plan) -> Any:

@@ -48,7 +48,7 @@ def test_entries_files_and_partitions_are_the_same(name: str, sandbox: Path) -> 
     assert not table.problems
 
 
-FILTERS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "", "partition_evolution": "day(ts) = '2024-03-02'"}
+FILTERS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "", "partition_evolution": "day(ts) = '2024-06-03'"}
 
 
 @pytest.mark.parametrize("name", FILTERS)

@@ -200,7 +200,8 @@ def test_thrift() -> None:
     ("size", "packed", "count", "says"),
     [
         (1 << 30, 8, 1, "unpacked"), (8, 200, 1, "a dictionary page of"),
-        (8, 8, 2, "a dictionary of 2 values in 8 bytes"), (8, 8, 1 << 20, "at most 524,288 are read"), (16, 8, 2, "not compressed"),
+        (8, 8, 2, "a dictionary of 2 values in 8 bytes"),
+        (8, 8, 1 << 20, "at most 524,288 are read"), (16, 8, 2, "not compressed"),
     ],
 )  # fmt: skip
 def test_dictionary_pages_that_lie(size: int, packed: int, count: int, says: str) -> None:
