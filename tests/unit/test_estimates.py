@@ -36,6 +36,17 @@ FILTERS = ("id = 7", "id < 800", "id IN (3, 3000)", "word = 'w-0100'", "word LIK
            "")  # fmt: skip
 
 
+def table_of(folder: Path, schema: pa.Schema, *commits: dict[str, list[Any]]) -> explorer.Table:
+    """A table with a commit, and a file, for each."""
+    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", schema)
+    for commit in commits:
+        table.append(pa.table(commit, schema))
+    catalog.engine.dispose()
+    return explorer.open_table(str(folder / "warehouse" / "db" / "t"))
+
+
 def rows(commit: int) -> dict[str, list[Any]]:
     """Ids in any order, words too, times one after the other, a twentieth of them null."""
     rng = np.random.default_rng(commit)
@@ -51,15 +62,8 @@ def rows(commit: int) -> dict[str, list[Any]]:
 
 @pytest.fixture(scope="module")
 def scattered(tmp_path_factory: pytest.TempPathFactory) -> explorer.Table:
-    folder = tmp_path_factory.mktemp("scattered")
-    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
-    catalog.create_namespace("db")
     schema = pa.schema([("id", pa.int64()), ("word", pa.string()), ("at", pa.timestamp("us")), ("price", pa.float64())])
-    table = catalog.create_table("db.t", schema)
-    for commit in range(COMMITS):
-        table.append(pa.table(rows(commit), schema))
-    catalog.engine.dispose()
-    return explorer.open_table(str(folder / "warehouse" / "db" / "t"))
+    return table_of(tmp_path_factory.mktemp("scattered"), schema, *map(rows, range(COMMITS)))
 
 
 def after(found: Estimates, change: str, where: str) -> Reads:
@@ -162,6 +166,47 @@ def test_compaction_keeps_neighbours_together(scattered: explorer.Table) -> None
     reads = after(found, "compaction", "at < '2024-01-05'")
     assert (found.changes[0].whole or Reads()).files == 4
     assert (reads.files, reads.rows) == (1, 2 * ROWS)
+
+
+@pytest.mark.parametrize("first", [1_700_000_000_000_000_001, -(2**63), 2**63 - 31, 0])
+def test_large_numbers_are_told_apart(tmp_path: Path, first: int) -> None:
+    """A float has no step of one above 2**53; rows that all have one value, and a time, lie there all the same."""
+    schema, start = pa.schema([("id", pa.int64()), ("at", pa.timestamp("us"))]), datetime.datetime(2024, 3, 1)
+    made = [{"id": [first + 10 * at] * 100, "at": [start + datetime.timedelta(at)] * 100} for at in range(4)]
+    filters = [f"id = {first + 20}", "at = '2024-03-02'"]
+    found = estimate(table_of(tmp_path, schema, *made), filters)
+    assert {c.said for c in found.changes} >= {"partition by id", "partition by hour(at)", "partition by month(at)"}
+    assert all(change.whole and change.whole.rows == 400 for change in found.changes)
+    for change in ("sort by id", "partition by id"):
+        assert (after(found, change, filters[0]).files, after(found, change, filters[0]).rows) == (1, 100)
+    for change in ("sort by at", "partition by day(at)", "partition by hour(at)"):
+        whole = next(c.whole for c in found.changes if c.said == change)
+        assert whole
+        assert (whole.files, after(found, change, filters[1]).rows) == (4, 100)
+
+
+def test_no_row_lies_between_files(tmp_path: Path) -> None:
+    made = [{"id": list(range(start, start + 100))} for start in (0, 50_000, 90_000)]
+    found = estimate(table_of(tmp_path, pa.schema([("id", pa.int64())]), *made), ["id = 25000", "id = 50003"])
+    split = next(c.whole for c in found.changes if c.said == "partition by id")
+    assert split
+    assert (split.files, split.rows) == (300, 300)
+    for change in ("sort by id", "partition by id"):
+        assert after(found, change, "id = 25000") == Reads()
+    assert after(found, "sort by id", "id = 50003").rows == 100
+    assert after(found, "partition by id", "id = 50003").rows == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20), st.sampled_from(["long", "timestamp_ns"]))
+def test_integers_come_back_in_order(numbers: list[int], kind: str) -> None:
+    values = np.array(sorted(numbers), np.int64)
+    axis = Axis.of(kind, values)
+    assert axis
+    there = axis.numbers(values)
+    assert (np.diff(there) >= 0).all()
+    back, wide = axis.values(there).tolist(), max(numbers) - min(numbers)
+    assert all(abs(a - b) <= (axis.step if wide > 2**50 else 0) for a, b in zip(back, values.tolist(), strict=True))
 
 
 def test_the_best_change_is_told(scattered: explorer.Table) -> None:
