@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from explorer.core.entries import live
-from explorer.core.expressions import BoundTerm, Column
+from explorer.core.expressions import TRUE, BoundTerm, Column
 from explorer.core.pruning import judged
 from explorer.core.ranges import Bounds, Mask, Ranges, Values, after, counts, file_ranges, joined, merged
 from explorer.core.scan import Scan, partition_values
@@ -115,7 +115,10 @@ class Layouts:
             return
         codes, first = distinct_partitions(found["partition"])
         places = [self._place(spec_id, p) for p in partition_values(found["partition"], first)]
-        rows, sizes = (found[n].fill_null(0).to_numpy().astype(float) for n in ("record_count", "file_size_in_bytes"))
+        rows, sizes = (
+            found[n].cast(pa.float64()).fill_null(unknown).to_numpy()
+            for n, unknown in (("record_count", TINY), ("file_size_in_bytes", 0.0))  # rows that are not told may match
+        )
         ranges = tuple(file_ranges(found, c.field_id, c.kind, True) for c in self.columns)
         files = Files(np.array(places, np.int64)[codes], np.ones(len(rows)), rows, sizes, ranges)
         order = np.argsort(files.group, kind="stable")
@@ -126,6 +129,10 @@ class Layouts:
         together = _by_group([self.partitions, files] if self.partitions else [files])
         self.partitions = together.together(_starts(together.group))
         self._compact(_by_group([self._open, files] if self._open else [files]))
+
+    def of_other_specs(self, spec_id: int | None) -> int:
+        """Partitions, as far as there are files, of other specs than this."""
+        return sum(spec != spec_id for spec, _ in self._places)
 
     def _place(self, spec_id: int, partition: Mapping[int, Any]) -> int:
         key = (spec_id, repr(sorted(partition.items())))
@@ -186,7 +193,7 @@ class Layouts:
             return None if known is None else known.of(term)
 
         may = judged(scan.bound, len(files.group), ranges).may & keeps[files.group]
-        return self.amount(files.take(may))
+        return self.amount(files.take(may & ((files.rows > 0) | (scan.bound == TRUE))))
 
     def compacted(self) -> Floats:
         """The compacted table, and what each filter would read of it."""

@@ -61,14 +61,17 @@ def _floats(values: Values) -> Floats:
 def _integers(bounds: Values, unit: int) -> Axis:
     """Counted from the lowest, or from a multiple of `unit` below it; modulo 2**64, since that may be far away."""
     low, high = int(bounds.min()), int(bounds.max())
-    start, furthest = np.uint64((low - low % unit) % 2**64), high - low + low % unit
+    first = low - low % unit if low - low % unit >= -(2**63) else low
+    start, furthest = np.uint64(first % 2**64), high - first
 
     def numbers(values: Values) -> Floats:
-        return (values.astype(np.int64).view(np.uint64) - start).astype(np.float64)
+        counted: Values = values.astype(np.int64).view(np.uint64) - start
+        return counted.astype(np.float64)
 
     def values(numbers: Floats) -> Values:
-        counted = np.clip(np.rint(numbers), 0, _FURTHEST).astype(np.uint64)
-        return (np.minimum(counted, np.uint64(furthest)) + start).view(np.int64)
+        counted: Values = np.clip(np.rint(numbers), 0, _FURTHEST).astype(np.uint64)
+        counted = np.minimum(counted, np.uint64(furthest)) + start
+        return counted.view(np.int64)
 
     return Axis(numbers, values, max(1.0, 2 * float(np.spacing(float(furthest)))))
 
@@ -174,4 +177,5 @@ class Curve:
 
     def below(self, numbers: Floats) -> Floats:
         """Which share of the rows lies below each number of the axis."""
-        return np.interp(numbers - self.axis.step / 2, self._places, self._shares)
+        shares: Floats = np.interp(numbers - self.axis.step / 2, self._places, self._shares)
+        return shares
