@@ -25,7 +25,7 @@ def measure(
     plans = []
     for version in versions:
         asked = None if sql else table.plan(where, version)
-        text = where if asked is None else condition(asked.bound)
+        text = where if asked is None else condition(asked.bound, asked.schema.raw["fields"])
         pushed, found = table.plan_sql(text, version) if text else (table.plan("", version), None)
         plans.append((text, asked or pushed, pushed, found.kept if found else ()))
     requests = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import IO, Any
 
@@ -10,6 +11,7 @@ import click
 from explorer import Collection
 from explorer.cli.base import emit, emit_rows, engine_option, finish, main, opened, say, snapshot_option, table_options
 from explorer.engines.choice import Engine
+from explorer.errors import NotFoundInTable
 
 
 @main.command()
@@ -27,7 +29,7 @@ from explorer.engines.choice import Engine
     "-f",
     "target",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Draw it into this file, a page (.html) or a picture (.svg): funnel, files by their bounds, partitions.",
+    help="Draw it into this file and print nothing: a page (.html) or a picture (.svg) of funnel, bounds, partitions.",
 )
 @click.option("--sql", is_flag=True, help="WHERE is Spark SQL: also show what Spark hands to Iceberg of it.")
 @click.option("--engines", is_flag=True, help="Also ask Iceberg's own planner, in Spark, and pyiceberg's.")
@@ -47,15 +49,23 @@ def plan(
 
     if beside and not run:
         raise click.UsageError("--beside is for --run")
+    if target and (stage or engines or run):
+        raise click.UsageError("--file draws the plan and prints nothing: leave out --stage, --engines and --run")
+    if stage and (engines or run):
+        raise click.UsageError("--stage prints that stage alone: leave out --engines and --run")
+    if target:
+        _check_drawable(target)
     table = opened(**table_at)
     planned, found = table.plan_sql(where, snapshot, engine) if sql else (table.plan(where, snapshot, engine), None)
     if planned.made:
         say(planned.made)
     if target:
-        if target.suffix not in (".html", ".svg"):
-            raise click.UsageError(f"{target.name}: a plan is drawn as .html or .svg")
         shown = table.shown(planned, found)
-        target.write_text(shown.to_html() if target.suffix == ".html" else shown.to_svg(), "utf-8")
+        drawn = shown.to_html() if target.suffix == ".html" else shown.to_svg()
+        try:
+            target.write_text(drawn, "utf-8")
+        except OSError as error:
+            raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
         say(f"wrote {target}")
     elif stage == "files":
         emit_rows(Collection(planned.files, "files"), output)
@@ -85,6 +95,16 @@ def plan(
         )  # fmt: skip
         emit(told, output, lambda: "\n".join(lines))
     finish(table)
+
+
+def _check_drawable(target: Path) -> None:
+    """What can be known of a file before there is something to write. Raises UsageError, ClickException."""
+    if target.suffix not in (".html", ".svg"):
+        raise click.UsageError(f"{target.name}: a plan is drawn as .html or .svg")
+    if not target.parent.is_dir():
+        raise click.ClickException(f"{target} cannot be written: there is no folder {target.parent}")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise click.ClickException(f"{target} cannot be written: permission denied")
 
 
 @main.command()
@@ -118,7 +138,7 @@ def clustering(columns: tuple[str, ...], snapshot: str | None, engine: Engine, o
 @table_options
 @snapshot_option
 @click.argument("filters", nargs=-1)
-@click.option("--filters", "file", type=click.File(), help="More filters, one per line; - is stdin.")
+@click.option("--filters", "file", type=click.File(encoding="utf-8"), help="More filters, one per line; - is stdin.")
 @click.option("--file-size", type=click.IntRange(min=1), help="Bytes of a file as it would be written.")
 def estimate(
     filters: tuple[str, ...], file: IO[str] | None, file_size: int | None, snapshot: str | None, output: str,
@@ -131,11 +151,16 @@ def estimate(
     from explorer.estimating import estimate as estimated
     from explorer.views.estimates import estimates_lines, estimates_object
 
-    more = [line.strip() for line in file or ()]
+    try:
+        more = [line.strip() for line in file or ()]
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"--filters: not all of it is UTF-8 text ({error.reason})") from error
     asked = [*filters, *(line for line in more if line and not line.startswith("#"))]
     if not asked:
         raise click.UsageError("a filter is expected, or --filters FILE")
     table = opened(**where)
     found = estimated(table, asked, snapshot, file_size)
+    if not any(a.plan for a in found.asked):
+        raise NotFoundInTable("\n".join(f"{a.where}: {a.error}" for a in found.asked))
     emit(estimates_object(found), output, lambda: "\n".join(estimates_lines(found)))
     finish(table)

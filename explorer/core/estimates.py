@@ -9,7 +9,7 @@ from typing import Any
 from explorer.core.expressions import BoundTerm, Column, predicates, written
 from explorer.core.layouts import Files, Layouts, bucket_count, transforms
 from explorer.core.metrics_modes import ColumnMode
-from explorer.core.plan import Plan
+from explorer.core.plan import Amount, Plan
 from explorer.core.projections import Projection, takes
 from explorer.core.scan import Scan, evaluated
 from explorer.core.units import count, human_bytes, whole
@@ -19,7 +19,7 @@ TARGET, SIZE = "write.target-file-size-bytes", 512 << 20
 """The property that says how large files are to be, and Iceberg's default in bytes."""
 LESS = 0.99
 """What is not less than so much of the present is not called less: nobody knows where files will begin."""
-EVENLY = "values are spread evenly between each file's bounds"
+EVENLY = "values are spread evenly between each file's bounds, other columns over all files of a partition"
 AS_WIDE = "rows are as wide as now, and those that deletes hide are counted"
 
 
@@ -40,7 +40,7 @@ class Reads:
 @dataclass(frozen=True)
 class Change:
     """One thing that might be done to a table, what the table would be then (`whole`, files of all partitions) and what
-    that rests on; or why nothing can be estimated, and `whole` is None."""
+    that rests on beside what all rest on; or why nothing can be estimated, and `whole` is None."""
 
     said: str
     because: str
@@ -60,11 +60,13 @@ class Asked:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Filters, those that read the most bytes first, and what changes would make of them: an estimate, not a plan."""
+    """Filters, those that read the most bytes first, and what changes would make of them: an estimate, not a plan.
+    `assumed` is what all estimates rest on."""
 
     whole: Reads
     asked: tuple[Asked, ...]
     changes: tuple[Change, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     def total(self, at: int | None = None) -> Reads | None:
         """What all filters read together, now or after the change in one place."""
@@ -121,8 +123,26 @@ def estimates(
     made = list(_changes(metadata, layouts, [a.plan.scan for a in asked if a.plan], modes, file_size))
     whole, *now = (_reads(row) for row in layouts.present)
     then = zip(now, zip(*(some for _, some in made), strict=True), strict=True)
-    done = [a if a.plan is None else replace(a, now=(some := next(then))[0], reads=some[1]) for a in asked]
-    return Estimates(whole, tuple(sorted(done, key=lambda a: -a.now.bytes)), tuple(change for change, _ in made))
+    done = [_filled(a, a.plan.left, *next(then)) if a.plan else a for a in asked]
+    ranked = tuple(sorted(done, key=lambda a: -a.now.bytes))
+    return Estimates(whole, ranked, tuple(change for change, _ in made), tuple(_assumed(metadata, layouts)))
+
+
+def _filled(asked: Asked, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> Asked:
+    """With what its plan reads, and weighs in the layout, and what it would read."""
+    told = {name: value for name in ("files", "rows", "bytes") if (value := getattr(left, name)) is not None}
+    return replace(asked, now=replace(now, **told), reads=reads)
+
+
+def _assumed(metadata: TableMetadata, layouts: Layouts) -> Iterator[str]:
+    yield EVENLY
+    yield AS_WIDE
+    spec = metadata.default_spec_id
+    if other := layouts.of_other_specs(spec):
+        yield (
+            f"{count(other, 'partition')} of other specs than the current one, {spec}, as if left as they are; but "
+            f"rewrite_data_files writes their rows into partitions of spec {spec}, of which there may be fewer or more"
+        )
 
 
 Made = tuple[Change, Sequence[Reads | None]]
@@ -153,7 +173,7 @@ def _compaction(layouts: Layouts, target: int) -> Made:
         f"the files of each partition are put together in the order of the manifests, up to {human_bytes(target)} "
         "(Iceberg reads manifests side by side: of several, such as lie far apart may come together)"
     )
-    return Change(f"compaction to {human_bytes(target)}", f"{because}; {AS_WIDE}", whole), reads
+    return Change(f"compaction to {human_bytes(target)}", because, whole), reads
 
 
 def _by_column(
@@ -167,9 +187,8 @@ def _by_column(
         return
     missing = int(layouts.present[0, 0]) - int(layouts.bounded[at])
     blind = f"; {count(missing, 'file')} without bounds of {column.name} as those beside them" if missing else ""
-    rest = f"{EVENLY}{blind}, other columns over all files of a partition; {AS_WIDE}"
     files = layouts.sorted_by(at, axis, size)
-    because = f"the rows of each partition are sorted, in files of {human_bytes(round(size))}; {rest}"
+    because = f"the rows of each partition are sorted, in files of {human_bytes(round(size))}{blind}"
     yield _of_files(layouts, f"sort by {column.name}", because, files, scans)
     for transform in transforms(column, axis):
         if ((column.field_id,), transform) in has:
@@ -179,7 +198,7 @@ def _by_column(
         if split is None:
             yield Change(said, "that would be more than 100,000 partitions"), nothing
         else:
-            because = f"one partition field more, in files of at most {human_bytes(round(size))}; {rest}"
+            because = f"one partition field more, in files of at most {human_bytes(round(size))}{blind}"
             yield _of_files(layouts, said, because, split, scans)
 
 
@@ -204,7 +223,7 @@ def _buckets(
             return 1.0
         return sum(evaluated(onto, {one.field_id: bucket}) for bucket in range(number)) / number
 
-    because = f"each of {number} buckets has as many rows, in files of at most {human_bytes(round(size))}; {AS_WIDE}"
+    because = f"each of {number} buckets has as many rows, in files of at most {human_bytes(round(size))}"
     change = Change(f"partition by {written(column.name, transform)}", because, _reads(layouts.amount(files)))
     return change, [_reads(layouts.read(files, at) * share(scan)) for at, scan in enumerate(scans)]
 

@@ -14,11 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from explorer.core.entries import live
-from explorer.core.expressions import BoundTerm, Column
+from explorer.core.expressions import TRUE, BoundTerm, Column
 from explorer.core.pruning import judged
 from explorer.core.ranges import Bounds, Mask, Ranges, Values, after, counts, file_ranges, joined, merged
 from explorer.core.scan import Scan, partition_values
-from explorer.core.spread import POINTS, Axis, Curve, Floats, Spread
+from explorer.core.spread import POINTS, TINY, Axis, Curve, Floats, Spread
 from explorer.core.values import distinct_partitions
 from explorer.progress import steps
 
@@ -26,10 +26,8 @@ MOST_FILES = 100_000
 """Files that are imagined one by one; of more, each stands for several."""
 MOST_POINTS = 1 << 20
 """Of the curves of all partitions together, if there are not very many."""
-TINY = 1e-9
-"""What a division may be off by."""
 Ints = npt.NDArray[np.int64]
-_UNITS = {"year": "Y", "month": "M", "day": "D", "hour": "h"}
+_UNITS = {"month": "M", "day": "D", "hour": "h"}
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,10 @@ class Layouts:
             return
         codes, first = distinct_partitions(found["partition"])
         places = [self._place(spec_id, p) for p in partition_values(found["partition"], first)]
-        rows, sizes = (found[n].fill_null(0).to_numpy().astype(float) for n in ("record_count", "file_size_in_bytes"))
+        rows, sizes = (
+            found[n].cast(pa.float64()).fill_null(unknown).to_numpy()
+            for n, unknown in (("record_count", TINY), ("file_size_in_bytes", 0.0))  # rows that are not told may match
+        )
         ranges = tuple(file_ranges(found, c.field_id, c.kind, True) for c in self.columns)
         files = Files(np.array(places, np.int64)[codes], np.ones(len(rows)), rows, sizes, ranges)
         order = np.argsort(files.group, kind="stable")
@@ -128,6 +129,10 @@ class Layouts:
         together = _by_group([self.partitions, files] if self.partitions else [files])
         self.partitions = together.together(_starts(together.group))
         self._compact(_by_group([self._open, files] if self._open else [files]))
+
+    def of_other_specs(self, spec_id: int | None) -> int:
+        """Partitions, as far as there are files, of other specs than this."""
+        return sum(spec != spec_id for spec, _ in self._places)
 
     def _place(self, spec_id: int, partition: Mapping[int, Any]) -> int:
         key = (spec_id, repr(sorted(partition.items())))
@@ -188,7 +193,7 @@ class Layouts:
             return None if known is None else known.of(term)
 
         may = judged(scan.bound, len(files.group), ranges).may & keeps[files.group]
-        return self.amount(files.take(may))
+        return self.amount(files.take(may & ((files.rows > 0) | (scan.bound == TRUE))))
 
     def compacted(self) -> Floats:
         """The compacted table, and what each filter would read of it."""
@@ -217,9 +222,9 @@ class Layouts:
 
         def cut(place: int, curve: Curve, nulls: float) -> Cut:
             edges = np.linspace(0, 1, made[place] + 1)
-            values = curve.at((edges - nulls) / (1 - nulls))
+            lower, upper = curve.between((edges - nulls) / (1 - nulls))
             may_null = (edges[:-1] < nulls) | (nulls == 0)  # where none are counted, whether there are is told before
-            return Cut(np.diff(edges), values[:-1], values[1:], may_null, edges[1:] <= nulls)
+            return Cut(np.diff(edges), lower, upper, may_null, edges[1:] <= nulls)
 
         files = self._cut(at, axis, cut)
         each = np.bincount(files.group)
@@ -239,11 +244,11 @@ class Layouts:
                 inner[place] = edges
 
         def cut(place: int, curve: Curve, nulls: float) -> Cut:
-            ends = np.concatenate([[curve.low], inner[place], [curve.high + 1]])
-            shares = np.diff(curve.below(ends))
+            ends = np.concatenate([[curve.low], inner[place], [curve.high + axis.step]])
+            shares = np.diff(np.concatenate([[0.0], curve.below(inner[place]), [1.0]]))
             there, null = shares > 0, int(nulls > 0)  # nulls are a partition of their own, the first
             lower, upper = (
-                axis.values(np.concatenate([ends[:null], side[there]])) for side in (ends[:-1], ends[1:] - 1)
+                axis.values(np.concatenate([ends[:null], side[there]])) for side in (ends[:-1], ends[1:] - axis.step)
             )
             of_nulls = np.arange(len(lower)) < null
             return Cut(
@@ -295,14 +300,15 @@ def _boundaries(transform: str, kind: str, axis: Axis, curve: Curve) -> Floats |
     if transform.startswith("truncate"):
         first, last, width = curve.low // axis.letter, curve.high // axis.letter, axis.letter
         return np.arange(first + 1, last + 1) * width if last - first < MOST_FILES else None
+    ends = axis.values(np.array([curve.low, curve.high])).astype(np.int64)
     if transform == "identity":
-        return np.arange(curve.low + 1, curve.high + 1) if curve.high - curve.low < MOST_FILES else None
+        more = int(ends[1]) - int(ends[0])
+        return axis.numbers(ends[0] + np.arange(1, more + 1)) if more < MOST_FILES else None
     base = "D" if kind == "date" else "ns" if "_ns" in kind else "us"
-    ends = np.array([curve.low, curve.high]).astype(np.int64).astype(f"M8[{base}]")
-    first, last = ends.astype(f"M8[{_UNITS[transform]}]")
+    first, last = ends.astype(f"M8[{base}]").astype(f"M8[{_UNITS[transform]}]")
     if not 0 <= (last - first).astype(np.int64) < MOST_FILES:
         return None
-    return np.arange(first + 1, last + 1).astype(f"M8[{base}]").astype(np.int64).astype(np.float64)
+    return axis.numbers(np.arange(first + 1, last + 1).astype(f"M8[{base}]").astype(np.int64))
 
 
 def transforms(column: Column, axis: Axis) -> list[str]:

@@ -18,7 +18,11 @@ MOST, LEFT = 4096, 1024
 """Intervals that are kept, and what is left of more: as many with the same number of rows each."""
 POINTS = 1 << 16
 """Places at which all intervals of a curve together are looked at, where there is room."""
-_LAST, _LARGEST = float(2**63 - 1024), float(np.finfo(np.float64).max / 4)
+_LARGEST = float(np.finfo(np.float64).max / 4)
+_FURTHEST = float(2**64 - 2048)
+_DAY_NS = 86_400_000_000_000
+TINY = 1e-9
+"""What a division may be off by."""
 _LETTERS = 24
 """Letters of a text, behind what all have in common, that are looked at."""
 
@@ -26,11 +30,12 @@ _LETTERS = 24
 @dataclass(frozen=True)
 class Axis:
     """Values of one column as numbers of the same order, between which there is a middle, and back. `step` is what lies
-    between a number and the next; 0 where there is none. `prefix` is what all texts begin with."""
+    between a number and the next; 0 where there is none. `prefix` is what all texts begin with. Integers are counted
+    from the lowest, since a float has no steps of one above 2**53."""
 
     numbers: Callable[[Values], Floats]
     values: Callable[[Floats], Values]
-    step: int = 1
+    step: float = 1
     prefix: str = ""
     letter: float = 0.0
     """Of texts, how far apart those are that differ in the first letter behind the prefix."""
@@ -43,7 +48,7 @@ class Axis:
         if kind.startswith("decimal"):
             return cls(_floats, lambda n: values_of([Decimal(str(x)) for x in n.tolist()]), 0)
         if bounds.dtype != object:
-            return cls(_floats, lambda n: np.clip(np.rint(n), -_LAST, _LAST).astype(np.int64))
+            return _integers(bounds, _DAY_NS if "_ns" in kind else 1)
         if isinstance(bounds[0], (str, bytes)):
             return _letters(isinstance(bounds[0], bytes), bounds)
         return None
@@ -51,6 +56,24 @@ class Axis:
 
 def _floats(values: Values) -> Floats:
     return np.array([float(v) for v in values]) if values.dtype == object else values.astype(np.float64)
+
+
+def _integers(bounds: Values, unit: int) -> Axis:
+    """Counted from the lowest, or from a multiple of `unit` below it; modulo 2**64, since that may be far away."""
+    low, high = int(bounds.min()), int(bounds.max())
+    first = low - low % unit if low - low % unit >= -(2**63) else low
+    start, furthest = np.uint64(first % 2**64), high - first
+
+    def numbers(values: Values) -> Floats:
+        counted: Values = values.astype(np.int64).view(np.uint64) - start
+        return counted.astype(np.float64)
+
+    def values(numbers: Floats) -> Values:
+        counted: Values = np.clip(np.rint(numbers), 0, _FURTHEST).astype(np.uint64)
+        counted = np.minimum(counted, np.uint64(furthest)) + start
+        return counted.view(np.int64)
+
+    return Axis(numbers, values, max(1.0, 2 * float(np.spacing(float(furthest)))))
 
 
 def _letters(raw: bool, bounds: Values) -> Axis:
@@ -105,8 +128,7 @@ class Spread:
             self._cells.append((lows, highs, rows))
             self._count += len(lows)
         if self._count > MOST and (axis := Axis.of(self._kind, self.bounds)) and (curve := self.curve(axis)):
-            edges = curve.at(np.linspace(0, 1, LEFT + 1))
-            self._cells = [(edges[:-1], edges[1:], np.full(LEFT, curve.rows / LEFT))]
+            self._cells = [(*curve.between(np.linspace(0, 1, LEFT + 1)), np.full(LEFT, curve.rows / LEFT))]
             self._count = LEFT
 
     @property
@@ -124,7 +146,8 @@ class Spread:
 
 
 class Curve:
-    """How many rows have a value up to a place of an axis."""
+    """How many rows have a value up to a place of an axis: more and more between the bounds of a file, and no more
+    between those of one and the next."""
 
     def __init__(self, axis: Axis, lows: Floats, highs: Floats, rows: Floats, points: int) -> None:
         self.axis, self.rows = axis, float(rows.sum())
@@ -133,17 +156,26 @@ class Curve:
         lows, highs = lows - half, np.maximum(lows, highs) + half
         count = max(4, min(64, points // len(lows)))
         middles = (np.arange(count) + 0.5) / count
-        places = (lows[:, None] + (highs - lows)[:, None] * middles).ravel()
-        weights = np.repeat(rows / count, count)
-        order = np.argsort(places)
+        first = np.argsort(lows, kind="stable")
+        starts, ends = lows[first], np.maximum.accumulate(highs[first])
+        apart = starts[1:] >= ends[:-1]
+        begin, end = starts[np.append(True, apart)], ends[np.append(apart, True)]
+        places = np.concatenate([begin, (lows[:, None] + (highs - lows)[:, None] * middles).ravel(), end])
+        weights = np.concatenate([np.zeros(len(begin)), np.repeat(rows / count, count), np.zeros(len(end))])
+        order = np.argsort(places, kind="stable")
         below = np.cumsum(weights[order])
-        self._places = np.concatenate([[self.low - half], places[order], [self.high + half]])
-        self._shares = np.concatenate([[0], below - weights[order] / 2, [self.rows]]) / self.rows
+        self._places = places[order]
+        self._shares = (below - weights[order] / 2) / below[-1]
 
     def at(self, shares: Floats) -> Values:
         """The values up to which such shares of the rows lie."""
         return self.axis.values(np.clip(np.interp(shares, self._shares, self._places), self.low, self.high))
 
+    def between(self, shares: Floats) -> tuple[Values, Values]:
+        """The lowest and the highest value between each of some shares of the rows and the next."""
+        return self.at(shares[:-1] + TINY), self.at(shares[1:] - TINY)
+
     def below(self, numbers: Floats) -> Floats:
         """Which share of the rows lies below each number of the axis."""
-        return np.interp(numbers - self.axis.step / 2, self._places, self._shares)
+        shares: Floats = np.interp(numbers - self.axis.step / 2, self._places, self._shares)
+        return shares

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from explorer.core.expressions import SIGNS, TRUE, And, BoundTerm, Constant, Expression, Or, Predicate
@@ -12,12 +12,18 @@ from explorer.core.values import readable
 from explorer.errors import NotPossible
 from explorer.io.catalogs import SANDBOX
 
+_NUMBERS = {"float": "FLOAT", "double": "DOUBLE"}
+_DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)", re.ASCII)
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def identifier(parts: Iterable[str]) -> str:
     """A name of several parts, those in backticks that need them."""
-    return ".".join(part if _PLAIN.fullmatch(part) else "`" + part.replace("`", "``") + "`" for part in parts)
+    return ".".join(part if _PLAIN.fullmatch(part) else _quoted(part) for part in parts)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def literal(text: str) -> str:
@@ -25,20 +31,33 @@ def literal(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def condition(bound: Expression) -> str:
-    """A bound filter as Spark SQL; of all rows nothing. Raises NotPossible for what Spark has no words for."""
-    return "" if bound == TRUE else _condition(bound)
+Paths = Mapping[int, Sequence[str]]
 
 
-def _condition(node: Expression) -> str:
+def condition(bound: Expression, fields: Sequence[Mapping[str, Any]]) -> str:
+    """A filter bound to a schema's fields (as JSON) as Spark SQL; of all rows nothing. Every name is in backticks: null
+    and true are words of SQL. Raises NotPossible for what Spark has no words for."""
+    return "" if bound == TRUE else _condition(bound, dict(_paths(fields)))
+
+
+def _paths(fields: Sequence[Mapping[str, Any]], above: Sequence[str] = ()) -> Iterator[tuple[int, Sequence[str]]]:
+    """The names from the schema down to each field, which may have dots themselves, by field id."""
+    for field in fields:
+        path, kind = (*above, field["name"]), field["type"]
+        yield field["id"], path
+        if isinstance(kind, Mapping) and kind.get("type") == "struct":
+            yield from _paths(kind["fields"], path)
+
+
+def _condition(node: Expression, paths: Paths) -> str:
     if isinstance(node, Constant):
         return str(node)
     if isinstance(node, (And, Or)):
         join = "AND" if isinstance(node, And) else "OR"
-        return f"({_condition(node.left)} {join} {_condition(node.right)})"
+        return f"({_condition(node.left, paths)} {join} {_condition(node.right, paths)})"
     assert isinstance(node, Predicate)
     assert isinstance(node.term, BoundTerm)
-    term, op = _term(node.term), node.op
+    term, op = _term(node.term, paths), node.op
     if op in ("is-null", "not-null"):
         return f"{term} IS {'NOT ' if op == 'not-null' else ''}NULL"
     if op in ("is-nan", "not-nan"):
@@ -52,13 +71,16 @@ def _condition(node: Expression) -> str:
     return f"{term} {SIGNS[op]} {values[0]}"
 
 
-def _term(term: BoundTerm) -> str:
-    column = identifier(term.column.name.split("."))
+def _term(term: BoundTerm, paths: Paths) -> str:
+    path = paths.get(term.column.field_id)
+    if path is None:
+        raise NotPossible(f"the schema has no field of id {term.column.field_id}, which {term} asks for")
+    column = ".".join(map(_quoted, path))
     if term.transform == "identity":
         return column
     name, _, argument = term.transform.partition("[")
     function = identifier([SANDBOX, "system", name if argument else f"{name}s"])
-    return f"{function}({argument[:-1]}, {column})" if argument else f"{function}({column})"
+    return f"{function}({int(argument[:-1])}, {column})" if argument else f"{function}({column})"
 
 
 def _value(value: Any, term: BoundTerm) -> str:
@@ -66,8 +88,10 @@ def _value(value: Any, term: BoundTerm) -> str:
     shown = str(readable(value, kind))
     if kind in ("int", "long", "boolean"):
         return shown.lower()
-    if kind in ("float", "double") or kind.startswith("decimal"):
-        return f"CAST({literal(str(value))} AS {kind.upper()})"
+    if kind in _NUMBERS:
+        return f"CAST({literal(str(value))} AS {_NUMBERS[kind]})"
+    if digits := _DECIMAL.fullmatch(kind):
+        return f"CAST({literal(str(value))} AS DECIMAL({int(digits[1])}, {int(digits[2])}))"
     if kind in ("string", "uuid"):
         return literal(str(uuid.UUID(bytes=value)) if kind == "uuid" else shown)
     if kind == "binary" or kind.startswith("fixed"):

@@ -54,7 +54,8 @@ def estimates_view(table: Table, where: str, snapshot_id: int | None) -> Any:
 
 def _shown(found: Estimates) -> list[Any]:
     filters, changes = pd.DataFrame(short_filters(found)), pd.DataFrame(short_changes(found))
-    wide = {"filter": 330, "reads": 220, "of the table": 100, "columns": 130, "helped most by": 340}
+    wide = {"filter": 330, "reads": 220, "of the table": 100, "columns": 130, "helped most by": 260,
+            "then (estimate)": 120}  # fmt: skip
     widths = {
         "change": 260,
         "is": 100,
@@ -64,9 +65,12 @@ def _shown(found: Estimates) -> list[Any]:
         "of now": 80,
         "files then": 90,
     }
+    ranked = grid(filters, wide, _height(len(filters), 50), wrapped=("filter", "reads", "helped most by"))
+    if not any(asked.plan for asked in found.asked):
+        return [ranked]
     return [
         *(note(text, margin=(1, 10)) for text in verdicts(found)),
-        grid(filters, wide, _height(len(filters), 50), wrapped=("filter", "reads", "helped most by")),
+        ranked,
         heading("All of them together"),
         grid(changes, widths, _height(len(changes)), page_size=12),
         *(note(text, margin=(1, 10)) for text in assumptions(found)),

@@ -12,7 +12,8 @@ from explorer.views.text import clean, render_table
 
 def estimates_object(found: Estimates) -> dict[str, Any]:
     """The filters, those that read the most bytes first, and the changes, the best first, each labelled an estimate."""
-    return {"table": _object(found.whole), "filters": filter_rows(found), "estimates": change_rows(found)}
+    rows = {"filters": filter_rows(found), "estimates": change_rows(found)}
+    return {"table": _object(found.whole), **rows, "assumed": list(found.assumed)}
 
 
 def filter_rows(found: Estimates) -> list[dict[str, Any]]:
@@ -35,7 +36,7 @@ def filter_rows(found: Estimates) -> list[dict[str, Any]]:
 
 def change_rows(found: Estimates) -> list[dict[str, Any]]:
     """The present first, then a change each: what all filters would read together, how that differs from now, how many
-    files there would be, and what the estimate rests on."""
+    files there would be, and what the estimate rests on beside what all rest on."""
     now = found.total() or Reads()
     rows = [{"change": "as it is", **_object(now), "of_now": "100%", "files_then": found.whole.files,
              "estimate": False, "because": "by the plans"}]  # fmt: skip
@@ -63,8 +64,11 @@ def _share(reads: Reads, whole: Reads) -> str | None:
 
 def estimates_lines(found: Estimates) -> Iterator[str]:
     """The same as text."""
-    yield from render_table(short_filters(found), 200).splitlines()
     yield from (clean(f"{asked.where}: {asked.error}") for asked in found.asked if asked.error)
+    fitting = [row for row, asked in zip(short_filters(found), found.asked, strict=True) if asked.plan]
+    if not fitting:
+        return
+    yield from render_table(fitting, 200).splitlines()
     yield ""
     yield from verdicts(found)
     yield ""
@@ -75,8 +79,11 @@ def estimates_lines(found: Estimates) -> Iterator[str]:
 
 def verdicts(found: Estimates) -> Iterator[str]:
     """The change that spares the most bytes, and the one that makes what is read weigh the least, in sentences."""
-    now, asked = found.total() or Reads(), count(sum(1 for a in found.asked if a.plan), "filter")
-    yield f"Now {asked} together read {_said(now)}: of each file its bytes, or what opening it costs if that is more."
+    asked = sum(1 for a in found.asked if a.plan)
+    if not asked:
+        return
+    who = "the filter reads" if asked == 1 else f"{asked:,} filters together read"
+    yield f"Now {who} {_said(found.total())}. A file weighs its bytes, or what opening it costs if that is more."
     best, lightest = found.best, found.lightest
     if best is None:
         yield "By estimate no single change spares bytes."
@@ -89,26 +96,31 @@ def verdicts(found: Estimates) -> Iterator[str]:
 
 def _said(reads: Reads | None) -> str:
     reads = reads or Reads()
-    return f"{human_bytes(reads.bytes)} of {count(reads.files, 'file')} that weigh {human_bytes(reads.weight)}"
+    return f"{human_bytes(reads.bytes)} of {count(reads.files, 'file')} (weight {human_bytes(reads.weight)})"
 
 
 def assumptions(found: Estimates) -> list[str]:
-    """What the estimates rest on, each assumption once with the changes that make it."""
+    """What the estimates rest on: what all do, then each other assumption once with the changes that make it."""
     by: dict[str, list[str]] = {}
     for row in change_rows(found)[1:]:
         by.setdefault(row["because"], []).append(row["change"])
-    return [f"{', '.join(changes)}: {because}." for because, changes in by.items()]
+    return [
+        *(f"All estimates: {said}." for said in found.assumed),
+        *(f"{', '.join(changes)}: {because}." for because, changes in by.items()),
+    ]
 
 
 def _short_filter(row: dict[str, Any]) -> dict[str, Any]:
     if row["error"]:
-        return {"filter": row["where"], "reads": row["error"], "of the table": "", "columns": "", "helped most by": ""}
+        nothing = dict.fromkeys(("of the table", "columns", "helped most by", "then (estimate)"), "")
+        return {"filter": row["where"], "reads": row["error"], **nothing}
     helped = row["helped_most_by"]
     return {
         "filter": row["where"] or "(all rows)",
         "reads": f"{count(row['data_files'], 'file')}, {human_bytes(row['bytes'])}",
         "of the table": row["share"] or "", "columns": ", ".join(row["columns"]),
-        "helped most by": f"{helped} (estimate: {human_bytes(row['estimated_bytes'])})" if helped else "nothing here",
+        "helped most by": helped or "nothing here",
+        "then (estimate)": human_bytes(row["estimated_bytes"]) if helped else "",
     }  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.typedef import Record
 
 import explorer
 from explorer.cli import main
@@ -27,13 +29,26 @@ from explorer.core.spread import Axis, Spread
 from explorer.engines.quoting import condition
 from explorer.errors import NotPossible
 from explorer.estimating import estimate
-from explorer.views.estimates import assumptions, change_rows, estimates_lines, filter_rows, verdicts
+from explorer.filters import bound_filter, filter_columns
+from explorer.model.metadata import Schema
+from explorer.views.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
 from tests.unit.small import make_table
 
 ROWS, COMMITS = 400, 8
 FILTERS = ("id = 7", "id < 800", "id IN (3, 3000)", "word = 'w-0100'", "word LIKE 'w-2%'", "at < '2024-01-15'",
            "day(at) = '2024-02-01'", "id < 800 OR word = 'w-0100'", "NOT (id = 5)", "at IS NULL", "price > 1.5",
            "")  # fmt: skip
+
+
+def table_of(folder: Path, schema: pa.Schema, *commits: dict[str, list[Any]]) -> explorer.Table:
+    """A table with a commit, and a file, for each."""
+    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", schema)
+    for commit in commits:
+        table.append(pa.table(commit, schema))
+    catalog.engine.dispose()
+    return explorer.open_table(str(folder / "warehouse" / "db" / "t"))
 
 
 def rows(commit: int) -> dict[str, list[Any]]:
@@ -51,15 +66,8 @@ def rows(commit: int) -> dict[str, list[Any]]:
 
 @pytest.fixture(scope="module")
 def scattered(tmp_path_factory: pytest.TempPathFactory) -> explorer.Table:
-    folder = tmp_path_factory.mktemp("scattered")
-    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
-    catalog.create_namespace("db")
     schema = pa.schema([("id", pa.int64()), ("word", pa.string()), ("at", pa.timestamp("us")), ("price", pa.float64())])
-    table = catalog.create_table("db.t", schema)
-    for commit in range(COMMITS):
-        table.append(pa.table(rows(commit), schema))
-    catalog.engine.dispose()
-    return explorer.open_table(str(folder / "warehouse" / "db" / "t"))
+    return table_of(tmp_path_factory.mktemp("scattered"), schema, *map(rows, range(COMMITS)))
 
 
 def after(found: Estimates, change: str, where: str) -> Reads:
@@ -164,6 +172,47 @@ def test_compaction_keeps_neighbours_together(scattered: explorer.Table) -> None
     assert (reads.files, reads.rows) == (1, 2 * ROWS)
 
 
+@pytest.mark.parametrize("first", [1_700_000_000_000_000_001, -(2**63), 2**63 - 31, 0])
+def test_large_numbers_are_told_apart(tmp_path: Path, first: int) -> None:
+    """A float has no step of one above 2**53; rows that all have one value, and a time, lie there all the same."""
+    schema, start = pa.schema([("id", pa.int64()), ("at", pa.timestamp("us"))]), datetime.datetime(2024, 3, 1)
+    made = [{"id": [first + 10 * at] * 100, "at": [start + datetime.timedelta(at)] * 100} for at in range(4)]
+    filters = [f"id = {first + 20}", "at = '2024-03-02'"]
+    found = estimate(table_of(tmp_path, schema, *made), filters)
+    assert {c.said for c in found.changes} >= {"partition by id", "partition by hour(at)", "partition by month(at)"}
+    assert all(change.whole and change.whole.rows == 400 for change in found.changes)
+    for change in ("sort by id", "partition by id"):
+        assert (after(found, change, filters[0]).files, after(found, change, filters[0]).rows) == (1, 100)
+    for change in ("sort by at", "partition by day(at)", "partition by hour(at)"):
+        whole = next(c.whole for c in found.changes if c.said == change)
+        assert whole
+        assert (whole.files, after(found, change, filters[1]).rows) == (4, 100)
+
+
+def test_no_row_lies_between_files(tmp_path: Path) -> None:
+    made = [{"id": list(range(start, start + 100))} for start in (0, 50_000, 90_000)]
+    found = estimate(table_of(tmp_path, pa.schema([("id", pa.int64())]), *made), ["id = 25000", "id = 50003"])
+    split = next(c.whole for c in found.changes if c.said == "partition by id")
+    assert split
+    assert (split.files, split.rows) == (300, 300)
+    for change in ("sort by id", "partition by id"):
+        assert after(found, change, "id = 25000") == Reads()
+    assert after(found, "sort by id", "id = 50003").rows == 100
+    assert after(found, "partition by id", "id = 50003").rows == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20), st.sampled_from(["long", "timestamp_ns"]))
+def test_integers_come_back_in_order(numbers: list[int], kind: str) -> None:
+    values = np.array(sorted(numbers), np.int64)
+    axis = Axis.of(kind, values)
+    assert axis
+    there = axis.numbers(values)
+    assert (np.diff(there) >= 0).all()
+    back, wide = axis.values(there).tolist(), max(numbers) - min(numbers)
+    assert all(abs(a - b) <= (axis.step if wide > 2**50 else 0) for a, b in zip(back, values.tolist(), strict=True))
+
+
 def test_the_best_change_is_told(scattered: explorer.Table) -> None:
     found = estimate(scattered, ["id = 7", "id = 9", "word = 'w-0100'"])
     assert found.best is not None
@@ -208,6 +257,85 @@ def test_without_bounds_nothing_is_estimated(tmp_path: Path) -> None:
     assert any("no file has bounds of id" in text for text in assumptions(found))
 
 
+def test_files_without_rows_are_skipped_as_the_plan_does(tmp_path: Path) -> None:
+    schema = pa.schema([("id", pa.int64())])
+    opened = table_of(tmp_path, schema, {"id": [1, 2, 3]})
+    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+    table = catalog.load_table("db.t")
+    empty = DataFile.from_args(
+        content=DataFileContent.DATA, file_path=f"{table.location()}/data/0.parquet", file_format=FileFormat.PARQUET,
+        partition=Record(), record_count=0, file_size_in_bytes=598, spec_id=0, column_sizes={}, value_counts={},
+        null_value_counts={}, nan_value_counts={}, lower_bounds={}, upper_bounds={},
+    )  # fmt: skip
+    with table.transaction() as transaction, transaction.update_snapshot().fast_append() as append:
+        append.append_data_file(empty)
+    catalog.engine.dispose()
+    opened = explorer.open_table(str(tmp_path / "warehouse" / "db" / "t"))
+    for where, files in (("id > 1", 1), ("", 2)):
+        found = estimate(opened, where, file_size=10)
+        left, now = opened.plan(where).left, found.asked[0].now
+        assert (now.files, now.rows, now.bytes) == (left.files, left.rows, left.bytes)
+        assert (now.files, now.rows, now.weight) == (files, 3, files << 22)
+        assert after(found, "compaction", where).rows == 3
+
+
+def test_partitions_of_older_specs_are_told(tmp_path: Path) -> None:
+    schema = pa.schema([("id", pa.int64()), ("hour", pa.int64()), ("day", pa.int64())])
+    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", schema)
+    with table.update_spec() as update:
+        update.add_identity("hour")
+    for hour in range(3):
+        table.append(pa.table({"id": [hour], "hour": [hour], "day": [1]}, schema))
+    place = str(tmp_path / "warehouse" / "db" / "t")
+    assert not [text for text in assumptions(estimate(explorer.open_table(place), "id = 1")) if "other specs" in text]
+    with table.update_spec() as update:
+        update.remove_field("hour")
+        update.add_identity("day")
+    catalog.engine.dispose()
+    found = estimate(explorer.open_table(place), "id = 1")
+    assert [text for text in assumptions(found) if "3 partitions of other specs than the current one, 2," in text]
+    assert estimates_object(found)["assumed"] == list(found.assumed)
+
+
+def test_words_agree_and_what_all_rest_on_is_said_once(scattered: explorer.Table) -> None:
+    one, two = ("\n".join(estimates_lines(estimate(scattered, list(FILTERS[:number])))) for number in (1, 2))
+    assert "Now the filter reads " in one
+    assert "Now 2 filters together read " in two
+    assert " of 4 files (weight 16.0 MiB). A file weighs " in one
+    assert one.count("rows are as wide as now") == one.count("spread evenly") == 1
+    assert "partition by truncate(3, word)" in "\n".join(estimates_lines(estimate(scattered, "word = 'w-0100'")))
+
+
+def test_filters_that_do_not_fit_are_told_once(scattered: explorer.Table, tmp_path: Path) -> None:
+    place = scattered.metadata.metadata_location
+    some = CliRunner().invoke(main, ["estimate", place, "id = 7", "idd = 7"])
+    assert (some.exit_code, some.output.count("there is no column 'idd'")) == (0, 1)
+    for output in ("text", "json"):
+        none = CliRunner().invoke(main, ["estimate", place, "idd = 7", "id =", "-o", output])
+        assert (none.exit_code, none.stdout, none.stderr.count("there is no column 'idd'")) == (1, "", 1)
+    other = tmp_path / "latin.txt"
+    other.write_bytes(b"word = '\xe9'\n")
+    refused = CliRunner().invoke(main, ["estimate", place, "--filters", str(other)])
+    assert (refused.exit_code, "UTF-8" in refused.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--file", "a.svg", "--stage", "files"], 2, "leave out --stage"), (["-f", "a.svg", "--run"], 2, "and --run"),
+        (["--file", "a.html", "--engines"], 2, "--engines"), (["--stage", "files", "--run"], 2, "that stage alone"),
+        (["--stage", "tasks", "--engines"], 2, "that stage alone"), (["--file", "a.png"], 2, "drawn as .html or .svg"),
+        (["--file", "nowhere/a.svg"], 1, "there is no folder nowhere"),
+    ],
+)  # fmt: skip
+def test_options_that_would_be_ignored_are_refused(options: list[str], code: int, said: str) -> None:
+    """Before the table is opened: there is none."""
+    run = CliRunner().invoke(main, ["plan", "no-table", "id = 7", *options])
+    assert (run.exit_code, said in run.stderr) == (code, True), run.stderr
+
+
 def test_the_command(scattered: explorer.Table, tmp_path: Path) -> None:
     listed = tmp_path / "past.txt"
     listed.write_text("# yesterday\nid = 7\n\nidd = 7\n")
@@ -238,17 +366,37 @@ def test_filters_in_sparks_words() -> None:
     columns = {name: Column(at, name, kind) for at, (name, kind) in enumerate(kinds.items(), 1)}
 
     def words(where: str) -> str:
-        return condition(bind(parse(where), columns))
+        return condition(bind(parse(where), columns), [{"id": c.field_id, "name": n, "type": c.kind} for n, c in named])
 
-    assert words("a.b IN (1, 2) AND `s t` = 'it''s \\'") == r"(a.b IN (1, 2) AND `s t` = 'it\'s \\')"
-    assert words("NOT (d < '2024-03-01') OR z IS NULL") == "(d >= DATE'2024-03-01' OR z IS NULL)"
-    assert words("day(z) = '2024-03-01'") == "sandbox.system.days(z) = DATE'2024-03-01'"
-    assert words("bucket(4, a.b) = 1") == "sandbox.system.bucket(4, a.b) = 1"
-    assert words("z > '2024-03-01 10:00:00Z'") == "z > TIMESTAMP'2024-03-01 10:00:00Z'"
-    assert words("x != 1.5") == "x != CAST('1.5' AS DECIMAL(4, 1))"
+    named = list(columns.items())
+    assert words("a.b IN (1, 2) AND `s t` = 'it''s \\'") == r"(`a.b` IN (1, 2) AND `s t` = 'it\'s \\')"
+    assert words("NOT (d < '2024-03-01') OR z IS NULL") == "(`d` >= DATE'2024-03-01' OR `z` IS NULL)"
+    assert words("day(z) = '2024-03-01'") == "sandbox.system.days(`z`) = DATE'2024-03-01'"
+    assert words("bucket(4, a.b) = 1") == "sandbox.system.bucket(4, `a.b`) = 1"
+    assert words("z > '2024-03-01 10:00:00Z'") == "`z` > TIMESTAMP'2024-03-01 10:00:00Z'"
+    assert words("x != 1.5") == "`x` != CAST('1.5' AS DECIMAL(4, 1))"
     assert words("") == ""
     with pytest.raises(NotPossible, match="no value of t's type, time"):
         words("t = '10:00:00'")
+
+
+def test_names_and_types_are_no_words_of_a_statement() -> None:
+    """Names are words of SQL, have dots or backticks; a type is a stranger's text too."""
+    inner = {"type": "struct", "fields": [{"id": 4, "name": "c.d", "type": "float"}]}
+    fields = [
+        {"id": 1, "name": "null", "type": "long"}, {"id": 2, "name": "x`y", "type": "string"},
+        {"id": 3, "name": "s", "type": inner}, {"id": 5, "name": "e", "type": "decimal(9) AS INT) IS NULL OR (1=1,2)"},
+    ]  # fmt: skip
+    columns = filter_columns(Schema(0, (), {}, (), {"type": "struct", "fields": fields}))
+
+    def words(where: str) -> str:
+        return condition(bound_filter(where, columns, null_too=True), fields)
+
+    assert words("`null` = 4") == "`null` = 4"
+    assert words("`x``y` IS NOT NULL") == "`x``y` IS NOT NULL"
+    assert words("`s.c.d` > 1") == "`s`.`c.d` > CAST('1.0' AS FLOAT)"
+    with pytest.raises(NotPossible, match="no value of e's type"):
+        words("e = 5")
 
 
 @settings(max_examples=60, deadline=None)
