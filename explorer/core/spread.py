@@ -166,6 +166,9 @@ class Curve:
         below = np.cumsum(weights[order])
         self._places = places[order]
         self._shares = (below - weights[order] / 2) / below[-1]
+        begins, ended = order < len(begin), order >= len(places) - len(end)
+        self._begins = self._places[begins] + half, self._shares[begins]
+        self._ends = self._places[ended] - half, self._shares[ended]
 
     def at(self, shares: Floats) -> Values:
         """The values up to which such shares of the rows lie."""
@@ -173,7 +176,15 @@ class Curve:
 
     def between(self, shares: Floats) -> tuple[Values, Values]:
         """The lowest and the highest value between each of some shares of the rows and the next."""
-        return self.at(shares[:-1] + TINY), self.at(shares[1:] - TINY)
+        low, high = np.clip(shares[:-1], 0, 1), np.clip(shares[1:], 0, 1)
+        begins, lower = self._begins[1], np.searchsorted(self._begins[1], low + TINY, "right") - 1
+        ends, upper = self._ends[1], np.searchsorted(self._ends[1], high - TINY, "left")
+        places = (
+            np.where(begins[lower] >= low - TINY, self._begins[0][lower], np.interp(low, self._shares, self._places)),
+            np.where(ends[upper] <= high + TINY, self._ends[0][upper], np.interp(high, self._shares, self._places)),
+        )
+        first, last = (self.axis.values(np.clip(p, self.low, self.high)) for p in places)
+        return first, last
 
     def below(self, numbers: Floats) -> Floats:
         """Which share of the rows lies below each number of the axis."""

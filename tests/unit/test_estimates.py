@@ -201,6 +201,14 @@ def test_no_row_lies_between_files(tmp_path: Path) -> None:
     assert after(found, "partition by id", "id = 50003").rows == 1
 
 
+def test_the_ends_of_files_are_not_lost(tmp_path: Path) -> None:
+    words = [["anna", "bob"], ["jack", "kim"], ["mia", "zoe"]]
+    filters = [f"name = '{name}'" for some in words for name in some]
+    made = [{"name": some * 50} for some in words]
+    found = estimate(table_of(tmp_path, pa.schema([("name", pa.string())]), *made), filters)
+    assert [after(found, "sort by name", where).files for where in filters] == [1] * 6
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20), st.sampled_from(["long", "timestamp_ns"]))
 def test_integers_come_back_in_order(numbers: list[int], kind: str) -> None:
