@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.core.batches import Batches, combined
-from explorer.core.delete_pairs import Pairs
+from explorer.core.delete_pairs import Counted, Pairs
+from explorer.core.entries import as_of_snapshot
 from explorer.core.expressions import TRUE
 from explorer.core.scan import OUTCOMES, READ, FileVerdicts, Scan
 from explorer.core.tasks import Chosen
@@ -61,7 +62,7 @@ def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.T
         codes, counts = np.unique(verdicts.codes[verdicts.outcome == READ], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
             asked[str(verdicts.residuals[code])] += count
-    used = [] if deletes is None else deletes.count(_read(verdicts), manifest.partition_spec_id).used.tolist()
+    used = [] if deletes is None else _counted(scan, deletes, manifest, _read(verdicts)).used.tolist()
     residuals = [{"residual": said, "files": files} for said, files in asked.items()]
     row = {"amounts": amounts, "wholly": int(verdicts.wholly.sum()), "used": used, "residuals": residuals}
     return pa.Table.from_pylist([row], SUMS)
@@ -144,7 +145,7 @@ def chosen(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa
     files = _read(scan.files(manifest, stored))
     number = more = np.zeros(files.num_rows, np.int64)
     if deletes is not None:
-        found = deletes.count(files, manifest.partition_spec_id).sums
+        found = _counted(scan, deletes, manifest, files).sums
         number, more = found["position"] + found["equality"] + found["vectors"], found["bytes"]
     columns = {name: files[name] for name in CHOSEN.names[:4]}
     return pa.table({**columns, "deletes": number, "delete_bytes": more}, schema=CHOSEN)
@@ -155,6 +156,11 @@ def files_of(part: pa.Table) -> Iterator[Chosen]:
     columns = (part[name].to_pylist() for name in CHOSEN.names)
     for path, size, kind, offsets, deletes, more in zip(*columns, strict=True):
         yield Chosen(path, size or 0, kind or "", offsets or (), deletes, more)
+
+
+def _counted(scan: Scan, deletes: Pairs, manifest: ManifestFile, files: pa.Table) -> Counted:
+    """The deletes that come along with some of a manifest's files."""
+    return deletes.count(as_of_snapshot(files, manifest, scan.snapshot_id or 0), manifest.partition_spec_id)
 
 
 def _read(verdicts: FileVerdicts) -> pa.Table:

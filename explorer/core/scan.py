@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.entries import LIVE, as_of_snapshot
+from explorer.core.entries import ADDED, EXISTING
 from explorer.core.expressions import (
     FALSE,
     TRUE,
@@ -127,12 +127,10 @@ class Scan:
 
     def files(self, manifest: ManifestFile, stored: pa.Table) -> FileVerdicts:
         """The verdicts on the live data files among a manifest's stored entries, which have their metrics."""
-        entries = as_of_snapshot(stored, manifest, self.snapshot_id or 0)
-        data = pc.and_(
-            pc.is_in(entries["logical_status"], pa.array(LIVE)), pc.equal(pc.fill_null(entries["content"], 0), 0)
-        )
+        live = pc.is_in(stored["status"], pa.array([ADDED, EXISTING], pa.int32()))
+        data = pc.and_(live, pc.equal(pc.fill_null(stored["content"], 0), 0))
         all_of_them = pc.all(data).as_py() is not False  # most often: then nothing is copied
-        return FileVerdicts(self, manifest, entries if all_of_them else entries.filter(data))
+        return FileVerdicts(self, manifest, stored if all_of_them else stored.filter(data))
 
     def keeps(self, spec_id: int, partition: Mapping[int, Any]) -> bool:
         """Whether rows of a partition may match."""
@@ -161,7 +159,7 @@ class Scan:
 
 
 class FileVerdicts:
-    """The live data files of one manifest (`entries`, as of the snapshot), and what becomes of each (`outcome`).
+    """The live data files of one manifest (`entries`, as stored), and what becomes of each (`outcome`).
     `wholly`: all its rows match, whether by its partition or by its bounds. Files of one partition have one of the
     `codes`, and `partitions` and `residuals` go by these."""
 
@@ -171,9 +169,13 @@ class FileVerdicts:
         count = entries.num_rows
         self.codes, first = distinct_partitions(entries["partition"])
         self.partitions = partition_values(entries["partition"], first)
-        keeps = [scan.keeps(manifest.partition_spec_id, p) for p in self.partitions]
+        spec_id = manifest.partition_spec_id
         surely = [plan is not None and evaluated(plan.strict, p, sure=True) for p in self.partitions]
-        self.residuals = [scan.residual(manifest.partition_spec_id, p) for p in self.partitions]
+        keeps = [sure or scan.keeps(spec_id, p) for sure, p in zip(surely, self.partitions, strict=True)]
+        self.residuals = [
+            TRUE if sure else scan.residual(spec_id, p) if keep else FALSE
+            for sure, keep, p in zip(surely, keeps, self.partitions, strict=True)
+        ]
         self._plan = plan
         by_partition = np.array(keeps, bool)[self.codes] if count else np.zeros(0, bool)
         must = np.array(surely, bool)[self.codes] if count else np.zeros(0, bool)
