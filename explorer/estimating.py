@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from explorer.core.entries import as_of_snapshot
 from explorer.core.estimates import Asked, Estimates, asked_columns, estimates, target_size
 from explorer.core.layouts import Layouts
+from explorer.core.metrics_modes import Told, column_modes, told
 from explorer.core.tasks import Packing
 from explorer.errors import NotFoundInTable
 from explorer.progress import steps
@@ -29,11 +31,15 @@ def estimate(
         target_size(table.metadata, file_size),
         Packing.of(table.metadata.properties).open_cost,
     )
+    statistics = []
     if plans and (at := plans[0].snapshot):
         data = [m for m in table.tree.manifests(at) if m.content == 0]
-        for manifest, entries in table.tree.logical(data, at, metrics=True):
-            layouts.add(manifest.partition_spec_id, entries)
-    return estimates(table.metadata, layouts, asked, {m.field_id: m for m in table.metrics(snapshot)}, file_size)
+        for manifest, stored in table.tree.stored(data, metrics=True):
+            layouts.add(manifest.partition_spec_id, as_of_snapshot(stored, manifest, at.snapshot_id))
+            statistics.append(told(at.snapshot_id, manifest, stored))
+    files = Told(statistics)
+    modes = column_modes(table.metadata, plans[0].schema) if plans else []
+    return estimates(table.metadata, layouts, asked, {m.field_id: files.of(m) for m in modes}, file_size)
 
 
 def _planned(table: Table, where: str, snapshot: str | int | None) -> Asked:

@@ -164,7 +164,7 @@ class FileVerdicts:
     `codes`, and `partitions` and `residuals` go by these."""
 
     def __init__(self, scan: Scan, manifest: ManifestFile, entries: pa.Table) -> None:
-        self.entries, self._scan, self._manifest = entries, scan, manifest
+        self.entries, self._scan = entries, scan
         plan = scan.specs.get(manifest.partition_spec_id)
         count = entries.num_rows
         self.codes, first = distinct_partitions(entries["partition"])

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from explorer.core.names import base_name, manifest_name, shorten, snapshot_ordinals
 from explorer.core.plan import Plan
+from explorer.core.pruning import Reason
 from explorer.core.scan import OUTCOMES, READ, ManifestVerdict
 from explorer.core.units import count, human_bytes
 from explorer.graphs.drawing import LABEL, Drawing
@@ -65,7 +66,7 @@ def _files(drawing: Drawing, manifest: Node, files: pa.Table) -> None:
     for at in drawing.page(manifest.id, len(rows), "data files", 2):
         row = rows[at]
         read = row["verdict"] == OUTCOMES[READ]
-        because = f"{row['term']}: {row['reason']}" if row["term"] else row["reason"]
+        because = str(Reason(row["term"], row["reason"], read))
         size = f"{count(row['record_count'] or 0, 'row')} · {human_bytes(row['file_size_in_bytes'])}"
         facts = {
             "path": row["file_path"], "manifest_path": row["manifest_path"], "content_offset": None,

@@ -13,6 +13,7 @@ from explorer.core.expressions import TRUE
 from explorer.core.metrics_modes import ColumnMode
 from explorer.core.names import base_name
 from explorer.core.plan import Amount, Answer, Plan, Task
+from explorer.core.pruning import Reason
 from explorer.core.pushdown import Pushed, advice
 from explorer.core.row_groups import GroupVerdict
 from explorer.core.units import count, human_bytes
@@ -154,7 +155,7 @@ def _short(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def because(row: Mapping[str, Any]) -> str:
     """The deciding term of a manifest's or a file's verdict, and what it met."""
-    return f"{row['term']}: {row['reason']}" if row["term"] else row["reason"]
+    return str(Reason(row["term"], row["reason"], row["verdict"] == "read"))
 
 
 def funnel_lines(plan: Plan) -> Iterator[str]:
