@@ -2,19 +2,19 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 5006
-# Two processes, each with its own sandbox, take whole files in the order of tests/conftest.py.
+# Two processes, with one sandbox, take whole files in the order of tests/conftest.py.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
 STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan plan-fuzz race pairs attacks fuzz browser clean requirements
+.PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson bench-sessions plan-fuzz race pairs attacks fuzz robustness coverage browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
 	$(BIN)/iceberg-explorer serve --show --port $(PORT)
 
-test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark too; in two processes, each with its own sandbox
+test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark too; in two processes
 	$(BIN)/python -m pytest $(TWO)
 
 quick: $(STAMP) lint  ## under a minute: what needs neither Spark nor a browser
@@ -49,6 +49,13 @@ bench-size: $(STAMP)  ## half an hour: every question over one and ten million e
 bench-plan: $(STAMP)  ## minutes: a plan over a million entries, against Iceberg's and pyiceberg's; writes docs/planning.md
 	$(BIN)/python -m benchmarks.planning
 
+bench-sessions: $(STAMP)  ## half an hour: fifty sessions on a million entries, a thousand pages; writes docs/sessions.md
+	$(BIN)/python -m benchmarks.sessions
+
+bench-lesson: $(STAMP)  ## a quarter of an hour: the lesson with thirty seats, real pages; writes docs/lesson.md
+	$(BIN)/iceberg-explorer demo
+	$(BIN)/python -m benchmarks.lesson
+
 plan-fuzz: $(STAMP)  ## half an hour: 50,000 verdicts on generated tables and filters, held against Iceberg's evaluators
 	ICEBERG_EXPLORER_PLANS=160 $(BIN)/python -m pytest tests/spark/test_planning.py -k every_verdict
 
@@ -59,13 +66,20 @@ race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundre
 	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_race.py
 
 pairs: $(STAMP)  ## a quarter of an hour: every pair of all operations, both format versions, each validation on its own, pyiceberg
-	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py
+	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py tests/spark/test_layout_exercises.py
 
 fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meaning sits, from another seed each day
 	ICEBERG_EXPLORER_MUTATIONS=4000 ICEBERG_EXPLORER_SEED=$$(date +%j) $(BIN)/python -m pytest tests/security/test_damage.py
 
 attacks: $(STAMP)  ## half an hour: 5,000 statements that reach out, every example of Spark's documentation, which does not; rows of 36 drawn tables
 	ICEBERG_EXPLORER_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py tests/browser/test_markup.py tests/browser/test_outlives.py tests/spark/test_projection.py
+
+robustness: $(STAMP)  ## a quarter of an hour: thousands of tables damaged one place at a time, and what the doctor says; writes docs/robustness.md
+	$(BIN)/iceberg-explorer demo
+	$(BIN)/python -m tests.robustness.corpus --out docs/robustness.md
+
+coverage: $(STAMP)  ## seconds: what of the three texts can be seen, run and is asked; writes docs/coverage.md
+	$(BIN)/python -m tests.texts
 
 browser: $(STAMP)
 	$(BIN)/python -m tests.browser.find_browser --install

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.conftest import free_port
+from tests.browser.conftest import free_port, to
 from tests.browser.find_browser import FLAGS, find
 
 
@@ -45,7 +45,7 @@ def measure(folders: list[str]) -> dict[str, float | str]:
         browser = playwright.chromium.launch(executable_path=find(), args=FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         began = time.perf_counter()
-        page.goto(entry)
+        page.goto(f"{entry}&view=graph")
         page.wait_for_selector(".ix-node")
         found["page"] = round(time.perf_counter() - began, 2)
         for name in ("equality_deletes", "long_history", "deletion_vectors"):
@@ -57,19 +57,19 @@ def measure(folders: list[str]) -> dict[str, float | str]:
         found["spark"] = page.get_by_text("Spark:").inner_text()
         for folder in folders:
             began = time.perf_counter()
-            page.goto(f"{url}?table={quote(folder)}")
+            page.goto(f"{url}?table={quote(folder)}&view=graph")
             page.wait_for_selector(".ix-node")
             name = folder.rsplit("/", 1)[-1]
             found[f"open_{name}"] = round(time.perf_counter() - began, 2)
             page.wait_for_timeout(2000)  # the page is at rest when a person clicks
-            for tab, sign in (
-                ("Diff", page.get_by_text("net", exact=False)),
-                ("History", page.locator(".tabulator-cell circle").first),
+            for view, sign in (
+                ("diff", page.get_by_text("net", exact=False)),
+                ("history", page.locator(".tabulator-cell circle").first),
             ):
                 began = time.perf_counter()
-                page.locator(".bk-tab", has_text=tab).first.click()
+                to(page, view)
                 sign.wait_for()
-                found[f"{tab.lower()}_{name}"] = round(time.perf_counter() - began, 2)
+                found[f"{view}_{name}"] = round(time.perf_counter() - began, 2)
         browser.close()
     return found
 

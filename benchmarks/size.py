@@ -7,6 +7,8 @@ its own, twice: with an empty cache, and again. Its output is read and thrown aw
 from __future__ import annotations
 
 import argparse
+import gc
+import json
 import os
 import platform
 import subprocess
@@ -14,16 +16,32 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import explorer
 from benchmarks.run import GENERATOR, HERE
+from explorer.engines.choice import Engine
 from explorer.engines.java import find_java, resolve_jars
+from explorer.engines.spark import shared_engine
+from explorer.maintenance import preview
+from tests.servers.running import spark_cluster
 
 SIZES = {"100k": (100_000, 20), "1M": (1_000_000, 100), "10M": (10_000_000, 2_000)}
 DELETES = 20_000
 LONGEST = 1_800
+CLUSTER = json.dumps({"spark.executor.memory": "512m", "spark.pyspark.python": sys.executable})
+BESIDE = {"10M": ["Iceberg's `files` on Spark `local[2]`"]}
+BESIDE["100k"] = BESIDE["1M"] = [*BESIDE["10M"], "pyiceberg's inspect"]
+"""Who else is asked; pyiceberg holds all entries in memory."""
+BY_ENGINE = [
+    "In one Python process each: seconds, again, and the most MiB of its own. Here with an empty cache of decoded",
+    "manifests, which the questions after the first do not have; Spark is started before, and its workers, of which",
+    "each may use 0.5 GiB, decode each time anew.",
+]
 QUESTIONS = {
     "show": ["show"],
     "a million entries, jsonl": ["entries", "-o", "jsonl", "--limit", "1000000"],
@@ -44,6 +62,7 @@ QUESTIONS = {
     "commits": ["commits", "-o", "json"],
     "the life of one file": ["file", "-o", "json", "del-0.parquet"],
     "what expiry would free": ["maintain", "-o", "json", "expire"],
+    "health": ["health", "-o", "json"],
 }
 
 
@@ -100,20 +119,114 @@ def ask(arguments: list[str], folder: Path, cache: str) -> Measured | str:
     return Measured(first, whole, own[0] >> 10, used.ru_maxrss >> 10) if process.returncode == 0 else words[-200:]
 
 
-def watch(pid: int, own: list[int]) -> None:
+def watch(pid: int, own: list[int], over: threading.Event | None = None) -> None:
     """Note the most KiB that a process has of its own while it lives, looked at every 20 ms."""
     with suppress(OSError, StopIteration):  # it has ended
-        while True:
+        while over is None or not over.is_set():
             status = Path(f"/proc/{pid}/status").read_text().splitlines()
             own[0] = max(own[0], int(next(line for line in status if line.startswith("RssAnon")).split()[1]))
             time.sleep(0.02)
 
 
+ENGINES = {
+    "partitions": lambda table, engine: table.partitions(engine=engine),
+    "diff of the first and the last snapshot": lambda table, engine: table.diff("snapshot-1", "snapshot-4", engine),
+    "lifecycle": lambda table, engine: table.lifecycle(engine),
+    "commits": lambda table, engine: table.commits(engine=engine),
+    "deletes": lambda table, engine: table.deletes(engine=engine),
+    "the life of one file": lambda table, engine: table.file("del-0.parquet", engine),
+    "what expiry would free": lambda table, engine: preview(table, "expire", engine=engine),
+    "health": lambda table, engine: explorer.health(table, engine=engine),
+    "the doctor, quick": lambda table, engine: explorer.doctor(table, engine=engine),
+}
+
+
+def by_engine(folder: Path, engine: Engine) -> None:
+    """Print a line for each question of ENGINES: seconds, first and again, with a new Table each time, and the most MiB
+    that this process had of its own meanwhile."""
+    if engine == "spark":
+        shared_engine().session()
+    for name, question in ENGINES.items():
+        told(name, lambda question=question: question(explorer.open_table(str(folder)), engine))  # type: ignore[misc]
+
+
+def theirs(folder: Path, who: str) -> None:
+    """Print such lines for what Iceberg's metadata tables on Spark, or pyiceberg, answer of the same."""
+    from pyiceberg.table import StaticTable
+
+    if who == "iceberg":
+        session: Any = shared_engine().session()
+        newest = explorer.open_table(str(folder)).metadata.metadata_location
+
+        def asked() -> None:
+            files = session.read.format("iceberg").load(f"{newest}#files")
+            files.groupBy("partition", "content").agg({"*": "count", "record_count": "sum"}).collect()
+    else:
+        static = StaticTable.from_metadata(explorer.open_table(str(folder)).metadata.metadata_location)
+
+        def asked() -> None:
+            static.inspect.partitions()
+
+    told("partitions", asked)
+
+
+def told(name: str, question: Callable[[], object]) -> None:
+    """Print a question's line, asked twice."""
+    own, over, seconds = [0], threading.Event(), []
+    watching = threading.Thread(target=watch, args=(os.getpid(), own, over), daemon=True)
+    watching.start()
+    for _ in range(2):
+        began = time.perf_counter()
+        question()
+        seconds.append(time.perf_counter() - began)
+        gc.collect()
+    over.set()
+    watching.join()
+    print(f"{name}|{seconds[0]:.1f}|{seconds[1]:.1f}|{own[0] >> 10}", flush=True)
+
+
+def engines(folder: Path, master: str, beside: Sequence[str]) -> list[str]:
+    """Lines of both engines, of a cluster's Spark, and of others, as one table; each is a process of its own."""
+    cluster = {"ICEBERG_EXPLORER_SPARK_MASTER": master, "ICEBERG_EXPLORER_SPARK_CONF": CLUSTER}
+    asked = {
+        "here": ("local", {}), "Spark `local[2]`": ("spark", {"ICEBERG_EXPLORER_SPARK_MASTER": "local[2]"}),
+        "two workers of one core": ("spark", cluster),
+        "Iceberg's `files` on Spark `local[2]`": ("iceberg", {"ICEBERG_EXPLORER_SPARK_MASTER": "local[2]"}),
+        "pyiceberg's inspect": ("pyiceberg", {}),
+    }  # fmt: skip
+    heads = [*list(asked)[:3], *beside]
+    rows: dict[str, list[str]] = {name: [] for name in ENGINES}
+    for head in heads:
+        who, settings = asked[head]
+        with tempfile.TemporaryDirectory() as cache:
+            own = {"ICEBERG_EXPLORER_CACHE": cache} if who == "local" else {}  # jars are there; workers keep theirs
+            command = [sys.executable, "-m", "benchmarks.size", "--ask", who, str(folder)]
+            environment = {**os.environ, **settings, **own}
+            run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=HERE.parent)
+        print(head, run.stdout, run.stderr[-500:], sep="\n", flush=True)
+        lines = [line.split("|") for line in run.stdout.splitlines() if line.count("|") == 3]
+        cells = {name: " / ".join(more) for name, *more in lines}
+        for name, row in rows.items():
+            row.append(cells.get(name, "failed" if who in ("local", "spark") else ""))
+    return [
+        f"| question | {' | '.join(heads)} |", f"|---|{'---:|' * len(heads)}",
+        *(f"| {name} | {' | '.join(row)} |" for name, row in rows.items()),
+    ]  # fmt: skip
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", default="1M,10M")
+    options.add_argument("--ask", nargs=2, metavar=("ENGINE", "FOLDER"), help="Only this: one engine, on a table.")
     options.add_argument("--out", type=Path, default=HERE.parent / "docs" / "size.md")
     chosen = options.parse_args()
+    if chosen.ask:
+        who, folder = chosen.ask[0], Path(chosen.ask[1])
+        if who in ("iceberg", "pyiceberg"):
+            theirs(folder, who)
+        else:
+            by_engine(folder, "spark" if who == "spark" else "local")
+        return
     lines = [
         "# Large tables",
         "",
@@ -139,6 +252,8 @@ def main() -> None:
             lines.append(f"| {question} | {' | '.join(cells)} |")
             print(lines[-1], flush=True)
         lines.append("")
+        with tempfile.TemporaryDirectory() as work, spark_cluster(Path(work)) as master:
+            lines += ["### By engine", "", *BY_ENGINE, "", *engines(folder, master, BESIDE[size]), ""]
     chosen.out.write_text("\n".join(lines))
 
 

@@ -10,9 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from explorer.checkup import catalog_checkup, checkup
 from explorer.collection import Collection
+from explorer.counting import live_rows
+from explorer.diagnosing import diagnose, unopened
+from explorer.engines.choice import Engine
 from explorer.errors import (
     AccessRefused,
     EngineError,
@@ -25,8 +30,15 @@ from explorer.errors import (
     UnreadableFile,
 )
 from explorer.estimating import estimate
+from explorer.following import watch
+from explorer.glance import overview
 from explorer.measuring import measure
+from explorer.pointing import pointer
 from explorer.table import Table
+from explorer.views.doctor import ShownReport
+from explorer.views.health import ShownHealth
+from explorer.views.layouts import ShownLayouts
+from explorer.views.overview import ShownOverview
 from explorer.views.shown_plan import ShownPlan
 
 __version__ = "0.1.0"
@@ -38,19 +50,34 @@ __all__ = [
     "NotFoundInTable",
     "NotPossible",
     "NotSupported",
+    "ShownHealth",
+    "ShownLayouts",
+    "ShownOverview",
+    "ShownReport",
     "StatementFailed",
     "Table",
     "TableNotFound",
     "UnreadableFile",
     "catalog",
+    "catalog_health",
     "compare",
+    "compare_layouts",
+    "doctor",
     "estimate",
+    "export_html",
+    "gallery",
+    "health",
+    "live_rows",
     "measure",
     "metadata_view",
     "open_table",
+    "overview",
+    "pointer",
     "show_deletes",
     "show_plan",
     "spark",
+    "sweep",
+    "watch",
 ]
 
 
@@ -74,12 +101,55 @@ def open_table(
     return Table(TableReader(locate(table, catalog, properties, (relocate or {}).items()), roots), _show)
 
 
+def doctor(
+    table: Table | str, *, files: bool = False, deep: bool = False, skip: Sequence[str] = (),
+    severity: Mapping[str, str] | None = None, snapshot: str | int | None = None, engine: Engine = "auto",
+) -> ShownReport:  # fmt: skip
+    """What contradicts the spec or itself in a table, or in one that cannot be opened: see diagnosing.diagnose. Raises
+    TableNotFound where there is none."""
+    if isinstance(table, str):
+        name = table
+        try:
+            table = open_table(name)
+        except UnreadableFile as error:
+            return unopened(name, error, skip, severity)
+    return diagnose(table, snapshot=snapshot, files=files, deep=deep, skip=skip, severity=severity, engine=engine)
+
+
+def health(
+    table: Table | str, *, limits: Mapping[str, float] | None = None, clustering: bool = False,
+    engine: Engine = "auto",
+) -> ShownHealth:  # fmt: skip
+    """How healthy a table is, each number against its threshold (docs/health.md): see checkup.checkup. Raises
+    TableNotFound, UnreadableFile."""
+    opened = open_table(table) if isinstance(table, str) else table
+    return checkup(opened, limits=limits, clustering=clustering, engine=engine)
+
+
+def catalog_health(catalog: str = "sandbox", properties: Mapping[str, str] | None = None, **options: Any) -> Collection:
+    """The health of all tables of a catalog as rows, the worst first; a table that fails says why in `error`. Each
+    measure is a column; `options` are those of `health`, `namespace`, `roots` and `relocate`. Raises TableNotFound when
+    the catalog cannot be listed."""
+    return Collection.of_rows(catalog_checkup(catalog, properties, **options), f"health of the tables of {catalog}")
+
+
 def compare(table: Table, before: str | int | None, after: str | int | None, height: str = "420px") -> Any:
     """The difference of two snapshots as a live widget: added and removed parts drawn, what both have folded.
     Raises NotFoundInTable."""
     from explorer.ui.notebook import DiffWidget
 
     return DiffWidget(table, before, after, height)
+
+
+def compare_layouts(
+    table: Table, queries: Sequence[str] = (), snapshot: str | int | None = None, limit: int = 100_000
+) -> ShownLayouts:
+    """The same rows unsorted, bin-packed, sorted, z-ordered and partitioned, each really written into the sandbox by
+    Spark: what that cost, and what queries read of each: see lab.layouts.compare_layouts. Raises NotFoundInTable,
+    NotPossible, EngineError, StatementFailed."""
+    from explorer.lab.layouts import compare_layouts as compared
+
+    return ShownLayouts(compared(table, queries, snapshot, limit))
 
 
 def show_deletes(table: Table, snapshot: str | int | None = None, height: str = "360px") -> Any:
@@ -97,10 +167,28 @@ def show_plan(table: Table, where: str, snapshot: str | int | None = None, sql: 
     return table.shown(plan, found)
 
 
-def _show(table: Table) -> Mapping[str, Any]:
-    from explorer.ui.notebook import mimebundle
+def export_html(table: Table, file: str | Path) -> dict[str, Any]:
+    """Write a table as one HTML file that needs no kernel, server or network: its snapshots to step through, nodes to
+    unfold, a search, the inspector, what each commit changed. Returns `file`, `bytes`, `snapshots`, `nodes` and, in
+    words, what was `left_out` (docs/exports.md). What the inspector hides of secrets is not in it, nor are rows."""
+    from explorer.ui.export import export_table
 
-    return mimebundle(table)
+    return export_table(table, Path(file))
+
+
+def gallery(folder: str | Path, catalog: str = "", properties: Mapping[str, str] | None = None) -> Collection:
+    """Write the teaching tables that are built, or all tables of a catalog, as a folder of such files with an
+    index.html. Returns a row for each, as export_html has it; a table that fails has an `error`. Raises TableNotFound
+    when the catalog cannot be listed."""
+    from explorer.ui.export import export_gallery
+
+    return Collection.of_rows(list(export_gallery(Path(folder), catalog, properties)), "gallery")
+
+
+def _show(table: Table) -> Any:
+    from explorer.ui.notebook import TableWidget
+
+    return TableWidget(table)
 
 
 def catalog(name: str = "sandbox", properties: Mapping[str, str] | None = None) -> Collection:
@@ -112,6 +200,15 @@ def catalog(name: str = "sandbox", properties: Mapping[str, str] | None = None) 
         [{"catalog": t.catalog, "identifier": t.identifier} for t in catalogs.tables(name, properties)],
         f"tables of {name}",
     )
+
+
+def sweep(catalog: str = "sandbox", properties: Mapping[str, str] | None = None, namespace: str = "") -> Collection:
+    """Counts, sizes, snapshots and problems of all tables of a catalog, each by its metadata file and one manifest
+    list, as rows that come as they are read; a table that fails has an `error`. Reading raises TableNotFound when the
+    catalog cannot be listed. Other questions than this: explorer.sweeping.sweep."""
+    from explorer.sweeping import summaries
+
+    return Collection(summaries(catalog, properties, namespace), f"tables of {catalog}")
 
 
 def metadata_view(spark: Any, table: Table, snapshot: str | int | None = None, name: str = "") -> list[str]:

@@ -39,6 +39,20 @@ def first_view(tree: MetadataTree, snapshot: Snapshot | None) -> GraphView:
     )
 
 
+def whole_view(tree: MetadataTree, snapshot: Snapshot | None, level: int, files: int) -> GraphView:
+    """The view with everything open, as far as it can be drawn: at most `level` nodes of a level, and manifests until
+    so many `files` of them are drawn."""
+    if snapshot is None:
+        return GraphView(None, page_size=level)
+    opened, left = [], files
+    for manifest in tree.manifests(snapshot)[:level]:
+        if left <= 0:
+            break
+        left -= min(level, _size(manifest))
+        opened.append(manifest_node(manifest.manifest_path))
+    return GraphView(snapshot.snapshot_id, frozenset(opened), page_size=level)
+
+
 def _size(manifest: ManifestFile) -> int:
     counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
     known = [n for n in counts if n is not None]

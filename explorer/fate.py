@@ -7,28 +7,30 @@ import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import pyarrow as pa
 
+from explorer.core.batches import Parts
 from explorer.core.deletes import KIND_WORDS, Verdict
-from explorer.core.fates import FateEvent, What
+from explorer.core.fates import FateEvent, Place, RowVersion, What, row_versions
 from explorer.core.lineage import current_log
 from explorer.core.live_files import LiveFile, read_alike
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.row_diff import column_at
 from explorer.core.units import count
 from explorer.core.values import row_dicts
-from explorer.filters import bound_filter, filter_columns, matching, may_match
+from explorer.engines.choice import Engine
+from explorer.filters import MATCHES, bound_filter, filter_columns, matches_in, rows_that_match
 from explorer.io import budget
+from explorer.io.file_rows import from_ipc
 from explorer.io.rows import read_schema
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.rowlevel import RowReader, pairing_keys
-
-Place = tuple[str, int]
-"""A stored row: its data file's path and its position there."""
+from explorer.views.rows import plain
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,11 @@ NOTHING = Standing(frozenset(), {}, {}, {})
 
 class Fate:
     """The fate of the rows that match `where`, a filter (docs/filters.md), over all snapshots. `keys` tell a changed
-    row from a new one; else the identifier fields or, in v3, row ids do. Raises NotFoundInTable for a predicate that
-    does not fit the schema, UnreadableFile for a file that cannot be read."""
+    row from a new one; else the identifier fields or, in v3, row ids do. `engine` is who looks for them in data files.
+    Raises NotFoundInTable for a predicate that does not fit the schema, UnreadableFile for a file that cannot be read,
+    EngineError and StatementFailed."""
 
-    def __init__(self, reader: RowReader, where: str, keys: Sequence[str] = ()) -> None:
+    def __init__(self, reader: RowReader, where: str, keys: Sequence[str] = (), engine: Engine = "auto") -> None:
         self.reader, self.where = reader, where
         meta = self.metadata = reader.tree.metadata
         self.schema = read_schema(meta, None)
@@ -62,37 +65,61 @@ class Fate:
         self.rows: dict[Place, dict[str, Any]] = {}
         self._keyed: dict[Place, dict[str, Any]] = {}
         self._matches: dict[str, list[int]] = {}
+        self._holding: set[str] | None = None
+        """Manifests that list data files with rows that match, where Spark looked through all."""
         self._found: dict[tuple[Any, ...], list[LiveFile]] = {}
         """Of each manifest, the live data files with rows that match."""
         self._ordinals = snapshot_ordinals(meta)
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
         reader.tree.ahead(self._snapshots)
-        every = {m.manifest_path: m for s in steps(self._snapshots, "snapshots") for m in reader.tree.manifests(s)}
+        every: dict[str, ManifestFile] = {}
+        for snapshot in steps(self._snapshots, "snapshots"):
+            for manifest in reader.tree.manifests(snapshot):
+                every.setdefault(manifest.manifest_path, manifest)
         reader.tree.ahead(manifests=every.values())
+        self._look([m for m in every.values() if m.content == 0], engine)
         self.standings = {s.snapshot_id: self._standing(s) for s in steps(self._snapshots, "snapshots")}
         self.events = self._events()
+
+    def _look(self, every: Sequence[ManifestFile], engine: Engine) -> None:
+        """Where Spark is to look, have it look through all data files of the history, a manifest at a time."""
+        part = partial(matches_in, self.reader, self._bound, self.schema, self._lineage)
+        rows, choice = self.reader.tree.by(engine, "fate").made(Parts(every, True, part, MATCHES))
+        if choice.engine == "local":  # file by file, as snapshots have them
+            return
+        self._holding = set()
+        for found in rows.read():
+            for manifest, path, matches in zip(*(found[name].to_pylist() for name in MATCHES.names), strict=True):
+                self._holding.add(manifest)
+                if path not in self._matches:
+                    self._keep(path, from_ipc(matches))
 
     def _positions(self, data: LiveFile) -> list[int]:
         """Positions in a data file whose rows match, deleted or not; each file is read once, and only when its bounds
         allow a match."""
-        if data.path not in self._matches:
-            self._matches[data.path] = []
-            if may_match(self._bound, [data])[0]:
-                rows = self.reader.rows(data, self.schema, self._lineage)
-                matches = matching(rows, self._bound)
-                told = len(self.rows) + matches.num_rows
-                budget.within(told, budget.TOLD, data.path, "matching rows with the files before it", "match fewer")
-                for row in row_dicts(matches):
-                    self._matches[data.path].append(row["_pos"])
-                    self.rows[(data.path, row["_pos"])] = {k: v for k, v in row.items() if k != "_pos"}
-                if self.keys:
-                    places = [(data.path, position) for position in self._matches[data.path]]
-                    told_by = pa.table({k: column_at(matches, k) for k in self.keys})
-                    self._keyed |= zip(places, row_dicts(told_by), strict=True)
-        return self._matches[data.path]
+        if data.path not in self._matches and self._holding is None:
+            self._keep(data.path, rows_that_match(self.reader, self._bound, self.schema, self._lineage, data))
+        return self._matches.get(data.path, [])
+
+    def _keep(self, path: str, matches: pa.Table | None) -> None:
+        self._matches[path] = []
+        if matches is None:
+            return
+        told = len(self.rows) + matches.num_rows
+        budget.within(told, budget.TOLD, path, "matching rows with the files before it", "match fewer")
+        for row in row_dicts(matches):
+            self._matches[path].append(row["_pos"])
+            self.rows[(path, row["_pos"])] = {k: v for k, v in row.items() if k != "_pos"}
+        if self.keys:
+            places = [(path, position) for position in self._matches[path]]
+            told_by = pa.table({k: column_at(matches, k) for k in self.keys})
+            self._keyed |= zip(places, row_dicts(told_by), strict=True)
 
     def _with_matches(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> list[LiveFile]:
         new = [m for m in manifests if read_alike(m) not in self._found]
+        if self._holding is not None:
+            self._found |= {read_alike(m): [] for m in new if m.manifest_path not in self._holding}
+            new = [m for m in new if m.manifest_path in self._holding]
         for manifest, files in zip(new, self.reader.live_files(new, snapshot), strict=True):
             self._found[read_alike(manifest)] = [f for f in steps(files, "data files") if self._positions(f)]
         return [data for manifest in manifests for data in self._found[read_alike(manifest)]]
@@ -203,6 +230,13 @@ class Fate:
             previous = entry.snapshot_id
         return events
 
+    @cached_property
+    def versions(self) -> list[RowVersion]:
+        """Each stored row that matches: in which snapshots it is seen, or hidden and by what, in which file it lies."""
+        standings = [self.standings[s.snapshot_id] for s in self._snapshots]
+        seen = [dict.fromkeys(s.visible, "") | {place: _delete(v) for place, v in s.hidden.items()} for s in standings]
+        return row_versions([s.snapshot_id for s in self._snapshots], self.rows, seen, self.events)
+
     # -- answers ------------------------------------------------------------------------------------------------------
     def explain(self, snapshot: Snapshot) -> list[str]:
         """Why matching rows are there or not as of a snapshot, in sentences with the evidence."""
@@ -243,7 +277,7 @@ class Fate:
         return f"The row at position {place[1]} of {base_name(place[0])}"
 
     def _row(self, place: Place) -> str:
-        return ", ".join(f"{f.name}={self.rows[place][f.name]!r}" for f in self.schema.fields)
+        return ", ".join(f"{f.name}={plain(self.rows[place][f.name])!r}" for f in self.schema.fields)
 
 
 def _delete(verdict: Verdict) -> str:

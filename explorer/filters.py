@@ -16,16 +16,20 @@ from pyiceberg.io.pyarrow import pyarrow_to_schema
 from pyiceberg.transforms import parse_transform
 
 from explorer.core.binding import bind
+from explorer.core.delete_pairs import of_its_content
+from explorer.core.entries import as_of_snapshot, live
 from explorer.core.expressions import TRUE, And, BoundTerm, Column, Constant, Expression, Or, Predicate
 from explorer.core.filter_text import FilterError, parse
-from explorer.core.live_files import LiveFile
+from explorer.core.live_files import LiveFile, live_files
 from explorer.core.pruning import judged
 from explorer.core.ranges import file_ranges
 from explorer.core.row_diff import column_at, named_fields
 from explorer.core.values import primitive_type
 from explorer.errors import NotFoundInTable
+from explorer.io import budget
+from explorer.io.file_rows import FileRows, ipc
 from explorer.model import metadata as model
-from explorer.model.manifest import METRIC_FIELDS
+from explorer.model.manifest import METRIC_FIELDS, ManifestFile
 
 Columns = Mapping[str, Column]
 
@@ -163,3 +167,32 @@ def may_match(bound: Expression, files: Sequence[LiveFile]) -> list[bool]:
     )
     empty = np.array([f.record_count == 0 and bool(f.values) and not any(f.values.values()) for f in files], bool)
     return [bool(x) for x in found.may & ~empty]
+
+
+MATCHES = pa.schema([("manifest_path", pa.string()), ("file_path", pa.string()), ("rows", pa.binary())])
+"""Rows that match, of each data file of a manifest that has some, as a stream of Arrow's."""
+
+
+def rows_that_match(
+    files: FileRows, bound: Expression, schema: model.Schema, lineage: bool, data: LiveFile
+) -> pa.Table | None:
+    """The rows of a data file that match, deleted or not (see io.file_rows.FileRows.rows); None where its counts and
+    bounds allow none. Raises UnreadableFile."""
+    return matching(files.rows(data, schema, lineage), bound) if may_match(bound, [data])[0] else None
+
+
+def matches_in(
+    files: FileRows, bound: Expression, schema: model.Schema, lineage: bool, manifest: ManifestFile, stored: pa.Table
+) -> pa.Table:
+    """The rows that match in the live data files of a manifest, as MATCHES: a part, as core.batches has them. Raises
+    UnreadableFile."""
+    entries, _ = of_its_content(manifest, live(as_of_snapshot(stored, manifest, manifest.added_snapshot_id or 0)))
+    found: list[dict[str, Any]] = []
+    told = 0
+    for data in live_files(entries, manifest.partition_spec_id, manifest.manifest_path):
+        rows = rows_that_match(files, bound, schema, lineage, data)
+        if rows is not None and rows.num_rows:
+            told += rows.num_rows
+            budget.within(told, budget.TOLD, data.path, "matching rows with the files before it", "match fewer")
+            found.append({"manifest_path": manifest.manifest_path, "file_path": data.path, "rows": ipc(rows)})
+    return pa.Table.from_pylist(found, MATCHES)

@@ -3,55 +3,29 @@ and after."""
 
 from __future__ import annotations
 
-import contextlib
-import datetime
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from explorer.core.names import runs, snapshot_ordinals
-from explorer.core.reach import Holdings, holdings, reach
+from explorer.core.batches import Parts
+from explorer.core.reach import HELD, Holdings, held, holdings, reach
 from explorer.core.refs import RefPreview, preview_refs
-from explorer.core.retention import Retention, gc_refusal, retention
-from explorer.core.units import count, human_bytes
+from explorer.core.units import count
 from explorer.engines import quoting
+from explorer.engines.failures import failure
 from explorer.engines.guard import check_write
 from explorer.engines.guard import run as run_checked
-from explorer.engines.reads import failure
+from explorer.engines.quotas import audit, person
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
-from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, UnreadableFile
-from explorer.model.metadata import TableMetadata
-from explorer.progress import steps
+from explorer.errors import AccessRefused, NotFoundInTable, NotPossible
+from explorer.maintaining import Preview, preview
+from explorer.maintaining.calls import asked, call, catalog_and_name, moment, procedure_call
 from explorer.scenarios import NAMESPACE
 from explorer.table import Table
 
-ALL = "options => map('rewrite-all', 'true')"
-OPERATIONS: Mapping[str, tuple[str, str]] = {
-    "compact": ("rewrite_data_files", ALL),
-    "compact-sort": ("rewrite_data_files", "strategy => 'sort', sort_order => {columns}, " + ALL),
-    "compact-z-order": ("rewrite_data_files", "strategy => 'sort', sort_order => {z-order}, " + ALL),
-    "rewrite-manifests": ("rewrite_manifests", ""),
-    "rewrite-position-deletes": ("rewrite_position_delete_files", ALL),
-    "expire": ("expire_snapshots", "older_than => TIMESTAMP_MILLIS({now}L), retain_last => {retain_last}"),
-    "remove-orphans": ("remove_orphan_files", ""),
-}
-"""Each operation: Spark's procedure and its arguments beside the table."""
-
-RULES_SHOWN = 12
-"""Of the rules that keep snapshots, in a preview: a table may have hundreds of tags."""
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What an operation would do, from metadata alone: sentences, and the files that would become unreachable or be
-    removed."""
-
-    operation: str
-    words: tuple[str, ...]
-    files: tuple[str, ...]
+__all__ = ["Outcome", "Preview", "preview", "preview_undo", "run", "run_undo", "table_holdings"]
 
 
 @dataclass(frozen=True)
@@ -68,153 +42,8 @@ class Outcome:
 def table_holdings(table: Table) -> Holdings:
     """What the current snapshot holds."""
     snapshot = table.metadata.current_snapshot
-    return holdings(table.metadata, table.tree.read(table.tree.entries(snapshot)).read())
-
-
-def preview(table: Table, operation: str, columns: str = "", retain_last: int = 1) -> Preview:
-    """What an operation would do to a table; nothing is written, and any table may be asked. Raises NotFoundInTable for
-    an unknown operation or column."""
-    _arguments(table, operation, columns, retain_last)
-    if operation == "expire":
-        return _preview_expire(table, retain_last)
-    if operation == "remove-orphans":
-        return _preview_orphans(table)
-    now = table_holdings(table)
-    known = table.deletes()
-    if operation.startswith("compact"):
-        applied = len(known.files.deletes) - len(known.dangling)
-        sentences = (
-            (
-                f"{count(now.data_files, 'data file')} ({human_bytes(now.data_bytes)}) would be written anew, less the "
-                "rows that deletes hide."
-            ),
-            f"{count(applied, 'delete')} apply now; after it equality and position deletes dangle until they "
-            "are removed, "
-            "vectors go with their data files.",
-            "The old files stay as long as a snapshot that reads them does: expire it to free them.",
-        )
-        return Preview(operation, sentences, tuple(sorted(known.files.data.paths())))
-    if operation == "rewrite-manifests":
-        listed = table.tree.manifests(table.metadata.current_snapshot)
-        data = [m.manifest_path for m in listed if m.content == 0]
-        one = (
-            (
-                f"{count(len(data), 'data manifest')} of {len(listed)} would be written anew, sorted by partition. No "
-                "file changes."
-            ),
-        )
-        return Preview(operation, one, tuple(data))
-    deletes = [d for d in known.files.deletes if d.kind == "position_deletes"]
-    gone = [d for d in known.dangling if d.kind == "position_deletes"]
-    text = (
-        f"{count(len(deletes), 'position delete file')} would be written anew, {len(gone)} of them dangle and "
-        "would be dropped."
-    )
-    return Preview(operation, (text,), tuple(d.path for d in deletes))
-
-
-def _preview_expire(table: Table, retain_last: int) -> Preview:
-    """What Spark's procedure would do with `older_than` now: its arguments stand in for the table's properties, and
-    what branches and tags say of themselves stands."""
-    meta, now = table.metadata, int(time.time() * 1000)
-    try:
-        decided = retention(meta, now, now, retain_last)
-    except ValueError as error:
-        return Preview("expire", (f"Iceberg would refuse: {error}.",), ())
-    gone = reach(table.tree, meta.snapshots, without=decided.kept)
-    ids = {s.snapshot_id for s in decided.kept}
-    statistics = {s.path for s in meta.statistics} - {s.path for s in meta.statistics if s.snapshot_id in ids}
-    sentences = (
-        f"{count(len(decided.expired), 'snapshot')} of {len(meta.snapshots)} would expire; time travel to them ends.",
-        f"{count(len(gone.files), 'data or delete file')}, {count(len(gone.manifests), 'manifest')} and "
-        f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} "
-        "at least.",
-        *([f"{count(len(statistics), 'statistics file')} of them would be removed."] if statistics else []),
-        *(f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in decided.refs if not r.kept),
-        *_kept_words(meta, decided),
-    )
-    return Preview("expire", sentences, tuple(sorted({*gone.paths, *statistics})))
-
-
-def _kept_words(meta: TableMetadata, decided: Retention) -> list[str]:
-    """Which rule keeps which snapshots, a rule a sentence."""
-    ordinals = snapshot_ordinals(meta)
-    kept: dict[str, list[int]] = {}
-    for verdict in decided.snapshots:
-        for keeper in verdict.keepers:
-            kept.setdefault(keeper.reason, []).append(ordinals[verdict.snapshot.snapshot_id])
-    sentences = [f"Kept: {runs(f'snapshot-{n}' for n in sorted(ns))}, since {why}." for why, ns in kept.items()]
-    more = len(sentences) - RULES_SHOWN
-    return sentences if more <= 0 else [*sentences[:RULES_SHOWN], f"{count(more, 'rule')} more keep snapshots."]
-
-
-def named_files(table: Table) -> set[str]:
-    """Every file that a table's metadata leads to: metadata files, manifest lists, manifests, files and statistics."""
-    meta = table.metadata
-    return set(reach(table.tree, meta.snapshots).paths) | {
-        meta.metadata_location,
-        *(e.metadata_file for e in meta.metadata_log),
-        *(s.path for s in meta.statistics),
-    }
-
-
-def orphans(table: Table) -> dict[str, float]:
-    """Files below a table's folder that its metadata does not reach, with their age in hours. Raises UnreadableFile
-    where the folder cannot be listed."""
-    storage, location = table.reader.storage, table.metadata.location
-    root = storage.folder(location)
-    written = storage.changed(location) if root is None else {}
-    if root is not None:
-        for file in steps(sorted(Path(root).rglob("*")), "files"):
-            with contextlib.suppress(FileNotFoundError):  # gone meanwhile
-                if file.is_file():
-                    written[str(file)] = file.stat().st_mtime
-    there = set()
-    for path in named_files(table):
-        with contextlib.suppress(UnreadableFile):  # names nothing that could be below the folder
-            there.add(storage.canonical(storage.resolve(path)))
-    return {
-        path: (time.time() - at) / 3600
-        for path, at in written.items()
-        if storage.canonical(path) not in there and not path.endswith((".crc", "/version-hint.text"))
-    }
-
-
-def _preview_orphans(table: Table) -> Preview:
-    if refusal := gc_refusal(table.metadata):
-        return Preview("remove-orphans", (f"Iceberg would refuse: {refusal}.",), ())
-    unreached = orphans(table)
-    old = [p for p, hours in unreached.items() if hours > 72]
-    sentences = (
-        f"{count(len(unreached), 'file')} in the table's folder are reached by no snapshot or metadata file that is "
-        "left.",
-        (
-            f"Spark's procedure removes those older than three days: {count(len(old), 'file')}. Younger ones may be of "
-            "a commit under way."
-        ),
-    )
-    return Preview("remove-orphans", sentences, tuple(unreached))
-
-
-def _arguments(table: Table, operation: str, columns: str, retain_last: int) -> str:
-    if operation not in OPERATIONS:
-        raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join(OPERATIONS)}")
-    procedure, arguments = OPERATIONS[operation]
-    schema = table.metadata.schema(table.metadata.current_schema_id)
-    names = [f.name for f in schema.fields] if schema else []
-    wanted = [c.strip() for c in columns.split(",") if c.strip()] or names[:1]
-    if unknown := [c for c in wanted if c not in names]:
-        raise NotFoundInTable(f"no column {unknown[0]!r} to sort by: there are {', '.join(names)}")
-    listed = ", ".join(quoting.identifier([c]) for c in wanted)
-    places = {"columns": quoting.literal(listed), "z-order": quoting.literal(f"zorder({listed})")}
-    places |= {"retain_last": str(int(retain_last)), "now": str(int(time.time() * 1000))}
-    filled = re.sub(r"\{([a-z_-]+)\}", lambda match: places[match.group(1)], arguments)
-    return _call(table, procedure, f"table => {quoting.literal(catalog_and_name(table)[1])}", filled)
-
-
-def _call(table: Table, procedure: str, *arguments: str) -> str:
-    catalog, _ = catalog_and_name(table)
-    return f"CALL {quoting.identifier([catalog, 'system', procedure])}({', '.join(filter(None, arguments))})"
+    part = partial(held, snapshot.snapshot_id if snapshot else 0)
+    return holdings(table.metadata, table.tree.read(Parts(table.tree.manifests(snapshot), False, part, HELD)))
 
 
 def is_teaching(table: Table) -> bool:
@@ -225,12 +54,6 @@ def is_teaching(table: Table) -> bool:
 def is_writable(table: Table) -> bool:
     """Whether statements may be run on it without `allow_writes`: a sandbox table that is no teaching table."""
     return table.reader.location.catalog == SANDBOX and not is_teaching(table)
-
-
-def catalog_and_name(table: Table) -> tuple[str, str]:
-    """Its catalog, and its name there."""
-    catalog = table.reader.location.catalog or SANDBOX
-    return catalog, table.name.removeprefix(f"{catalog}.")
 
 
 def check_writable(table: Table, allow_writes: bool = False) -> None:
@@ -267,17 +90,23 @@ def checked_write(table: Table, sql: str, engine: SparkEngine) -> tuple[Any, Any
     own = tuple(table.name.split("."))
     table.check_readable(own)
     session = engine.person_session()
-    return session, check_write(session, sql, own, table.check_readable)
+    plan = check_write(session, sql, own, table.check_readable)
+    audit("write", person(), sql, [table.metadata.metadata_location], "began", 0, 0)
+    return session, plan
 
 
 def _sql(table: Table, sql: str, what: str, engine: SparkEngine | None) -> list[dict[str, Any]]:
     """Run a statement of ours on a table, checked like a person's: its names are strangers', too."""
-    spark = engine or shared_engine()
+    spark, began = engine or shared_engine(), time.perf_counter()
     session, plan = checked_write(table, sql, spark)
+    noted = partial(audit, "write", person(), sql, [table.metadata.metadata_location])
     try:
         answer: list[dict[str, Any]] = run_checked(session, plan).toArrow().to_pylist()
     except Exception as error:  # Spark raises many kinds
-        raise failure(error, spark.lost, what) from error
+        failed = failure(error, spark.lost, what)
+        noted(f"failed: {failed}", time.perf_counter() - began, 0)
+        raise failed from error
+    noted("answered", time.perf_counter() - began, len(answer))
     return answer
 
 
@@ -288,13 +117,19 @@ def run(
     retain_last: int = 1,
     allow_writes: bool = False,
     engine: SparkEngine | None = None,
+    options: Mapping[str, str] | None = None,
+    where: str = "",
 ) -> tuple[Outcome, Table]:
-    """Carry out an operation, and return what it did and the table as it is then. On tables of the sandbox catalog; on
+    """Carry out an operation with the options and filter of its preview, and return what it did and the table as it is
+    then. On tables of the sandbox catalog; on
     those of another catalog that Spark knows, and on the teaching tables (whose claims it would break), only with
-    `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed."""
+    `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable, NotPossible for what no procedure does,
+    StatementFailed."""
     check_writable(table, allow_writes)
     check_known(table, engine or shared_engine())
-    sql = _arguments(table, operation, columns, retain_last)
+    sql = call(table, asked(table, operation, options or {}, where, columns, retain_last))
+    if not sql:
+        raise NotPossible(f"no procedure does {operation}: it can only be looked at")
     before = table_holdings(table)
     answer = _sql(table, sql, operation, engine)
     after = table.refresh()
@@ -326,32 +161,19 @@ def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | i
 
 def _preview_refs(table: Table, operation: str, name: str, snapshot: str | int | None) -> RefPreview:
     """What metadata.json alone says of it."""
-    at, moment = None, None
+    at, at_time = None, None
     if operation == "rollback-to-time":
-        moment = _moment(snapshot)
+        at_time = moment(snapshot)
     elif snapshot is not None:
         at = table.resolve(snapshot).snapshot
     try:
-        return preview_refs(table.metadata, operation, name, at, moment)
+        return preview_refs(table.metadata, operation, name, at, at_time)
     except ValueError as error:
         raise NotFoundInTable(str(error)) from error
 
 
 def _live(table: Table, snapshot_id: int | None) -> set[str]:
     return set(table.files(snapshot_id).to_arrow()["file_path"].to_pylist()) if snapshot_id is not None else set()
-
-
-def _moment(text: str | int | None) -> int:
-    """Milliseconds of a time given in ISO 8601 (UTC) or in milliseconds."""
-    if str(text).isdigit():
-        return int(str(text))
-    try:
-        moment = datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
-    except ValueError as error:
-        raise NotFoundInTable(
-            f"{text!r} is no time: give milliseconds, or ISO 8601 such as 2026-11-21 05:00:00"
-        ) from error
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=datetime.timezone.utc)).timestamp() * 1000)
 
 
 def run_undo(
@@ -384,15 +206,15 @@ def run_undo(
                 f"{', '.join(branches)}"
             )
         literal = quoting.literal(name)
-        moment = _moment(snapshot) if operation == "rollback-to-time" else 0
+        at_time = moment(snapshot) if operation == "rollback-to-time" else 0
         procedure, arguments = {
             "fast-forward": ("fast_forward", f"{literal}, {quoting.literal(target)}"),
             "rollback": ("rollback_to_snapshot", f"{at}"),
-            "rollback-to-time": ("rollback_to_timestamp", f"TIMESTAMP_MILLIS({moment}L)"),
+            "rollback-to-time": ("rollback_to_timestamp", f"TIMESTAMP_MILLIS({at_time}L)"),
             "set-current": ("set_current_snapshot", f"{at}"),
             "cherry-pick": ("cherrypick_snapshot", f"{at}"),
             "publish": ("publish_changes", literal),
         }[operation]
-        sql = _call(table, procedure, quoting.literal(catalog_and_name(table)[1]), arguments)
+        sql = procedure_call(table, procedure, quoting.literal(catalog_and_name(table)[1]), arguments)
     _sql(table, sql, operation, engine)
     return sql, table.refresh()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -11,11 +12,16 @@ from typing import Any
 import pyarrow as pa
 from cachetools import LRUCache
 
-from explorer.core.batches import Batches, Parts, left_out
+from explorer import progress
+from explorer.core.batches import Batches, Parts, left_out, together
+from explorer.core.comparison import Comparison, Sets, compare, keys_of
 from explorer.core.costs import metadata_files
 from explorer.core.entries import as_of_snapshot
 from explorer.core.entry_views import placed
 from explorer.core.values import unified_partition_type
+from explorer.engines.choice import Choice, Engine, chosen
+from explorer.engines.pipeline import batches, compared
+from explorer.engines.spark import shared_engine
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
 from explorer.io.locate import metadata_version
@@ -43,6 +49,15 @@ class MetadataTree:
         """By what was asked for, until it could be read."""
         self._older: LRUCache[str, TableMetadata] = LRUCache(OLDER)
         self._lock = threading.Lock()
+        self._engine: Engine = "local"
+        self._what = ""
+
+    def by(self, engine: Engine, what: str) -> MetadataTree:
+        """The same tree, for one question: what is made of manifests is made by that engine, under the question's name.
+        Raises EngineError and StatementFailed as it is read."""
+        tree = copy.copy(self)
+        tree._engine, tree._what = engine, f"{what} of {self.reader.location.name}"
+        return tree
 
     @property
     def metadata(self) -> TableMetadata:
@@ -122,10 +137,33 @@ class MetadataTree:
         return Parts(listed, metrics, part, part(manifest, table.slice(0, 0)).schema)
 
     def read(self, parts: Parts) -> Batches:
-        """A table that is made of manifests, here."""
+        """A table that is made of manifests."""
+        return self.made(parts)[0]
 
+    def made(self, parts: Parts) -> tuple[Batches, Choice]:
+        """A table that is made of manifests, and by whom."""
+        choice = self._chosen(parts)
+        if choice.engine == "local":
+            return self._read(parts), choice
+        return batches(shared_engine().session(), self.reader.storage, parts, self.note, self._what), choice
+
+    def comparisons(self, sets: Sequence[Sets], by: Sequence[str]) -> Iterator[Comparison]:
+        """See core.tree.Tree."""
+        keys = keys_of(sets, by)
+        if self._chosen(keys).engine == "local":
+            return (compare(self, mine, theirs, by) for mine, theirs in sets)
+        spark = shared_engine().session()
+        return iter(compared(spark, self.reader.storage, keys, by, len(sets), self.note, self._what))
+
+    def _chosen(self, parts: Parts) -> Choice:
+        choice = chosen(self._engine, parts, lambda: shared_engine().master)
+        if choice.large and self._what:
+            progress.say(choice.why)
+        return choice
+
+    def _read(self, parts: Parts) -> Batches:
         def read() -> Iterator[pa.Table]:
-            for manifest, stored in self.stored(parts.manifests, parts.metrics):
+            for manifest, stored in together(parts, self.stored(parts.manifests, parts.metrics)):
                 part = parts.part(manifest, stored)
                 self.note(left_out(manifest, stored.schema, part.schema))
                 yield part
@@ -174,7 +212,7 @@ class MetadataTree:
         log = self.metadata.metadata_log
         paths = [*(e.metadata_file for e in log), self.metadata.metadata_location]
         low, high = 0, len(paths) - 1  # paths[high:] know it; the current file does
-        own = metadata_files(self.metadata).get(snapshot.timestamp_ms)  # the commit's file bears the snapshot's time
+        own = metadata_files(self.metadata).get(snapshot.snapshot_id)
         if own in paths and self._knows(own, snapshot):
             return self.metadata_file(own)
         while low < high:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -66,27 +67,35 @@ def plan_scan(
     verdicts = scan.manifests(data)
     kept = [v.manifest for v in verdicts if v.keeps]
     specs = tuple(scan.specs[i] for i in sorted({m.partition_spec_id for m in data} & set(scan.specs)))
-    deletes = _deletes(tree, reader, snapshot, listed)
+    deletes = deletes_of(tree, reader, snapshot, listed)
 
     def made(part: Callable[[ManifestFile, pa.Table], pa.Table], schema: pa.Schema) -> tuple[Batches, Choice]:
         return make(Parts(kept, True, part, schema), f"plan for {bound}")
 
-    rows, choice = made(partial(plan_parts.sums, scan, deletes), plan_parts.SUMS)
-    summed = plan_parts.Sums.of(rows)
+    of_spec = attrgetter("partition_spec_id") if deletes is None else None  # deletes ask when each file was added
+    summed = plan_parts.Sums()
+    why = ""
+    for surely in (False, True):  # columns' counts and bounds are most of a manifest
+        some = [v.manifest for v in verdicts if v.keeps and (v.surely and deletes is None) == surely]
+        part = partial(plan_parts.sums, scan, deletes, surely=surely)
+        rows, choice = make(Parts(some, not surely, part, plan_parts.SUMS, of_spec), f"plan for {bound}")
+        summed.add(rows)
+        why = choice.why if choice.large else why
     chosen_files = made(partial(plan_parts.chosen, scan, deletes), plan_parts.CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed), wholly=summed.wholly,
         delete_files=len(summed.used), residuals=dict(summed.residuals.most_common()),
-        made=choice.why if choice.large else "",
+        made=why,
         files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
         make_tasks=lambda: _tasks(Packing.of(metadata.properties), chosen_files),
     )  # fmt: skip
 
 
-def _deletes(
+def deletes_of(
     tree: MetadataTree, reader: RowReader, snapshot: Snapshot | None, listed: Sequence[ManifestFile]
 ) -> Pairs | None:
+    """The deletes of a snapshot, ready to be held against its data files; None where it has no delete manifests."""
     deletes = [m for m in listed if m.content != 0]
     if snapshot is None or not deletes:
         return None

@@ -51,6 +51,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.done, self.total, self.what = 0, 0, ""
+        self.said = ""
         self._telling = False
         self._cancelled = threading.Event()
 
@@ -75,6 +76,10 @@ class Watch:
     def tell(self, done: int, total: int, what: str) -> None:
         """The work is so far."""
         self.done, self.total, self.what = done, total, what
+
+    def say(self, text: str) -> None:
+        """Something to know of the answer: who makes it, and why."""
+        self.said = text
 
     def steps(self, items: Iterable[T], total: int, what: str) -> Iterator[T]:
         """See the function of that name."""
@@ -126,6 +131,13 @@ def tell(done: int, total: int, what: str) -> None:
     watch = _WATCH.get()
     if watch is not None:
         watch.tell(done, total, what)
+
+
+def say(text: str) -> None:
+    """Who waits for what this thread does should know this of the answer."""
+    watch = _WATCH.get()
+    if watch is not None:
+        watch.say(text)
 
 
 def cancelled() -> bool:

@@ -19,7 +19,6 @@ from explorer.core.expressions import Expression
 from explorer.core.history import Resolved, resolve_snapshot
 from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
-from explorer.core.live_files import LiveFile
 from explorer.core.metadata_diff import metadata_diff
 from explorer.core.metrics_modes import ColumnMode
 from explorer.core.partitions import added_up, by_partition
@@ -29,8 +28,8 @@ from explorer.core.row_diff import RowDiff
 from explorer.core.row_groups import GroupVerdict
 from explorer.core.snapshot_deletes import Deletes
 from explorer.drawn import first_view, table_graph
-from explorer.engines.choice import Choice, Engine, chosen
-from explorer.engines.pipeline import batches, frame
+from explorer.engines.choice import Choice, Engine
+from explorer.engines.pipeline import frame
 from explorer.engines.planners import asked, pushed
 from explorer.engines.reads import ReadRequest, ReadSession, SqlRequest, metadata_columns
 from explorer.engines.spark import shared_engine
@@ -39,7 +38,7 @@ from explorer.fate import Fate
 from explorer.graphs.diff_graph import diff_graph
 from explorer.graphs.graph import Graph
 from explorer.graphs.source import GraphView
-from explorer.io.locate import locate
+from explorer.io.locate import located_again
 from explorer.io.reader import TableReader
 from explorer.io.rows import read_schema
 from explorer.io.spool import spooled
@@ -56,7 +55,8 @@ from explorer.views.text import render_tree
 SMALL = 4 << 20
 """Manifests of together so many bytes are read when they are asked for, so that what is wrong with them is known; more
 are read as their rows are."""
-Display = Callable[["Table"], Mapping[str, Any]]
+Display = Callable[["Table"], Any]
+"""Makes the widget that shows a table in a notebook."""
 
 
 class Table:
@@ -95,12 +95,13 @@ class Table:
 
     def refresh(self) -> Table:
         """The table as its catalog or folder has it now, as a new Table. Raises TableNotFound or UnreadableFile."""
+        return Table(TableReader(located_again(self.reader.location), self.reader.extra_roots), self._display)
+
+    def newer(self) -> Table | None:
+        """The same if that is another metadata file by now. To know, only the catalog's pointer is read, or the version
+        hint and the names in the metadata folder. Raises TableNotFound or UnreadableFile."""
         old = self.reader.location
-        catalog = old.catalog if old.identifier == old.asked else None
-        return Table(
-            TableReader(locate(old.asked, catalog, old.properties, old.relocate), self.reader.extra_roots),
-            self._display,
-        )
+        return None if located_again(old).metadata_location == old.metadata_location else self.refresh()
 
     # -- collections --------------------------------------------------------------------------------------------------
     def resolve(self, snapshot: str | int | None = None) -> Resolved:
@@ -153,19 +154,15 @@ class Table:
         one; `spec_id` is that of the file added last."""
         times = {s.snapshot_id: s.timestamp_ms for s in self.metadata.snapshots}
         parts = by_partition(self.tree.entries(self._maybe(snapshot)), times)
-        rows, choice = self._made(parts, "partitions", engine)
+        rows, choice = self.made(parts, "partitions", engine)
         return Collection(added_up(rows), "partitions", choice=choice)
 
-    def _made(self, parts: Parts, what: str, engine: Engine) -> tuple[Batches, Choice]:
+    def made(self, parts: Parts, what: str, engine: Engine) -> tuple[Batches, Choice]:
         """A table that is made of manifests, here or by Spark."""
-        choice = chosen(engine, parts, lambda: shared_engine().master)
-        if choice.engine == "local":
-            return self.tree.read(parts), choice
-        spark = shared_engine().session()
-        return batches(spark, self.reader.storage, parts, self.tree.note, f"{what} of {self.name}"), choice
+        return self.tree.by(engine, what).made(parts)
 
     def _rows(self, parts: Parts, what: str, engine: Engine) -> Collection:
-        rows, choice = self._made(parts, what, engine)
+        rows, choice = self.made(parts, what, engine)
         at_once = choice.engine == "local" and sum(m.manifest_length or SMALL for m in parts.manifests) <= SMALL
         on_spark = partial(frame, storage=self.reader.storage, parts=parts)
         return Collection(spooled(rows) if at_once else rows, what, on_spark, choice)
@@ -179,7 +176,7 @@ class Table:
     def plan(self, where: str | Expression = "", snapshot: str | int | None = None, engine: Engine = "auto") -> Plan:
         """What a scan with a filter (docs/filters.md) reads and skips, and why (see core.plan.Plan). A branch is read
         with the table's current schema, a snapshot, tag or time with its own. Raises NotFoundInTable."""
-        make = partial(self._made, engine=engine)
+        make = partial(self.made, engine=engine)
         return plan_scan(self.tree, self.row_reader, *self._read_as(snapshot), where, make)
 
     def plan_sql(self, where: str, snapshot: str | int | None = None, engine: Engine = "auto") -> tuple[Plan, Pushed]:
@@ -204,7 +201,7 @@ class Table:
 
     def partition_verdicts(self, plan: Plan, engine: Engine = "auto") -> Collection:
         """Data files by partition: how many a plan reads, and how many it skips by partition and by metrics."""
-        found = partition_verdicts(self.tree, plan, partial(self._made, engine=engine))
+        found = partition_verdicts(self.tree, plan, partial(self.made, engine=engine))
         return Collection(found, "partitions")
 
     def row_groups(self, plan: Plan) -> Iterator[GroupVerdict]:
@@ -213,13 +210,13 @@ class Table:
 
     def metrics(self, snapshot: str | int | None = None, engine: Engine = "auto") -> list[ColumnMode]:
         """Which statistics of each column are kept, by which rule, and which files have them."""
-        return column_statistics(self.tree, *self._read_as(snapshot), partial(self._made, engine=engine))
+        return column_statistics(self.tree, *self._read_as(snapshot), partial(self.made, engine=engine))
 
     def clustering(
         self, columns: Sequence[str] = (), snapshot: str | int | None = None, engine: Engine = "auto"
     ) -> list[Clustering]:
         """How many files a query for one value of a column opens, by bounds; the best column first."""
-        return clustering(self.tree, *self._read_as(snapshot), columns, partial(self._made, engine=engine))
+        return clustering(self.tree, *self._read_as(snapshot), columns, partial(self.made, engine=engine))
 
     def _read_as(self, snapshot: str | int | None) -> tuple[Snapshot | None, Schema]:
         at = self.reading(snapshot)
@@ -237,10 +234,10 @@ class Table:
         return table_graph(self.tree, view or self.default_view(snapshot))
 
     # -- what changed -------------------------------------------------------------------------------------------------
-    def diff(self, before: str | int | None, after: str | int | None) -> SnapshotDiff:
+    def diff(self, before: str | int | None, after: str | int | None, engine: Engine = "auto") -> SnapshotDiff:
         """The net difference of any two snapshots, related or not: files, manifests and their fates, schema, spec, sort
         order and properties (see core.diff.SnapshotDiff). None is the table before its first snapshot."""
-        return snapshot_diff(self.tree, self._side(before), self._side(after))
+        return snapshot_diff(self.tree.by(engine, "diff"), self._side(before), self._side(after))
 
     def diff_graph(
         self, before: str | int | None, after: str | int | None, pages: Mapping[str, int] | None = None
@@ -254,7 +251,9 @@ class Table:
     def _side(self, snapshot: str | int | None) -> Snapshot | None:
         return None if snapshot is None else self.resolve(snapshot).snapshot
 
-    def commits(self, first: str | int | None = None, last: str | int | None = None) -> RunCost:
+    def commits(
+        self, first: str | int | None = None, last: str | int | None = None, engine: Engine = "auto"
+    ) -> RunCost:
         """What each commit after `first` up to `last` (the current one) did and cost, and the run's write
         amplification; without `first` from the oldest snapshot on. Raises NotFoundInTable when `first` is no ancestor
         of `last`."""
@@ -266,16 +265,16 @@ class Table:
             run = run_between(self.metadata, start, end.snapshot_id)
         except ValueError as error:
             raise NotFoundInTable(str(error)) from error
-        return run_cost(self.tree, run)
+        return run_cost(self.tree.by(engine, "commits"), run)
 
-    def lifecycle(self) -> list[Cell]:
+    def lifecycle(self, engine: Engine = "auto") -> list[Cell]:
         """What became of every manifest at every snapshot: created, carried, rewritten, merged or dropped, and why."""
-        return lifecycle(self.tree)
+        return lifecycle(self.tree.by(engine, "lifecycle"))
 
-    def file(self, path: str) -> Biography:
+    def file(self, path: str, engine: Engine = "auto") -> Biography:
         """The life of a data or delete file, by its path or the end of it. Raises NotFoundInTable."""
         try:
-            life = biography(self.tree, path)
+            life = biography(self.tree.by(engine, "life of a file"), path)
         except ValueError as error:
             raise NotFoundInTable(str(error)) from error
         if life is None:
@@ -298,47 +297,50 @@ class Table:
         return metadata_diff(self.tree.metadata_named(before), self.tree.metadata_named(after))
 
     # -- rows ---------------------------------------------------------------------------------------------------------
-    def deletes(self, snapshot: str | int | None = None) -> Deletes:
+    def deletes(self, snapshot: str | int | None = None, engine: Engine = "auto") -> Deletes:
         """Which deletes apply to which data file as of a snapshot, clause by clause; dangling deletes; what reading
         each data file costs (spec: "Scan Planning"). Decided from manifests alone."""
-        return self.row_reader.deletes(self._maybe(snapshot))
+        return self.row_reader.deletes(self._maybe(snapshot), self.tree.by(engine, "deletes"))
 
     def delete_contents(self, path: str, snapshot: str | int | None = None, offset: int | None = None) -> Collection:
         """What a delete file of a snapshot holds: (file_path, pos), or its equality columns; of a deletion vector (at
         `offset` in its Puffin file, where there are several) its positions. `path` may be the end of one. Raises
         NotFoundInTable, UnreadableFile."""
-        found = self.row_reader.named(self._maybe(snapshot), path, deletes=True)
-        wanted = _one([d for d in found if offset is None or d.content_offset == offset], path, "delete file")
+        wanted = self.row_reader.one(self._maybe(snapshot), path, deletes=True, offset=offset)
         return Collection(self.row_reader.contents(wanted), "deletes")
 
     def file_verdicts(self, path: str, snapshot: str | int | None = None) -> list[Verdict]:
         """The verdicts on the deletes that could matter to one live data file of a snapshot, by what position deletes
         hold too. Raises NotFoundInTable, UnreadableFile."""
-        at = self._maybe(snapshot)
-        data = _one(self.row_reader.named(at, path, deletes=False), path, "data file")
-        return self.row_reader.verdicts(self.row_reader.applicability(at), data)
+        return self.row_reader.verdicts_on(self._maybe(snapshot), path)[1]
 
     def file_rows(self, path: str, snapshot: str | int | None = None) -> Collection:
         """All rows of a data file as of a snapshot, under its schema, with `_pos`, in v3 `_row_id` and
         `_last_updated_sequence_number`, and `_deleted_by`: the deletes that hide the row, or null. Read without Spark.
         Raises NotFoundInTable, UnreadableFile."""
         at = self._maybe(snapshot)
-        data = _one(self.row_reader.named(at, path, deletes=False), path, "data file")
         schema = read_schema(self.metadata, at.schema_id if at else None)
-        lineage = self.metadata.format_version >= 3
-        verdicts = self.row_reader.verdicts(self.row_reader.applicability(at), data)
-        return Collection(self.row_reader.file_rows(data, verdicts, schema, lineage), "rows")
+        read = self.row_reader.verdicts_on(at, path)
+        return Collection(self.row_reader.file_rows(*read, schema, self.metadata.format_version >= 3), "rows")
 
-    def row_diff(self, before: str | int | None, after: str | int | None, keys: Sequence[str] = ()) -> RowDiff:
+    def footer(self, path: str, snapshot: str | int | None = None) -> dict[str, Any]:
+        """The footer of a live data or delete file, as plain data: of Parquet see io.parquet.read_footer (field ids,
+        `iceberg.schema`, row groups, statistics), of Puffin io.puffin.read_footer. `path` may be the end of one. Raises
+        NotFoundInTable, NotSupported, UnreadableFile."""
+        return self.row_reader.footer(self._maybe(snapshot), path)
+
+    def row_diff(
+        self, before: str | int | None, after: str | int | None, keys: Sequence[str] = (), engine: Engine = "auto"
+    ) -> RowDiff:
         """The rows that differ between two snapshots, whatever deletes there are; only data files that differ, or whose
         deletes do, are read (see core.row_diff.RowDiff). None is the table before its first snapshot. `keys` tell
         updates; without them identifier fields or, in v3, row ids do. Raises NotFoundInTable, UnreadableFile."""
-        return row_diff(self.row_reader, self._side(before), self._side(after), keys)
+        return row_diff(self.row_reader, self._side(before), self._side(after), keys, engine)
 
-    def fate(self, where: str = "", keys: Sequence[str] = ()) -> Fate:
+    def fate(self, where: str = "", keys: Sequence[str] = (), engine: Engine = "auto") -> Fate:
         """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see fate.Fate,
         whose `explain` says why they are there or not. Raises NotFoundInTable, UnreadableFile."""
-        return Fate(self.row_reader, where, keys)
+        return Fate(self.row_reader, where, keys, engine)
 
     def reading(self, snapshot: str | int | None = None) -> Reading:
         """Which version a read means, why, and under which schema Iceberg reads it."""
@@ -389,12 +391,10 @@ class Table:
     def __repr__(self) -> str:
         return f"{self.why}\n{render_tree(self.graph())}"
 
-    def _repr_mimebundle_(self, **_: Any) -> Mapping[str, Any]:
-        return self._display(self) if self._display else {"text/plain": repr(self)}
+    def _repr_mimebundle_(self, **_: Any) -> Any:
+        return self._display(self)._repr_mimebundle_()[0] if self._display else {"text/plain": repr(self)}
 
-
-def _one(files: Sequence[LiveFile], path: str, what: str) -> LiveFile:
-    """The one file of those that go by `path`. Raises NotFoundInTable."""
-    if len(files) != 1:
-        raise NotFoundInTable(f"{len(files) or 'no'} live {what} of this snapshot goes by {path!r}")
-    return files[0]
+    def _ipython_display_(self) -> None:
+        if self._display is None:
+            raise NotImplementedError  # IPython shows the text, then
+        self._display(self)._ipython_display_()

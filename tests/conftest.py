@@ -1,18 +1,23 @@
-"""One sandbox a test run: every scenario, built by real Spark commits into a temporary folder."""
+"""One sandbox a test run: every scenario, built by real Spark commits into a temporary folder by the process that needs
+it first."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-HOME = Path(os.environ.get("ICEBERG_EXPLORER_TEST_HOME") or tempfile.mkdtemp(prefix="iceberg-explorer-test-"))
-os.environ["ICEBERG_EXPLORER_HOME"] = str(HOME)
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
-"""Each Java lives for minutes: what its second compiler costs (a quarter of the processor) never comes back."""
+KEPT = os.environ.get("ICEBERG_EXPLORER_TEST_HOME")
+HOME = Path(KEPT or tempfile.mkdtemp(prefix="iceberg-explorer-test-"))
+os.environ["ICEBERG_EXPLORER_HOME"] = os.environ["ICEBERG_EXPLORER_TEST_HOME"] = str(HOME)  # the other processes' too
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+"""Each Java lives for minutes, with little in memory: what its second compiler (a quarter of the processor) and the
+threads of its collector cost never comes back."""
 
 ARTIFACTS = Path(__file__).parent.parent / "test-artifacts"
 
@@ -21,10 +26,18 @@ def pytest_configure() -> None:
     ARTIFACTS.mkdir(exist_ok=True)
 
 
+def pytest_unconfigure() -> None:
+    if not KEPT:
+        shutil.rmtree(HOME, ignore_errors=True)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Quick tests first: a broken parser should not wait for Spark to say so. Then the longest files, of which each is
-    one process's: the last ones to be given out should be short."""
-    order = ("unit/", "properties/", "spark/test_lab", "browser/test_dashboard", "security/", "spark/", "notebooks/")
+    one process's: the last ones to be given out should be short. Where there are several processes, one builds the
+    tables meanwhile."""
+    order = ("unit/", "properties/", "spark/test_lab", "browser/", "security/", "notebooks/", "spark/", "servers/")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        order = ("spark/test_lab", "unit/", "properties/", "spark/test_jobs", "spark/test_race", *order[3:])
     items.sort(key=lambda item: next((i for i, name in enumerate(order) if f"/tests/{name}" in str(item.path)), 9))
 
 
@@ -43,8 +56,10 @@ def sandbox(request: pytest.FixtureRequest) -> Path:
     """Builds all scenarios, once; returns the sandbox folder. Where they are kept, no Spark is started for it."""
     from explorer.scenarios import build_all, missing
 
-    if todo := missing():
-        build_all(request.getfixturevalue("engine"), todo)
+    with (HOME / "building").open("w") as lock:  # one of several processes; the others wait
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if todo := missing():
+            build_all(request.getfixturevalue("engine"), todo)
     return HOME / "sandbox"
 
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import click
 
 import explorer
 from explorer.errors import EngineError, ExplorerError, TableNotFound
+from explorer.progress import Watch
 
 F = TypeVar("F", bound=Callable[..., Any])
+Where = tuple["str | None", tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""--catalog, --property, --root and --relocate."""
 INCOMPLETE, FAILED, NO_ENGINE = 3, 1, 4
 
 
@@ -33,7 +36,8 @@ class Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _Told().listening():
+                return super().invoke(ctx)
         except EngineError as error:
             fail(error, NO_ENGINE)
         except ExplorerError as error:
@@ -41,6 +45,15 @@ class Group(click.Group):
         except BrokenPipeError:  # `| head` closed the pipe: nothing more to say
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
+
+
+class _Told(Watch):
+    """Says on stderr what is to be known of an answer, once."""
+
+    def say(self, text: str) -> None:
+        if text != self.said:
+            say(text)
+        super().say(text)
 
 
 def fail(error: Exception, code: int) -> None:
@@ -76,12 +89,13 @@ def main() -> None:
     or metadata.json. A snapshot is an id, a branch or tag, a name as shown (snapshot-3), or a timestamp."""
 
 
-def _output(*formats: str) -> Callable[[F], F]:
+def output_of(*formats: str) -> Callable[[F], F]:
+    """--output text|json and more formats."""
     choice = click.Choice(["text", "json", *formats])
     return click.option("--output", "-o", type=choice, default="text", show_default=True, help="How to print.")
 
 
-output_option = _output()
+output_option = output_of()
 """--output text|json."""
 
 
@@ -91,18 +105,31 @@ def rows_options(command: F) -> F:
         click.option("--limit", type=click.IntRange(min=0), help="At most so many rows."),
         click.option("--columns", "only", metavar="A,B", help="Only these columns."),
         click.option("--where", "condition", default="", help='Only rows that match, such as "status = 2".'),
-        _output("jsonl"),
+        output_of("jsonl"),
     ):
         command = option(command)
-    return _table_options(command)
+    return where_options(command)
 
 
 def table_options(command: F) -> F:
     """TABLE, --catalog, --property, --root, --relocate, --output."""
-    return _table_options(output_option(command))
+    return where_options(output_option(command))
 
 
-def _table_options(command: F) -> F:
+def where_options(command: F) -> F:
+    """TABLE, --catalog, --property, --root, --relocate."""
+    return click.argument("table")(_where_options(command))
+
+
+def catalog_options(command: F) -> F:
+    """TABLE or --all, and where: --catalog, --property, --root, --relocate."""
+    every = click.option(
+        "--all", "every", is_flag=True, help="Every table of a catalog (--catalog, the sandbox if left out)."
+    )
+    return click.argument("table", required=False)(every(_where_options(command)))
+
+
+def _where_options(command: F) -> F:
     for option in (
         click.option(
             "--relocate",
@@ -115,7 +142,6 @@ def _table_options(command: F) -> F:
             "--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A catalog or storage property."
         ),
         click.option("--catalog", help="The catalog that TABLE is in."),
-        click.argument("table"),
     ):
         command = option(command)
     return command
@@ -139,9 +165,18 @@ def opened(
     table: str, catalog: str | None, properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]
 ) -> explorer.Table:
     """Open TABLE with the common options."""
-    own = _pairs(properties, "--property", "KEY=VALUE")
+    own = pairs(properties, "--property", "KEY=VALUE")
     moves = dict(map(_move, relocate))
     return explorer.open_table(table, catalog, own or None, list(roots), moves)
+
+
+def catalog_of(
+    catalog: str | None, properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]
+) -> dict[str, Any]:
+    """The common options as explorer.sweeping.sweep has them; the sandbox if no catalog is named."""
+    own = pairs(properties, "--property", "KEY=VALUE") or None
+    moves = tuple(map(_move, relocate))
+    return {"catalog": catalog or "sandbox", "properties": own, "roots": tuple(roots), "relocate": moves}
 
 
 def _move(text: str) -> tuple[str, str]:
@@ -153,14 +188,15 @@ def _move(text: str) -> tuple[str, str]:
         raise click.BadParameter(str(error), param_hint="--relocate") from error
 
 
-def _pairs(items: Iterable[str], option: str, form: str) -> dict[str, str]:
-    pairs = {}
+def pairs(items: Iterable[str], option: str, form: str) -> dict[str, str]:
+    """KEY=VALUE options. Raises BadParameter."""
+    found = {}
     for item in items:
         key, separator, value = item.partition("=")
         if not (key and separator):
             raise click.BadParameter(f"{item!r} is not {form}", param_hint=option)
-        pairs[key] = value
-    return pairs
+        found[key] = value
+    return found
 
 
 def emit(data: Any, output: str, text: Callable[[], str]) -> None:
@@ -208,6 +244,21 @@ def emit_json(rows: Iterable[Any], output: str) -> None:
     for line in lines:
         click.echo(f",\n{line}", nl=False)
     click.echo("" if first is None else "\n]")
+
+
+def emit_object(head: Mapping[str, Any], tables: Mapping[str, explorer.Collection]) -> None:
+    """An object with the rows of tables, each of them as it is read."""
+    from explorer.views.rows import json_rows
+    from explorer.views.text import json_text
+
+    click.echo(json_text(dict(head))[:-2], nl=False)
+    for name, rows in tables.items():
+        lines = (json_text(row, None) for batch in rows.iter_batches() for row in json_rows(_as_table(batch)))
+        click.echo(f",\n  {json_text(name)}: [", nl=False)
+        for at, line in enumerate(lines):
+            click.echo(f"{',' if at else ''}\n    {line}", nl=False)
+        click.echo("\n  ]", nl=False)
+    click.echo("\n}")
 
 
 def _with_paths(part: Any, table: explorer.Table) -> list[dict[str, Any]]:

@@ -2,41 +2,54 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import click
 
+import explorer
 from explorer.cli.base import (
     emit,
+    emit_json,
+    engine_option,
     finish,
     main,
     opened,
+    output_of,
+    printable,
+    say,
     table_options,
+    where_options,
 )
+from explorer.engines.choice import Engine
+from explorer.following import interval_of
+from explorer.progress import listener
 
 
 @main.command()
 @table_options
+@engine_option
 @click.argument("before")
 @click.argument("after")
-def diff(before: str, after: str, output: str, **where: Any) -> None:
+def diff(before: str, after: str, engine: Engine, output: str, **where: Any) -> None:
     """Show what differs between two snapshots: net files, and what became of the manifests."""
     from explorer.views.changes import diff_object, render_diff
 
     table = opened(**where)
-    result = table.diff(before, after)
+    result = table.diff(before, after, engine)
     emit(diff_object(result), output, lambda: render_diff(result))
     finish(table)
 
 
 @main.command()
 @table_options
-def lifecycle(output: str, **where: Any) -> None:
+@engine_option
+def lifecycle(engine: Engine, output: str, **where: Any) -> None:
     """Show what became of every manifest: created, carried, rewritten, merged, dropped, and why."""
     from explorer.views.changes import lifecycle_rows, render_lifecycle
 
     table = opened(**where)
-    cells = table.lifecycle()
+    cells = table.lifecycle(engine)
     emit(lifecycle_rows(cells), output, lambda: render_lifecycle(cells))
     finish(table)
 
@@ -55,29 +68,59 @@ def history(output: str, **where: Any) -> None:
 
 @main.command()
 @table_options
+@engine_option
 @click.option("--from", "first", help="The snapshot before the first commit; from the oldest one on if left out.")
 @click.option("--to", "last", help="The snapshot of the last commit; the current one if left out.")
-def commits(first: str | None, last: str | None, output: str, **where: Any) -> None:
+def commits(first: str | None, last: str | None, engine: Engine, output: str, **where: Any) -> None:
     """Show what each commit of a run did and cost, and the run's write amplification."""
     from explorer.views.changes import commits_object, render_commits
 
     table = opened(**where)
-    run = table.commits(first, last)
-    emit(commits_object(run), output, lambda: render_commits(run))
+    run = table.commits(first, last, engine)
+    emit(commits_object(run), output, lambda: render_commits(run, table.metadata))
     finish(table)
 
 
 @main.command()
 @table_options
+@engine_option
 @click.argument("path")
-def file(path: str, output: str, **where: Any) -> None:
+def file(path: str, engine: Engine, output: str, **where: Any) -> None:
     """Tell the life of one data or delete file, named by its path or the end of it."""
     from explorer.views.changes import biography_object, render_biography
 
     table = opened(**where)
-    life = table.file(path)
+    life = table.file(path, engine)
     emit(biography_object(life), output, lambda: render_biography(life))
     finish(table)
+
+
+@main.command()
+@where_options
+@output_of("jsonl")
+@click.option(
+    "--interval", type=click.FloatRange(min=0.1), metavar="S",
+    help="Look every S seconds: every second if left out, but never at a table in a remote store.",
+)  # fmt: skip
+def watch(interval: float | None, output: str, **where: Any) -> None:
+    """Follow a table, and show what each commit changed as it lands, until Ctrl+C. Only the pointer is polled."""
+    from explorer.views.changes import landed_object, render_landed
+
+    table = opened(**where)
+    seconds = interval_of(table, interval)
+    say(f"{table.why}; looking every {seconds:g} s, Ctrl+C ends")
+    heard = listener()
+    assert heard is not None  # main listens
+    before = signal.signal(signal.SIGINT, lambda *_: heard.cancel())  # wherever it comes, what is begun is printed
+    try:
+        landings = explorer.watch(table, seconds)
+        if output != "text":
+            emit_json(map(landed_object, landings), output)
+            return
+        for landed in landings:
+            click.echo(printable(render_landed(landed)))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @main.command("metadata-diff")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,7 @@ from explorer.cli.base import (
     printable,
     table_options,
 )
-from explorer.core.operations import ISOLATION, KINDS
-
-LAB_OPERATIONS = tuple(KINDS)
-
+from explorer.core.operations import ISOLATION, KINDS, TAKE_PART, isolation_of
 
 without_option = click.option(
     "--without", multiple=True, metavar="VALIDATION", help="Switch a validation off, by its name in Iceberg's API."
@@ -37,27 +35,30 @@ def _operation(kind: str, isolation: str, without: tuple[str, ...], engine: str 
 @main.command("explain-conflict")
 @table_options
 @click.option("--base", required=True, help="The snapshot the commit began at.")
-@click.option("--operation", "kind", type=click.Choice(LAB_OPERATIONS), required=True)
-@click.option("--isolation", type=click.Choice(ISOLATION), default="serializable", show_default=True)
+@click.option("--operation", "kind", type=click.Choice(tuple(KINDS)), required=True)
+@click.option(
+    "--isolation",
+    type=click.Choice(ISOLATION),
+    help="As the table's property says (write.merge.isolation-level ...) if left out, else serializable.",
+)
 @without_option
 @click.option("--where", "condition", default="", help="The rows it is about, in pyiceberg's filter syntax.")
 def explain_conflict(
-    base: str, kind: str, isolation: str, without: tuple[str, ...], condition: str, output: str, **where: Any
+    base: str, kind: str, isolation: str | None, without: tuple[str, ...], condition: str, output: str, **where: Any
 ) -> None:
     """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry, or refuse, and why.
     Read-only."""
-    from dataclasses import asdict
-
     from explorer.conflicts import explain_conflict as explain
     from explorer.views.rows import plain
 
     table = opened(**where)
-    checks = _operation(kind, isolation, without).validations
+    level = isolation or isolation_of(kind, table.metadata.properties)
+    checks = _operation(kind, level, without).validations
     decision = explain(table, base, kind, checks, condition)
-    lines = [decision.words, f"validations: {', '.join(checks) or 'none'}"]
+    lines = [decision.words, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
     emit(
-        plain(asdict(decision)) | {"words": decision.words, "validations": list(checks)},
+        plain(asdict(decision)) | {"words": decision.words, "isolation": level, "validations": list(checks)},
         output,
         lambda: "\n".join(lines),
     )
@@ -65,7 +66,7 @@ def explain_conflict(
 
 
 @main.command("lab")
-@click.argument("kinds", nargs=-1, type=click.Choice(LAB_OPERATIONS))
+@click.argument("kinds", nargs=-1, type=click.Choice(tuple(TAKE_PART)))
 @click.option("--isolation", type=click.Choice(ISOLATION), default="serializable", show_default=True)
 @without_option
 @click.option(
@@ -86,8 +87,8 @@ def explain_conflict(
 @click.option(
     "--order",
     default="",
-    help="Who takes a step when, such as AABBABAB; in turn if left out. Steps: load, write, apply, metadata, swap. "
-    "A! kills A, A? loses the answer to its swap, A+ then begins again without looking.",
+    help="Who takes a step when, such as AABBABAB; in turn if left out. Steps: load, write, apply, metadata, swap; of "
+    "a reader load, plan, read. A! kills A, A? loses the answer to its swap, A+ then begins again without looking.",
 )
 @click.option(
     "--all-orders",
@@ -107,10 +108,11 @@ def lab(
     kinds: tuple[str, ...], isolation: str, without: tuple[str, ...], others: tuple[str, ...], version: str, order: str,
     all_orders: bool, picture: Path | None, saved: Path | None, output: str,
 ) -> None:  # fmt: skip
-    """Let writers commit to a small table in a temporary catalog, step by step (load, write, apply, metadata, swap), on
-    Iceberg itself."""
+    """Let writers commit to a small table in a temporary catalog, and readers read it, step by step, on Iceberg
+    itself. read-both is a query over that table and another, to which append-other commits."""
     from explorer.engines.spark import SparkEngine
     from explorer.lab.bench import Bench
+    from explorer.lab.folder_runs import replay_folder
     from explorer.lab.interleave import interleave
     from explorer.lab.stepper import NAMES, Run, replay
     from explorer.views.labviews import interleavings_object, render_interleavings, render_run, run_object, sequence_svg
@@ -137,6 +139,12 @@ def lab(
         if picture:
             picture.write_text(state_svg(orders))
         emit(interleavings_object(orders), output, lambda: render_interleavings(orders))
+        return
+    if saved and (played := replay_folder(bench, saved.read_text())):
+        if picture:
+            raise click.UsageError("a run on a folder is told, not drawn: leave --picture out")
+        seen = f"readers see: {'; '.join(map(str, played.rows))}"
+        emit(asdict(played), output, lambda: "\n".join((*played.told, seen)))
         return
     if saved:
         run = replay(bench, saved.read_text())
@@ -200,6 +208,34 @@ def lab_race(writers: int, commits: int, times: int, chosen: bool, output: str) 
         data = asdict(result) | {"commits_per_second": round(result.commits_per_second, 2)}
     click.echo("", err=True)
     emit(data, output, lambda: render_fields(data))
+
+
+@main.command("lab-streaming")
+@click.option("--commits", type=click.IntRange(min=2), default=100, show_default=True, help="Commits of each.")
+@click.option(
+    "--merge-at",
+    type=click.IntRange(min=2),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="commit.manifest.min-count-to-merge of both tables.",
+)
+@click.option(
+    "--picture", type=click.Path(dir_okay=False, path_type=Path), help="Write the curves of manifests here as SVG."
+)
+@output_option
+def lab_streaming(commits: int, merge_at: int, picture: Path | None, output: str) -> None:
+    """Append the same rows by Structured Streaming and by INSERTs, and count the manifests after each commit (a hundred
+    of each take a minute or two)."""
+    from explorer.engines.spark import SparkEngine
+    from explorer.lab.bench import Bench
+    from explorer.lab.streaming import stream_and_batch
+    from explorer.views.appends import appends_object, appends_svg, appends_text
+
+    made = stream_and_batch(Bench(SparkEngine()), commits, merge_at)
+    if picture:
+        picture.write_text(appends_svg(made))
+    emit(appends_object(made), output, lambda: appends_text(made))
 
 
 @main.command("lab-catalogue")

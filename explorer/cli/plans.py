@@ -36,7 +36,11 @@ from explorer.errors import NotFoundInTable
 @click.option(
     "--run", is_flag=True, help="Also run it in Spark, four times, and hold its scan report against the plan."
 )
-@click.option("--beside", multiple=True, help="With --run: run it on this version too; may be given several times.")
+@click.option(
+    "--beside",
+    multiple=True,
+    help="With --run: run it on this version, or other table, too; may be given several times.",
+)
 def plan(
     where: str, stage: str | None, sql: bool, engines: bool, run: bool, beside: tuple[str, ...], target: Path | None,
     snapshot: str | None, engine: Engine, output: str, **table_at: Any,
@@ -57,15 +61,10 @@ def plan(
         _check_drawable(target)
     table = opened(**table_at)
     planned, found = table.plan_sql(where, snapshot, engine) if sql else (table.plan(where, snapshot, engine), None)
-    if planned.made:
-        say(planned.made)
     if target:
         shown = table.shown(planned, found)
         drawn = shown.to_html() if target.suffix == ".html" else shown.to_svg()
-        try:
-            target.write_text(drawn, "utf-8")
-        except OSError as error:
-            raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
+        _write(target, drawn)
         say(f"wrote {target}")
     elif stage == "files":
         emit_rows(Collection(planned.files, "files"), output)
@@ -164,3 +163,36 @@ def estimate(
         raise NotFoundInTable("\n".join(f"{a.where}: {a.error}" for a in found.asked))
     emit(estimates_object(found), output, lambda: "\n".join(estimates_lines(found)))
     finish(table)
+
+
+@main.command("compare-layouts")
+@table_options
+@snapshot_option
+@click.option("--query", "queries", multiple=True, metavar="WHERE", help="A query; may be given several times.")
+@click.option("--rows", type=click.IntRange(min=1), default=100_000, show_default=True, help="Write at most so many.")
+@click.option(
+    "--file", "-f", "target", type=click.Path(dir_okay=False, path_type=Path), help="Draw it as SVG here too."
+)
+def compare_layouts(
+    queries: tuple[str, ...], rows: int, target: Path | None, snapshot: str | None, output: str, **where: Any
+) -> None:
+    """Write the same rows unsorted, bin-packed, sorted, z-ordered and partitioned into the sandbox, and show what each
+    cost and what queries read of it.
+
+    Without --query they are drawn of the rows. The table itself is only read; what is written is dropped again."""
+    from explorer.lab.layouts import compare_layouts as compared
+    from explorer.views.layouts import layouts_lines, layouts_object, layouts_svg
+
+    table = opened(**where)
+    found = compared(table, queries, snapshot, rows)
+    if target:
+        _write(target, layouts_svg(found))
+    emit(layouts_object(found), output, lambda: "\n".join(layouts_lines(found)))
+    finish(table)
+
+
+def _write(target: Path, drawn: str) -> None:
+    try:
+        target.write_text(drawn, "utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error

@@ -10,6 +10,7 @@ from explorer.cli.base import (
     emit,
     emit_json,
     emit_rows,
+    engine_option,
     finish,
     main,
     opened,
@@ -18,18 +19,20 @@ from explorer.cli.base import (
     table_options,
 )
 from explorer.core.names import base_name
+from explorer.engines.choice import Engine
 
 
 @main.command()
 @table_options
 @snapshot_option
+@engine_option
 @click.option("--limit", type=click.IntRange(min=0), help="At most so many pairs and dangling deletes.")
-def deletes(limit: int | None, snapshot: str | None, output: str, **where: Any) -> None:
+def deletes(limit: int | None, snapshot: str | None, engine: Engine, output: str, **where: Any) -> None:
     """Show which deletes apply to which data files, clause by clause, and which dangle."""
     from explorer.views.rowviews import delete_lines, delete_rows
 
     table = opened(**where)
-    known = table.deletes(snapshot)
+    known = table.deletes(snapshot, engine)
     if output == "json":
         emit_json(delete_rows(known, limit), output)
     else:
@@ -61,6 +64,21 @@ def file_rows(path: str, snapshot: str | None, output: str, **where: Any) -> Non
     """Print the rows of one data file, and what deletes them. Needs no Spark."""
     table = opened(**where)
     emit_rows(table.file_rows(path, snapshot), output)
+    finish(table)
+
+
+@main.command()
+@table_options
+@snapshot_option
+@click.argument("path")
+def footer(path: str, snapshot: str | None, output: str, **where: Any) -> None:
+    """Print the footer of a Parquet file (field ids, iceberg.schema, row groups, statistics) or a Puffin file."""
+    from explorer.views.rows import plain
+    from explorer.views.rowviews import render_footer
+
+    table = opened(**where)
+    found = table.footer(path, snapshot)
+    emit(plain(found), output, lambda: render_footer(found))
     finish(table)
 
 
@@ -112,12 +130,14 @@ SCANNED = ("DataManifests", "DeleteManifests", "DataFiles", "DeleteFiles")
 @click.argument("before")
 @click.argument("after")
 @click.option("--key", "keys", multiple=True, help="A column that tells updates; may be given several times.")
-def row_diff(before: str, after: str, keys: tuple[str, ...], output: str, **where: Any) -> None:
-    """Show the rows that differ between two snapshots; reads only files that differ. Needs no Spark."""
+@engine_option
+def row_diff(before: str, after: str, keys: tuple[str, ...], engine: Any, output: str, **where: Any) -> None:
+    """Show the rows that differ between two snapshots; reads only files that differ. Needs no Spark while they fit in
+    memory."""
     from explorer.views.rowviews import render_row_diff, row_diff_object
 
     table = opened(**where)
-    result = table.row_diff(before, after, keys)
+    result = table.row_diff(before, after, keys, engine)
     emit(row_diff_object(result), output, lambda: render_row_diff(result))
     finish(table)
 
@@ -127,13 +147,14 @@ def row_diff(before: str, after: str, keys: tuple[str, ...], output: str, **wher
 @snapshot_option
 @click.argument("condition")
 @click.option("--key", "keys", multiple=True, help="A column that tells a changed row; may be given several times.")
-def fate(condition: str, keys: tuple[str, ...], snapshot: str | None, output: str, **where: Any) -> None:
+@engine_option
+def fate(condition: str, keys: tuple[str, ...], engine: Any, snapshot: str | None, output: str, **where: Any) -> None:
     """Tell what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no
-    Spark."""
+    Spark while the entries fit in memory."""
     from explorer.views.rowviews import fate_object, render_fate
 
     table = opened(**where)
-    told = table.fate(condition, keys)
+    told = table.fate(condition, keys, engine)
     at = table.resolve(snapshot).snapshot
     sentences = told.explain(at)
     columns = [f.name for f in told.schema.fields]

@@ -11,13 +11,16 @@ import click
 
 import explorer
 from explorer.cli.base import (
+    INCOMPLETE,
     emit,
     emit_rows,
     engine_option,
     finish,
     main,
     opened,
+    output_of,
     output_option,
+    pairs,
     rows_options,
     say,
     snapshot_option,
@@ -81,14 +84,16 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
 @click.option("--host", "hosts", multiple=True, metavar="NAME", help="Another name that browsers call this server by.")
 @click.option("--allow-sql", is_flag=True, help="Also on another address than loopback: SQL.")
 @click.option("--allow-lab", is_flag=True, help="Also on another address than loopback: the lab, and all that writes.")
+@click.option("--behind", default="", metavar="URL", help="The URL by which a reverse proxy serves it to others.")
 @click.option("--show", is_flag=True, help="Open a browser.")
 def serve(
-    table: str | None, port: int, address: str, hosts: tuple[str, ...], allow_sql: bool, allow_lab: bool, show: bool
-) -> None:
+    table: str | None, port: int, address: str, hosts: tuple[str, ...], allow_sql: bool, allow_lab: bool, behind: str,
+    show: bool,
+) -> None:  # fmt: skip
     """Serve the dashboard on loopback, and print its URL with the token that opens it."""
     from explorer.ui.serve import serve as run
 
-    run(table, port, address, show, hosts, allow_sql, allow_lab)
+    run(table, port, address, show, hosts, allow_sql, allow_lab, behind)
 
 
 @main.command()
@@ -97,6 +102,34 @@ def serve(
 def tables(catalog: str, output: str) -> None:
     """List the tables of a catalog."""
     emit_rows(explorer.catalog(catalog), output)
+
+
+SWEPT_COLUMNS = ["table", "format_version", "snapshots", "refs", "manifests", "data_files", "delete_files", "records"]
+SWEPT_COLUMNS += ["file_bytes", "problems", "error"]
+
+
+@main.command()
+@click.argument("catalog", default="sandbox")
+@click.option("--namespace", default="", help="Only tables of this namespace.")
+@click.option("--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A property of the catalog.")
+@output_of("jsonl")
+def sweep(catalog: str, namespace: str, properties: tuple[str, ...], output: str) -> None:
+    """Count files, rows, sizes, snapshots and problems of all tables of a catalog."""
+    from explorer.sweeping import summaries
+
+    failed = 0
+
+    def counted(rows: Any) -> Any:
+        nonlocal failed
+        failed += len(rows) - rows["error"].null_count
+        return rows
+
+    own = pairs(properties, "--property", "KEY=VALUE") or None
+    rows = summaries(catalog, own, namespace).map(counted)
+    emit_rows(explorer.Collection(rows, "tables"), output, SWEPT_COLUMNS)
+    if failed:
+        say(f"{failed} of the tables could not be read")
+        sys.exit(INCOMPLETE)
 
 
 @main.command()
@@ -126,6 +159,27 @@ def metadata(output: str, **where: Any) -> None:
     finish(table)
 
 
+@main.command()
+@table_options
+def pointer(output: str, **where: Any) -> None:
+    """Show what the table's catalog stores of it (the row of an SQL catalog, the answer of a REST server), and the
+    metadata file that it was opened at."""
+    from explorer.pointing import pointer as pointed
+    from explorer.views.text import render_fields
+
+    table = opened(**where)
+    found = pointed(table)
+    opened_at = {"metadata_location": found.metadata_location, "previous": found.previous, "newer": found.newer}
+    row = dict(found.stored.row)
+    data = {"where": found.stored.where, "stored": row, "opened": opened_at}
+    emit(
+        data,
+        output,
+        lambda: "\n".join((f"{found.stored.where}:", render_fields(row), "opened:", render_fields(opened_at))),
+    )
+    finish(table)
+
+
 def _collection_command(
     name: str,
     about: str,
@@ -148,8 +202,6 @@ def _collection_command(
         opened_table = opened(table, catalog, properties, roots, relocate)
         wanted = [name.strip() for name in only.split(",")] if only else []
         chosen = rows(opened_table, **options).select(condition, wanted, limit)
-        if chosen.choice is not None and chosen.choice.large:
-            say(chosen.choice.why)
         emit_rows(chosen, output, wanted or columns, opened_table)
         finish(opened_table)
 

@@ -8,15 +8,19 @@ import click
 
 from explorer.cli.base import (
     emit,
+    emit_object,
+    engine_option,
     finish,
     main,
     opened,
     output_option,
+    pairs,
     say,
     table_options,
     writes_option,
 )
 from explorer.core.refs import OPERATIONS as REF_OPERATIONS
+from explorer.engines.choice import Engine
 
 OPERATIONS = (
     "compact",
@@ -26,6 +30,8 @@ OPERATIONS = (
     "rewrite-position-deletes",
     "expire",
     "remove-orphans",
+    "next-append",
+    "dangling-deletes",
 )
 UNDO = tuple(REF_OPERATIONS)
 
@@ -37,26 +43,40 @@ UNDO = tuple(REF_OPERATIONS)
 @click.option(
     "--retain-last", type=int, default=1, show_default=True, help="For expiry: snapshots to keep on each branch."
 )
+@click.option(
+    "--option", "-O", "given", multiple=True, metavar="NAME=VALUE", help="An option of the procedure, by its name."
+)
+@click.option("--where", "condition", default="", help="To rewrite only files that may match a filter.")
 @click.option("--run", "really", is_flag=True, help="Carry it out; without it, only show what it would do.")
 @writes_option
+@engine_option
 def maintain(
-    operation: str, columns: str, retain_last: int, really: bool, allow_writes: bool, output: str, **where: Any
-) -> None:
-    """Preview maintenance from metadata alone, or with --run carry it out on a sandbox table through Spark's
-    procedures."""
+    operation: str, columns: str, retain_last: int, given: tuple[str, ...], condition: str, really: bool,
+    allow_writes: bool, engine: Engine, output: str, **where: Any,
+) -> None:  # fmt: skip
+    """Plan maintenance from metadata alone as Iceberg would, or with --run carry it out on a sandbox table through
+    Spark's procedures."""
     from dataclasses import asdict
 
     from explorer import maintenance
+    from explorer.views.maintenance import render_preview
     from explorer.views.rows import plain
     from explorer.views.text import render_fields, render_table
 
+    options = pairs(given, "--option", "NAME=VALUE")
     table = opened(**where)
     if not really:
-        plan = maintenance.preview(table, operation, columns, retain_last)
-        emit(plain(asdict(plan)), output, lambda: "\n".join([*plan.words, *(f"  {path}" for path in plan.files)]))
+        seen = maintenance.preview(table, operation, columns, retain_last, engine, options, condition)
+        head = {"operation": seen.operation, "call": seen.call, "words": list(seen.words)}
+        if output == "json":
+            emit_object(head, seen.tables)
+        else:
+            emit(head, output, lambda: render_preview(seen.words, seen.call, seen.tables, table.metadata.location))
         finish(table)
         return
-    done, after = maintenance.run(table, operation, columns, retain_last, allow_writes)
+    done, after = maintenance.run(
+        table, operation, columns, retain_last, allow_writes, options=options, where=condition
+    )
     rows = [{"of": k, "before": v, "after": asdict(done.after)[k]} for k, v in asdict(done.before).items()]
     emit(
         plain(asdict(done)),

@@ -3,9 +3,10 @@ anew."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 
 import pyarrow as pa
 
@@ -14,6 +15,8 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.problem import Problem
 
 Change = Callable[[pa.Table], pa.Table]
+Part = Callable[[ManifestFile, pa.Table], pa.Table]
+"""Makes a part of a table of one manifest's stored entries; can be pickled."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,12 @@ class Parts:
 
     manifests: Sequence[ManifestFile]
     metrics: bool
-    part: Callable[[ManifestFile, pa.Table], pa.Table]
+    part: Part
     schema: pa.Schema
+    alike: Callable[[ManifestFile], Hashable] | None = None
+    """Manifests of which it says the same may be made a part of together, as the first of them."""
+    folded: bool = False
+    """Whether a part is small beside its manifest, so that all of them may come from Spark at once."""
 
     def map(self, change: Change) -> Parts:
         """What a change of each part makes of the table; of nothing, nothing."""
@@ -33,10 +40,30 @@ class Parts:
         return replace(self, part=partial(_changed, self.part, change), schema=change(self.schema.empty_table()).schema)
 
 
-def _changed(
-    part: Callable[[ManifestFile, pa.Table], pa.Table], change: Change, manifest: ManifestFile, stored: pa.Table
-) -> pa.Table:
+def _changed(part: Part, change: Change, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     return change(part(manifest, stored))
+
+
+def together(parts: Parts, stored: Iterable[tuple[ManifestFile, pa.Table]]) -> Iterator[tuple[ManifestFile, pa.Table]]:
+    """Manifests and their entries, those that are alike and follow each other as one: a call for many small ones costs
+    hardly more than one for one."""
+    alike = parts.alike
+    if alike is None:
+        yield from stored
+        return
+    for _, group in groupby(stored, lambda pair: (alike(pair[0]), pair[1].schema)):
+        held: list[tuple[ManifestFile, pa.Table]] = []
+        for pair in group:
+            held.append(pair)
+            if sum(table.num_rows for _, table in held) >= TOGETHER:
+                yield held[0][0], pa.concat_tables(table for _, table in held)
+                held = []
+        if held:
+            yield held[0][0], pa.concat_tables(table for _, table in held)
+
+
+TOGETHER = 20_000
+"""Entries of which a part is made together, about."""
 
 
 def left_out(manifest: ManifestFile, stored: pa.Schema, part: pa.Schema) -> list[Problem]:

@@ -3,12 +3,15 @@ commits wrote is still read at its end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.core.batches import Batches, Parts
 from explorer.core.entries import ADDED, DELETED, snapshot_ids
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.tree import Tree
@@ -21,7 +24,8 @@ Size = Callable[[str], "int | None"]
 
 @dataclass(frozen=True)
 class CommitCost:
-    """One commit. Bytes of deletion vectors are their blobs'. `manifest_list_bytes` and `metadata_json_bytes` are None
+    """One commit. Bytes of deletion vectors are their blobs'; `delete_bytes_added` are those of `bytes_added` that are
+    delete files'. `manifest_list_bytes` and `metadata_json_bytes` are None
     where the file is gone (or, for metadata.json, no longer in the metadata log)."""
 
     snapshot_id: int
@@ -34,6 +38,7 @@ class CommitCost:
     rows_added: int
     rows_removed: int
     bytes_added: int
+    delete_bytes_added: int
     bytes_removed: int
     manifests_written: int
     manifest_bytes: int
@@ -77,38 +82,82 @@ def file_bytes(entries: pa.Table) -> int:
     return int(pc.sum(sizes).as_py() or 0)
 
 
-def metadata_files(metadata: TableMetadata) -> dict[int | None, str]:
-    """Metadata files by the time in them, which is also that of the snapshot that a commit made."""
-    files: dict[int | None, str] = {e.timestamp_ms: e.metadata_file for e in metadata.metadata_log}
-    return files | {metadata.last_updated_ms: metadata.metadata_location}
+LATE_MS = 10
+"""So much later than its snapshot a commit's metadata file may be dated: Iceberg asks the clock for each."""
 
 
-def commit_cost(
-    metadata: TableMetadata,
-    snapshot: Snapshot,
-    manifests: Sequence[ManifestFile],
-    entries: Mapping[str, pa.Table],
-    size: Size,
+def metadata_files(metadata: TableMetadata) -> dict[int, str]:
+    """The metadata file that the commit of a snapshot wrote, by the snapshot's id, as far as the metadata log has it:
+    the first that is dated as the snapshot is, or a little later."""
+    files: list[tuple[int | None, str]] = [(e.timestamp_ms, e.metadata_file) for e in metadata.metadata_log]
+    files.append((metadata.last_updated_ms, metadata.metadata_location))
+    snapshots = sorted((s.timestamp_ms, at, s.snapshot_id) for at, s in enumerate(metadata.snapshots) if s.timestamp_ms)
+    found: dict[int, str] = {}
+    for time, path in sorted((time, path) for time, path in files if time is not None):
+        at = bisect_right(snapshots, (time, len(snapshots), 0)) - 1
+        if at >= 0 and time - snapshots[at][0] <= LATE_MS:
+            found.setdefault(snapshots[at][2], path)
+    return found
+
+
+WROTE = pa.schema(
+    [
+        ("manifest_path", pa.string()), ("snapshot_id", pa.int64()), ("status", pa.int32()), ("files", pa.int64()),
+        ("rows", pa.int64()), ("bytes", pa.int64()),
+    ]
+)  # fmt: skip
+Wrote = Mapping[str, Sequence[Mapping[str, int | None]]]
+"""Rows of WROTE by manifest."""
+
+
+def wrote(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """WROTE, the entries of a manifest by the snapshot that they store or inherit and their stored status."""
+    sizes = pc.coalesce(stored["content_size_in_bytes"], stored["file_size_in_bytes"])
+    one = pa.repeat(pa.scalar(1, pa.int64()), stored.num_rows)
+    columns = (snapshot_ids(stored, manifest), stored["status"], one, stored["record_count"], sizes)
+    table = pa.table(dict(zip(WROTE.names[1:], columns, strict=True)))
+    keys = ["snapshot_id", "status"]
+    added = table.group_by(keys, use_threads=False).aggregate([(name, "sum") for name in WROTE.names[3:]])
+    added = added.select([*keys, *(f"{name}_sum" for name in WROTE.names[3:])]).rename_columns(WROTE.names[1:])
+    path = pa.repeat(pa.scalar(manifest.manifest_path), added.num_rows)
+    return added.add_column(0, WROTE.names[0], path).cast(WROTE)
+
+
+def by_manifest(rows: Batches) -> Wrote:
+    """All rows of WROTE."""
+    found: dict[str, list[Mapping[str, int | None]]] = {}
+    for row in chain.from_iterable(part.to_pylist() for part in rows.read()):
+        found.setdefault(row["manifest_path"], []).append(row)
+    return found
+
+
+def commit_costs(
+    metadata: TableMetadata, commits: Iterable[tuple[Snapshot, Sequence[ManifestFile]]], entries: Wrote, size: Size
+) -> Iterator[CommitCost]:
+    """The cost of each commit, whose manifest list is at hand. `entries` are those of the manifests that they wrote."""
+    files, ordinals = metadata_files(metadata), snapshot_ordinals(metadata)
+    for snapshot, manifests in commits:
+        name = snapshot_name(snapshot.snapshot_id, ordinals)
+        yield _commit_cost(snapshot, name, manifests, entries, files.get(snapshot.snapshot_id), size)
+
+
+def _commit_cost(
+    snapshot: Snapshot, name: str, manifests: Sequence[ManifestFile], entries: Wrote, json_file: str | None, size: Size
 ) -> CommitCost:
-    """The cost of one commit. `entries` are those of the manifests that it wrote, by path."""
-    ordinals = snapshot_ordinals(metadata)
     counts = {(content, status): 0 for content in (0, 1) for status in (ADDED, DELETED)}
-    rows, sizes = {ADDED: 0, DELETED: 0}, {ADDED: 0, DELETED: 0}
+    rows, sizes, deletes = {ADDED: 0, DELETED: 0}, {ADDED: 0, DELETED: 0}, 0
     written = [m for m in manifests if m.added_snapshot_id == snapshot.snapshot_id]
     for manifest in written:
-        table = entries.get(manifest.manifest_path)
-        if table is None:
-            continue
-        table = table.filter(pc.equal(table["inherited_snapshot_id"], snapshot.snapshot_id))
-        for status in (ADDED, DELETED):
-            part = table.filter(pc.equal(table["status"], status))
-            counts[(min(manifest.content, 1), status)] += part.num_rows
-            rows[status] += int(pc.sum(part["record_count"]).as_py() or 0) if manifest.content == 0 else 0
-            sizes[status] += file_bytes(part)
-    json_file = metadata_files(metadata).get(snapshot.timestamp_ms)
+        for row in entries.get(manifest.manifest_path, ()):
+            status = row["status"]
+            if row["snapshot_id"] == snapshot.snapshot_id and status in (ADDED, DELETED):
+                counts[(min(manifest.content, 1), status)] += row["files"] or 0
+                rows[status] += (row["rows"] or 0) if manifest.content == 0 else 0
+                sizes[status] += row["bytes"] or 0
+                deletes += (row["bytes"] or 0) if manifest.content != 0 and status == ADDED else 0
     return CommitCost(
         snapshot_id=snapshot.snapshot_id,
-        snapshot=snapshot_name(snapshot.snapshot_id, ordinals),
+        snapshot=name,
         operation=snapshot.operation,
         data_files_added=counts[(0, ADDED)],
         data_files_removed=counts[(0, DELETED)],
@@ -117,6 +166,7 @@ def commit_cost(
         rows_added=rows[ADDED],
         rows_removed=rows[DELETED],
         bytes_added=sizes[ADDED],
+        delete_bytes_added=deletes,
         bytes_removed=sizes[DELETED],
         manifests_written=len(written),
         manifest_bytes=sum(m.manifest_length or 0 for m in written),
@@ -131,34 +181,29 @@ def run_cost(tree: Tree, run: Sequence[Snapshot]) -> RunCost:
     if not run:
         return RunCost((), 0)
     tree.ahead(run)
-    wrote = [m for s in steps(run, "snapshots") for m in tree.manifests(s) if m.added_snapshot_id == s.snapshot_id]
-    tree.ahead(manifests=wrote)
-    times = metadata_files(tree.metadata)
-    sizes = tree.sizes(path for s in run for path in (s.manifest_list, times.get(s.timestamp_ms)) if path)
-    entries = _entries(tree, wrote)
-    ahead, commits = next(entries, None), []
-    for snapshot in steps(run, "snapshots"):
-        mine = {}
-        while ahead and ahead[0].added_snapshot_id == snapshot.snapshot_id:
-            mine[ahead[0].manifest_path], ahead = ahead[1], next(entries, None)
-        commits.append(commit_cost(tree.metadata, snapshot, tree.manifests(snapshot), mine, sizes.get))
-    last = (table for _, table in _entries(tree, tree.manifests(run[-1])))
-    return RunCost(tuple(commits), bytes_kept(last, [s.snapshot_id for s in run]))
-
-
-def _entries(tree: Tree, manifests: Sequence[ManifestFile]) -> Iterator[tuple[ManifestFile, pa.Table]]:
-    """Entries as stored, with the snapshot that each inherits."""
-    for manifest, stored in tree.stored(manifests):
-        yield manifest, stored.append_column("inherited_snapshot_id", snapshot_ids(stored, manifest))
-
-
-def bytes_kept(tables: Iterable[pa.Table], run: Sequence[int]) -> int:
-    """Bytes of the live files that snapshots of the run added; `tables` are entries of the last one's manifests."""
-    ids = pa.array(run, pa.int64())
-    kept = (
-        t.filter(pc.and_(pc.not_equal(t["status"], DELETED), pc.is_in(t["inherited_snapshot_id"], ids))) for t in tables
+    own = [m for s in steps(run, "snapshots") for m in tree.manifests(s) if m.added_snapshot_id == s.snapshot_id]
+    last = tree.manifests(run[-1])
+    parts = Parts(list({m.manifest_path: m for m in (*own, *last)}.values()), False, wrote, WROTE)
+    tree.ahead(manifests=parts.manifests)
+    entries = by_manifest(tree.read(parts))
+    return cost_of(
+        tree, run, entries, bytes_kept(entries, [m.manifest_path for m in last], {s.snapshot_id for s in run})
     )
-    return sum(map(file_bytes, kept))
+
+
+def cost_of(tree: Tree, run: Sequence[Snapshot], entries: Wrote, kept: int) -> RunCost:
+    """The cost of a run whose manifests were read, and of whose files so many bytes are kept."""
+    files = metadata_files(tree.metadata)
+    sizes = tree.sizes(path for s in run for path in (s.manifest_list, files.get(s.snapshot_id)) if path)
+    commits = ((s, tree.manifests(s)) for s in steps(run, "snapshots"))
+    return RunCost(tuple(commit_costs(tree.metadata, commits, entries, sizes.get)), kept)
+
+
+def bytes_kept(entries: Wrote, manifests: Iterable[str], run: Container[int]) -> int:
+    """Bytes of the live files in some manifests that snapshots of the run added."""
+    rows = chain.from_iterable(entries.get(path, ()) for path in manifests)
+    live = (r for r in rows if r["status"] not in (DELETED, None) and r["snapshot_id"] in run)
+    return sum(r["bytes"] or 0 for r in live)
 
 
 def run_between(metadata: TableMetadata, first: int | None, last: int) -> list[Snapshot]:

@@ -14,23 +14,26 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.deletes import PATH_ID, Applicability, nulls_of
-from explorer.core.entries import live
+from explorer.core.columns import Ints
+from explorer.core.deletes import PATH_ID, Applicability, named_file, nulls_of
+from explorer.core.entries import as_of_snapshot, live
 from explorer.core.live_files import LiveFile, Place, place
 from explorer.core.values import comparable_bound, partition_dicts
+from explorer.model.manifest import ManifestFile
 
 CELLS = 4_000_000
 """Pairs that are looked at together."""
-Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-SUMS = ("pairs", "position", "equality", "vectors", "rows", "bytes")
+COSTS = ("position", "equality", "vectors", "rows", "bytes")
+SUMS = ("pairs", *COSTS, "own_rows")
 SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "deletion_vector": "vectors"}
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, and
-    these deletes' rows and bytes. `used` are the places in Applicability.deletes of those that apply to any."""
+    """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, these
+    deletes' rows and bytes, and the rows of those that are for that file alone (core.deletes.named_file). `used` are
+    the places in Applicability.deletes of those that apply to any."""
 
     sums: Mapping[str, Ints]
     used: Ints
@@ -40,10 +43,39 @@ class Counted:
         """Of a manifest that cannot be read."""
         return cls({name: np.zeros(0, np.int64) for name in SUMS}, np.zeros(0, np.int64))
 
+    @classmethod
+    def of(cls, row: pa.Table) -> Counted:
+        """Of a row of COUNTED; its sums in as few bytes as they need, since those of all data files are held."""
+        columns = {name: row[name].combine_chunks().flatten().to_numpy() for name in (*SUMS, "used")}
+        narrow = {name: columns[name].astype(np.min_scalar_type(int(columns[name].max(initial=0)))) for name in SUMS}
+        return cls(narrow, columns["used"].copy())
+
     @property
     def applying(self) -> int:
         """Pairs of which the delete applies."""
         return int(sum(self.sums[name].sum() for name in ("position", "equality", "vectors")))
+
+
+COUNTED = pa.schema(
+    [("manifest_path", pa.string()), ("misplaced", pa.bool_()), *((n, pa.list_(pa.int64())) for n in (*SUMS, "used"))]
+)
+"""A Counted a row; whether its manifest lists files of the other kind, too."""
+
+
+def counted(pairs: Pairs, snapshot_id: int, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """COUNTED, of one data manifest."""
+    files, misplaced = of_its_content(manifest, live(as_of_snapshot(stored, manifest, snapshot_id)))
+    found = pairs.count(files, manifest.partition_spec_id)
+    lists = {name: [column] for name, column in (*found.sums.items(), ("used", found.used))}
+    return pa.table({"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], **lists}, schema=COUNTED)
+
+
+def of_its_content(manifest: ManifestFile, files: pa.Table) -> tuple[pa.Table, bool]:
+    """The files of the kind that a manifest is for (spec: "Manifest Lists", `content`), and whether there are
+    others."""
+    fits = pc.equal(pc.equal(pc.fill_null(files["content"], 0), 0), manifest.content == 0)
+    misplaced = pc.all(fits).as_py() is False
+    return (files.filter(fits) if misplaced else files), misplaced
 
 
 class Pairs:
@@ -99,6 +131,7 @@ class Pairs:
                 sums[SUM_OF[delete.kind]][row] += 1
                 sums["rows"][row] += delete.record_count
                 sums["bytes"][row] += delete.bytes
+                sums["own_rows"][row] += own_rows(delete)
                 used[self._index[delete.key]] = True
         return superseded
 
@@ -143,6 +176,7 @@ class _Group:
             "vectors": self.vector.astype(np.int64),
             "rows": np.array([d.record_count for d in deletes], np.int64),
             "bytes": np.array([d.bytes for d in deletes], np.int64),
+            "own_rows": np.array([own_rows(d) for d in deletes], np.int64),
         }
         self.bounded = [
             (at, d.lower[PATH_ID], d.upper[PATH_ID])
@@ -170,6 +204,11 @@ class _Group:
         for field, (asked, known) in self.columns:
             applies[:, asked] &= ~field.apart(data, rows, known)
         return applies
+
+
+def own_rows(delete: LiveFile) -> int:
+    """Rows of a position delete or vector that is for one data file alone; 0 of others."""
+    return delete.record_count if delete.kind != "equality_deletes" and named_file(delete) is not None else 0
 
 
 def _head(length: int, text: bytes) -> bytes:

@@ -81,6 +81,14 @@ class Applicability:
             else:
                 self.by_place.setdefault(delete.place, []).append(delete)
 
+    def of_counts(self, counts: Sequence[int]) -> Applicability:
+        """The same, of which it is known how many data files each manifest has."""
+        return Applicability(self.metadata, self.data.counted(counts), self.deletes)
+
+    def without_data(self) -> Applicability:
+        """The deletes alone, which can be pickled."""
+        return Applicability(self.metadata, LiveFiles.of([]), self.deletes)
+
     @cached_property
     def data_paths(self) -> frozenset[str]:
         """Of all live data files."""

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 
-from explorer.core.comparison import KEY, Comparison, compare, rows_at
+from explorer.core.comparison import KEY, Comparison, Rows, rows_at
 from explorer.core.tree import Tree
-from explorer.core.values import partition_dicts, partition_path, row_dicts
+from explorer.core.values import partition_dicts, partition_path
 from explorer.model.manifest import FileKind, ManifestFile, file_kind
-from explorer.model.metadata import Snapshot
+from explorer.model.metadata import Snapshot, TableMetadata
 
 Key = tuple[str, int | None, int | None]
 """A file as readers know it: path, and for deletion vectors content offset and size."""
@@ -123,7 +123,7 @@ def diff(
     mine, theirs = tree.manifests(first), tree.manifests(second)
     gone, made = only(mine, theirs), only(theirs, mine)
     tree.ahead(manifests=[*gone, *made])
-    found = compare(tree, gone, made)
+    [found] = tree.comparisons([(gone, made)], KEY)
     old, new = (_changes(tree, side, alone) for side, alone in zip((gone, made), found.alone, strict=True))
     kept = {m.manifest_path for m in mine} & {m.manifest_path for m in theirs}
     rewritten, dropped = manifest_fates(gone, made, found)
@@ -144,33 +144,37 @@ def diff(
     )
 
 
-_COLUMNS = ["content", "file_path", "file_format", "record_count", "file_size_in_bytes", "partition", *KEY[1:]]
+CHANGES = pa.schema(
+    [
+        ("file_path", pa.string()), ("kind", pa.string()), ("record_count", pa.int64()),
+        ("file_size_in_bytes", pa.int64()), ("spec_id", pa.int32()), ("partition", pa.string()),
+        ("content_offset", pa.int64()), ("content_size_in_bytes", pa.int64()), ("manifest_path", pa.string()),
+    ]
+)  # fmt: skip
+"""FileChanges as rows."""
 
 
-def _changes(
-    tree: Tree, manifests: Sequence[ManifestFile], rows: Mapping[int, npt.NDArray[np.int64]]
-) -> tuple[FileChange, ...]:
+def _changes(tree: Tree, manifests: Sequence[ManifestFile], rows: Rows) -> tuple[FileChange, ...]:
     """The files of some rows of these manifests, by path."""
-    changes: dict[Key, FileChange] = {}
-    for manifest, entries in rows_at(tree, manifests, rows):
-        table = entries.select(_COLUMNS)
-        codes, partitions = partition_dicts(table)
-        spec = tree.metadata.spec(manifest.partition_spec_id)
-        paths = [partition_path(partition, spec, tree.metadata) for partition in partitions]
-        for row, code in zip(row_dicts(table.drop_columns(["partition"])), codes.tolist(), strict=True):
-            change = FileChange(
-                file_path=row["file_path"],
-                kind=file_kind(row["content"] or 0, row["file_format"] or ""),
-                record_count=row["record_count"],
-                file_size_in_bytes=row["file_size_in_bytes"],
-                spec_id=manifest.partition_spec_id,
-                partition=paths[code],
-                content_offset=row["content_offset"],
-                content_size_in_bytes=row["content_size_in_bytes"],
-                manifest_path=manifest.manifest_path,
-            )
-            changes[change.key] = change
+    parts = rows_at(manifests, rows, partial(_changed_files, tree.metadata), CHANGES)
+    made = (FileChange(**row) for part in tree.read(parts).read() for row in part.to_pylist())
+    changes = {change.key: change for change in made}
     return tuple(changes[k] for k in sorted(changes, key=lambda key: (key[0], key[1] or 0)))
+
+
+def _changed_files(metadata: TableMetadata, manifest: ManifestFile, entries: pa.Table) -> pa.Table:
+    codes, partitions = partition_dicts(entries)
+    spec = metadata.spec(manifest.partition_spec_id)
+    paths = [partition_path(partition, spec, metadata) for partition in partitions]
+    contents = zip(entries["content"].to_pylist(), entries["file_format"].to_pylist(), strict=True)
+    columns = {
+        "kind": [file_kind(content or 0, file_format or "") for content, file_format in contents],
+        "spec_id": pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), entries.num_rows),
+        "partition": [paths[code] for code in codes.tolist()],
+        "manifest_path": pa.repeat(pa.scalar(manifest.manifest_path), entries.num_rows),
+    }
+    stored = {name: entries[name].cast(CHANGES.field(name).type) for name in CHANGES.names if name not in columns}
+    return pa.table({**stored, **columns}).select(CHANGES.names).cast(CHANGES)
 
 
 def manifest_fates(
@@ -199,7 +203,7 @@ def manifest_fates(
     for targets_, sources in into.items():
         several = len(sources) > 1
         reason = (
-            f"{len(sources)} manifests were merged"
+            f"{len(sources):,} manifests were merged"
             if several
             else "its entries were written anew, with changed statuses"
         )

@@ -20,49 +20,45 @@ LIVE = ("ADDED", "EXISTING")
 """Logical statuses of what readers see."""
 
 
+def inherited(stored: pa.Table, manifest: ManifestFile) -> dict[str, pa.ChunkedArray]:
+    """Each name of INHERITED with the nulls filled that anything fills."""
+    # v1 manifests have no sequence numbers: the spec reads them as 0. Otherwise only ADDED entries inherit.
+    number, nothing = pa.scalar(manifest.sequence_number, pa.int64()), pa.scalar(None, pa.int64())
+    of_added: pa.ChunkedArray | pa.Scalar = number
+    if manifest.sequence_number != 0:
+        of_added = pc.if_else(pc.fill_null(pc.equal(stored["status"], ADDED), False), number, nothing)
+    return {
+        "snapshot_id": snapshot_ids(stored, manifest),
+        **{name: pc.coalesce(stored[name], of_added) for name in ("sequence_number", "file_sequence_number")},
+        "first_row_id": _first_row_ids(stored, manifest),
+    }
+
+
 def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
     """Add `inherited_<name>` and `<name>_origin` for each name of INHERITED. Rows and stored columns stay as they are.
 
     A null that nothing fills stays null, and its origin says why."""
     table = stored
-    is_added = pc.fill_null(pc.equal(stored["status"], ADDED), False)
     listed = "inherited: the manifest list's {} for this manifest"
-
-    def add(name: str, filled: pa.ChunkedArray, from_words: str, null_words: str) -> None:
-        nonlocal table
-        was_null, still_null = pc.is_null(stored[name]), pc.is_null(filled)
-        origin = _said(pc.if_else(still_null, 2, pc.if_else(was_null, 1, 0)), [STORED_ORIGIN, from_words, null_words])
-        table = table.append_column(f"inherited_{name}", filled).append_column(f"{name}_origin", origin)
-
-    add(
-        "snapshot_id",
-        snapshot_ids(stored, manifest),
-        listed.format("added_snapshot_id"),
-        "null: the manifest list has no added_snapshot_id",
-    )
-    # v1 manifests have no sequence numbers: the spec reads them as 0. Otherwise only ADDED entries inherit.
-    may_inherit = (
-        pa.chunked_array([pa.array([True] * len(stored), pa.bool_())]) if manifest.sequence_number == 0 else is_added
-    )
-    inherited = (
+    sequence = (
         "inherited: 0, since version 1 has no sequence numbers"
         if manifest.sequence_number == 0
         else listed.format("sequence_number")
     )
-    for name in ("sequence_number", "file_sequence_number"):
-        number = pc.if_else(may_inherit, pa.scalar(manifest.sequence_number, pa.int64()), pa.scalar(None, pa.int64()))
-        add(
-            name,
-            pc.coalesce(stored[name], number),
-            inherited,
-            "null: only ADDED entries may inherit it, so this entry is invalid",
-        )
-    add(
-        "first_row_id",
-        _first_row_ids(stored, manifest),
-        "inherited: the manifest's first_row_id, plus the rows of earlier files without one",
-        "null: no row lineage",
-    )
+    invalid = "null: only ADDED entries may inherit it, so this entry is invalid"
+    words = {
+        "snapshot_id": (listed.format("added_snapshot_id"), "null: the manifest list has no added_snapshot_id"),
+        "sequence_number": (sequence, invalid),
+        "file_sequence_number": (sequence, invalid),
+        "first_row_id": (
+            "inherited: the manifest's first_row_id, plus the rows of earlier files without one",
+            "null: no row lineage",
+        ),
+    }
+    for name, filled in inherited(stored, manifest).items():
+        was_null, still_null = pc.is_null(stored[name]), pc.is_null(filled)
+        origin = _said(pc.if_else(still_null, 2, pc.if_else(was_null, 1, 0)), [STORED_ORIGIN, *words[name]])
+        table = table.append_column(f"inherited_{name}", filled).append_column(f"{name}_origin", origin)
     return table
 
 

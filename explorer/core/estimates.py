@@ -11,11 +11,11 @@ from explorer.core.layouts import Files, Layouts, bucket_count, transforms
 from explorer.core.metrics_modes import ColumnMode
 from explorer.core.plan import Amount, Plan
 from explorer.core.projections import Projection, takes
+from explorer.core.rewrite_options import file_target
 from explorer.core.scan import Scan, evaluated
-from explorer.core.units import count, human_bytes, whole
+from explorer.core.units import count, human_bytes
 from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
 
-TARGET, SIZE = "write.target-file-size-bytes", 512 << 20
 """The property that says how large files are to be, and Iceberg's default in bytes."""
 LESS = 0.99
 """What is not less than so much of the present is not called less: nobody knows where files will begin."""
@@ -40,11 +40,14 @@ class Reads:
 @dataclass(frozen=True)
 class Change:
     """One thing that might be done to a table, what the table would be then (`whole`, files of all partitions) and what
-    that rests on beside what all rest on; or why nothing can be estimated, and `whole` is None."""
+    that rests on beside what all rest on; or why nothing can be estimated, and `whole` is None. `column` is that which
+    it is sorted by or, with a `transform`, partitioned by."""
 
     said: str
     because: str
     whole: Reads | None = None
+    column: str = ""
+    transform: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class Estimates:
 
 def target_size(metadata: TableMetadata, file_size: int | None) -> int:
     """Bytes of a file that is written anew: as asked for, or as the table's properties have it."""
-    return file_size or whole(metadata.properties.get(TARGET)) or SIZE
+    return file_size or file_target(metadata)
 
 
 def asked_columns(plans: Sequence[Plan]) -> dict[str, Column]:
@@ -183,29 +186,28 @@ def _by_column(
     column, axis = layouts.columns[at], layouts.axis(at)
     nothing = [None] * scans
     if axis is None:
-        yield Change(f"sort by {column.name}", _unknown(column, modes.get(column.field_id))), nothing
+        yield Change(f"sort by {column.name}", _unknown(column, modes.get(column.field_id)), None, column.name), nothing
         return
     missing = int(layouts.present[0, 0]) - int(layouts.bounded[at])
     blind = f"; {count(missing, 'file')} without bounds of {column.name} as those beside them" if missing else ""
     files = layouts.sorted_by(at, axis, size)
     because = f"the rows of each partition are sorted, in files of {human_bytes(round(size))}{blind}"
-    yield _of_files(layouts, f"sort by {column.name}", because, files, scans)
+    yield _of_files(layouts, Change(f"sort by {column.name}", because, None, column.name), files, scans)
     for transform in transforms(column, axis):
         if ((column.field_id,), transform) in has:
             continue
         said = f"partition by {written(column.name, transform)}"
         split = layouts.split_by(at, axis, transform, size)
         if split is None:
-            yield Change(said, "that would be more than 100,000 partitions"), nothing
+            yield Change(said, "that would be more than 100,000 partitions", None, column.name, transform), nothing
         else:
             because = f"one partition field more, in files of at most {human_bytes(round(size))}{blind}"
-            yield _of_files(layouts, said, because, split, scans)
+            yield _of_files(layouts, Change(said, because, None, column.name, transform), split, scans)
 
 
-def _of_files(layouts: Layouts, said: str, because: str, files: Files, scans: int) -> Made:
-    return Change(said, because, _reads(layouts.amount(files))), [
-        _reads(layouts.read(files, at)) for at in range(scans)
-    ]
+def _of_files(layouts: Layouts, change: Change, files: Files, scans: int) -> Made:
+    made = replace(change, whole=_reads(layouts.amount(files)))
+    return made, [_reads(layouts.read(files, at)) for at in range(scans)]
 
 
 def _buckets(
@@ -224,7 +226,8 @@ def _buckets(
         return sum(evaluated(onto, {one.field_id: bucket}) for bucket in range(number)) / number
 
     because = f"each of {number} buckets has as many rows, in files of at most {human_bytes(round(size))}"
-    change = Change(f"partition by {written(column.name, transform)}", because, _reads(layouts.amount(files)))
+    said = f"partition by {written(column.name, transform)}"
+    change = Change(said, because, _reads(layouts.amount(files)), column.name, transform)
     return change, [_reads(layouts.read(files, at) * share(scan)) for at, scan in enumerate(scans)]
 
 

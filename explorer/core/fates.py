@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,3 +23,55 @@ class FateEvent:
     row: Mapping[str, Any]
     by: str
     words: str
+
+
+Place = tuple[str, int]
+"""A stored row: its data file's path and its position there."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Snapshots that follow each other, from the `first` to the `last` place among all, in which a stored row reads the
+    same: `hidden_by` names the delete that hides it; empty where it is seen."""
+
+    first: int
+    last: int
+    hidden_by: str = ""
+
+
+@dataclass(frozen=True)
+class RowVersion:
+    """A stored row over all snapshots, in whose files it lies as long as it is in a stretch; `events` are what happened
+    to it, by the place of the snapshot."""
+
+    file: str
+    pos: int
+    row: Mapping[str, Any]
+    stretches: tuple[Stretch, ...]
+    events: tuple[tuple[int, FateEvent], ...]
+
+
+def row_versions(
+    snapshot_ids: Sequence[int],
+    rows: Mapping[Place, Mapping[str, Any]],
+    seen: Sequence[Mapping[Place, str]],
+    events: Sequence[FateEvent],
+) -> list[RowVersion]:
+    """The versions of some rows, in the order in which they came. `seen` has a mapping for each snapshot: the rows that
+    lie in its files, and the name of the delete that hides each, if one does."""
+    stretches: dict[Place, list[Stretch]] = {}
+    for at, standing in enumerate(seen):
+        for place in sorted(standing):
+            mine, by = stretches.setdefault(place, []), standing[place]
+            if mine and mine[-1].last == at - 1 and mine[-1].hidden_by == by:
+                mine[-1] = Stretch(mine[-1].first, at, by)
+            else:
+                mine.append(Stretch(at, at, by))
+    column = {snapshot_id: at for at, snapshot_id in enumerate(snapshot_ids)}
+    happened: dict[Place, list[tuple[int, FateEvent]]] = {}
+    for event in events:
+        happened.setdefault((event.file, event.pos), []).append((column[event.snapshot_id], event))
+    return [
+        RowVersion(*place, rows[place], tuple(mine), tuple(happened.get(place, ())))
+        for place, mine in stretches.items()
+    ]

@@ -225,6 +225,11 @@ class _Parser:
         return Predicate("not-eq" if negated else "eq", term, (plain,))
 
 
+def column_text(name: str) -> str:
+    """A column's name as a filter has it: quoted where it is no word, or one of the language's."""
+    return name if name.isidentifier() and name.lower() not in _WORDS else "`" + name.replace("`", "``") + "`"
+
+
 def _unquoted(kind: str, name: str) -> str:
     if kind != "quoted":
         return name

@@ -35,18 +35,23 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
     written = _json(header.get("partition-spec"))
     parts = written.get("fields", []) if isinstance(written, Mapping) else written
     known = {i for schema in metadata.schemas for i in schema.by_id}
+    meant = metadata.schema(_number(header.get("schema-id"))) if "schema-id" in header else None
     schema = _json(header.get("schema"))
     unknown = sorted({f["id"] for f in schema.get("fields", [])} - known) if isinstance(schema, Mapping) else None
+    meant = meant or (metadata.schema(schema.get("schema-id")) if isinstance(schema, Mapping) else None)
     version = header.get("format-version")
+    # version 1 wrote none: such a manifest is of data; a header that lost its version too says nothing of deletes
+    content = header.get("content", "data" if version == "1" or (version is None and not manifest.content) else None)
     checks = [
-        # version 1 wrote no content: such a manifest is of data
-        HeaderCheck("content", header.get("content", "data"), MANIFEST_CONTENT.get(manifest.content), "manifest list"),
+        HeaderCheck("content", content, MANIFEST_CONTENT.get(manifest.content), "manifest list"),
         HeaderCheck(
             "partition-spec-id", _number(header.get("partition-spec-id")), manifest.partition_spec_id, "manifest list"
         ),
         HeaderCheck("partition-spec", _spec_fields(parts), fields, "table metadata"),
         HeaderCheck("schema field ids in no schema", unknown, [], "table metadata"),
     ]
+    if meant is not None and isinstance(schema, Mapping):
+        checks.append(HeaderCheck("schema", _columns(schema), _columns(meant.raw), "table metadata"))
     if version is not None and _number(version) is not None:
         newer = (_number(version) or 0) > metadata.format_version
         other = (
@@ -54,6 +59,22 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
         )  # an older manifest in an upgraded table is legal
         checks.append(HeaderCheck("format-version", _number(version), other, "table metadata"))
     return checks
+
+
+def _columns(raw: Any) -> list[tuple[Any, ...]]:
+    """The fields of a schema's JSON, nested ones too: what of them may not change."""
+    if not isinstance(raw, Mapping):
+        return []
+    fields: list[tuple[Any, ...]] = []
+    for item in raw.get("fields") or ():
+        kind = item.get("type") if isinstance(item, Mapping) else None
+        plain = kind.replace(" ", "") if isinstance(kind, str) else None
+        fields.append((item.get("id"), item.get("name"), plain, bool(item.get("required"))))
+        fields += _columns(kind)
+    for part in ("element", "key", "value"):
+        if f"{part}-id" in raw:
+            fields += [(raw[f"{part}-id"], part, None, None), *_columns(raw.get(part))]
+    return fields
 
 
 def _json(text: str | None) -> Any:

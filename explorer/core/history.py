@@ -22,8 +22,9 @@ class Resolved:
 def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -> Resolved:
     """Find a snapshot by id, branch or tag, `snapshot-3` (as shown), or timestamp (ISO 8601, or milliseconds).
 
-    A time without a zone is UTC. Time travel goes by the snapshot log, not by parents: the answer is what was current
-    then. None means the current snapshot. Raises NotFoundInTable saying what there is instead."""
+    A time without a zone is UTC, and a date stands for its end: what that day left. Time travel goes by the snapshot
+    log, not by parents: the answer is what was current then. None means the current snapshot. Raises NotFoundInTable
+    saying what there is instead."""
     if wanted is None:
         if metadata.current_snapshot is None:
             raise NotFoundInTable(
@@ -54,6 +55,8 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
         ) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.timezone.utc)
+    if len(text) <= len("2026-11-22"):
+        moment += datetime.timedelta(days=1, milliseconds=-1)
     return _at(metadata, int(moment.timestamp() * 1000))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from explorer.core.columns import Ints
 from explorer.core.entries import live
 from explorer.core.expressions import TRUE, BoundTerm, Column
 from explorer.core.pruning import judged
@@ -26,7 +27,6 @@ MOST_FILES = 100_000
 """Files that are imagined one by one; of more, each stands for several."""
 MOST_POINTS = 1 << 20
 """Of the curves of all partitions together, if there are not very many."""
-Ints = npt.NDArray[np.int64]
 _UNITS = {"month": "M", "day": "D", "hour": "h"}
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.comparison import compare
+from explorer.core.batches import Parts
+from explorer.core.comparison import KEY
 from explorer.core.diff import manifest_fates, only
-from explorer.core.entries import LIVE, as_of, inherit
+from explorer.core.entries import LIVE, as_of
 from explorer.core.names import manifest_name, runs, snapshot_name, snapshot_ordinals
 from explorer.core.tree import Tree
 from explorer.model.manifest import STATUS, ManifestFile
@@ -62,6 +64,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
     tree.ahead(snapshots)
     changed = {s.snapshot_id: _come_and_gone(tree, s) for s in steps(snapshots, "snapshots")}
     tree.ahead(manifests=[m for gone, made in changed.values() for m in (*gone, *made)])
+    compared = tree.comparisons([sets for sets in changed.values() if sets[0]], KEY)
     for snapshot in steps(snapshots, "snapshots"):
         here = tree.manifests(snapshot)
         parent = metadata.snapshot(snapshot.parent_snapshot_id)
@@ -99,7 +102,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
         gone, made = changed[snapshot.snapshot_id]
         if not gone:
             continue
-        rewrites, dropped = manifest_fates(gone, made, compare(tree, gone, made))
+        rewrites, dropped = manifest_fates(gone, made, next(compared))
         names = {m.manifest_path: manifest_name(m, ordinals) for m in made}
         for rewrite in rewrites:
             for path in rewrite.sources:
@@ -114,6 +117,38 @@ def lifecycle(tree: Tree) -> list[Cell]:
                 )
         cells += [cell(before[item.manifest_path], "dropped", reason=item.reason) for item in dropped]
     return cells
+
+
+@dataclass(frozen=True)
+class Life:
+    """A manifest in the matrix of `lifecycle`: the cells of the snapshots that list it, in runs of columns that follow
+    each other, and what ended it, once or on several branches."""
+
+    manifest_path: str
+    manifest: str
+    runs: tuple[tuple[int, int, Cell], ...]
+    """First and last column, and the cell of the last."""
+    ends: tuple[tuple[int, Cell], ...]
+    """The column of each end, and its cell."""
+
+
+def lives(cells: Sequence[Cell]) -> tuple[list[str], list[Life]]:
+    """(snapshot names, a life for each manifest), both in the order in which they come in `lifecycle`'s cells."""
+    column = {name: at for at, name in enumerate(dict.fromkeys(c.snapshot for c in cells))}
+    runs: dict[str, list[tuple[int, int, Cell]]] = {}
+    ends: dict[str, list[tuple[int, Cell]]] = {}
+    for cell in cells:
+        at, path = column[cell.snapshot], cell.manifest_path
+        mine = runs.setdefault(path, [])
+        if cell.state not in ("created", "carried"):
+            ends.setdefault(path, []).append((at, cell))
+        elif mine and mine[-1][1] == at - 1:
+            mine[-1] = (mine[-1][0], at, cell)
+        else:
+            mine.append((at, at, cell))
+    return list(column), [
+        Life(path, mine[0][2].manifest, tuple(mine), tuple(ends.get(path, ()))) for path, mine in runs.items() if mine
+    ]
 
 
 @dataclass(frozen=True)
@@ -157,12 +192,10 @@ def biography(tree: Tree, path: str) -> Biography | None:
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
     tree.ahead(snapshots)
     every = {m.manifest_path: m for s in steps(snapshots, "snapshots") for m in tree.manifests(s)}
-    mentions = {}
-    for manifest, table in tree.stored(list(every.values())):
-        inherited = inherit(table, manifest)  # before filtering: row ids count all entries
-        mine = inherited.filter(path_ends(inherited["file_path"], path))
-        if mine.num_rows:
-            mentions[manifest.manifest_path] = mine
+    found = tree.read(Parts(list(every.values()), False, partial(_mentions, path), MENTIONS))
+    rows = pa.concat_tables([MENTIONS.empty_table(), *found.read()])
+    listing = pc.unique(rows["manifest_path"]).to_pylist()
+    mentions = {where: rows.filter(pc.equal(rows["manifest_path"], where)) for where in listing}
     events: list[FileEvent] = []
     paths: set[str] = set()
     for snapshot in steps(snapshots, "snapshots"):
@@ -205,6 +238,15 @@ def biography(tree: Tree, path: str) -> Biography | None:
     else:
         goes = f"{runs(live)} would have to expire"
     return Biography(next(iter(paths)), tuple(events), added, deleted, live, refs, goes)
+
+
+MENTIONS = pa.schema([("manifest_path", pa.string()), ("file_path", pa.string()), ("status", pa.int32())])
+
+
+def _mentions(path: str, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    mine = stored.select(MENTIONS.names[1:]).filter(path_ends(stored["file_path"], path))
+    where = pa.repeat(pa.scalar(manifest.manifest_path), mine.num_rows)
+    return mine.add_column(0, MENTIONS.names[0], where).cast(MENTIONS)
 
 
 def path_ends(paths: pa.ChunkedArray, path: str) -> pa.ChunkedArray:

@@ -136,6 +136,7 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     result: list[LogEntry] = []
     previous: int | None = None
+    latest = 0
     for entry in metadata.snapshot_log:
         own = entry.snapshot_id
         name, before = (
@@ -154,9 +155,9 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
             how, reason = "fast-forward", f"{name} descends from {before}: several commits became current at once"
         else:
             how, reason = "jump", f"{name} does not descend from {before}: set by hand, or from another branch"
-        late = [e for e in result if e.timestamp_ms > entry.timestamp_ms]
-        if late:
+        if entry.timestamp_ms < latest:
+            late = [e for e in result if e.timestamp_ms > entry.timestamp_ms]
             reason += f" (out of order: an earlier line of the log says {instant(late[-1].timestamp_ms)})"
         result.append(LogEntry(entry.timestamp_ms, own, name, how, reason))
-        previous = own
+        previous, latest = own, max(latest, entry.timestamp_ms)
     return result

@@ -152,6 +152,10 @@ class LiveFiles(Made[LiveFile]):
             lambda: (file.path for file in files),
         )
 
+    def counted(self, counts: Sequence[int]) -> LiveFiles:
+        """The same files, of which it is known how many each manifest has."""
+        return LiveFiles(self._read, self._pick, lambda: counts, self.paths)
+
     @cached_property
     def _starts(self) -> list[int]:
         return [0, *accumulate(self._counts())]

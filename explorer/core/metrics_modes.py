@@ -148,9 +148,9 @@ def _first(fields: Iterable[Mapping[str, Any]], limit: int) -> Iterator[int]:
 
 def _sorted(metadata: TableMetadata) -> set[int]:
     """Columns of the table's sort order whose transform keeps the order."""
-    order = [o for o in metadata.sort_orders if o.order_id == metadata.default_sort_order_id]
+    order = metadata.sort_order(metadata.default_sort_order_id)
     found = set()
-    for field in order[0].fields if order else ():
+    for field in order.fields if order else ():
         try:
             keeps = bool(parse_transform(field.transform).preserves_order)
         except Exception:  # a transform that is not known

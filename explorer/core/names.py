@@ -40,6 +40,12 @@ def base_name(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
+def natural(name: str) -> list[tuple[bool, int, str]]:
+    """What sorts names by the numbers in them: `day=9` before `day=10`."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", name)
+    return [(part[0] in "0123456789", int(part) if part[0] in "0123456789" else 0, part) for part in parts]
+
+
 def shorten(text: str, width: int) -> str:
     """At most `width` characters, the middle replaced by an ellipsis: the two ends of file names tell them apart."""
     if len(text) <= width:
@@ -62,3 +68,12 @@ def runs(names: Iterable[str]) -> str:
 def _number(name: str) -> float:
     tail = name.removeprefix("snapshot-")
     return int(tail) if tail.isdigit() else float("nan")
+
+
+def in_sql(table: str) -> tuple[str, str]:
+    """A table's catalog and name for a statement that is shown; of a strange name, which is never made a part of SQL,
+    and where there is no catalog, what stands for them."""
+    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", table, re.ASCII):
+        return "catalog", "db.table"
+    catalog, _, name = table.partition(".")
+    return (catalog, name) if table.count(".") > 1 else ("catalog", table)

@@ -11,8 +11,12 @@ from explorer.errors import NotFoundInTable
 
 # -- the steps of a commit --------------------------------------------------------------------------------------------
 StepName = Literal["load", "write", "apply", "metadata", "swap"]
-State = Literal["load", "write", "apply", "metadata", "swap", "check", "committed", "refused", "killed"]
-StepOutcome = Literal["ok", "committed", "lost", "unknown", "refused", "killed"]
+ReadStepName = Literal["load", "plan", "other", "read"]
+State = Literal[
+    "load", "write", "apply", "metadata", "swap", "check", "committed", "refused", "killed",
+    "plan", "other", "read", "answered", "failed",
+]  # fmt: skip
+StepOutcome = Literal["ok", "committed", "lost", "unknown", "refused", "killed", "answered", "failed"]
 
 STEPS: Mapping[StepName, str] = {
     "load": "reads the metadata.json that the catalog points to",
@@ -22,10 +26,18 @@ STEPS: Mapping[StepName, str] = {
     "swap": "asks the catalog to point to it, if it still points to the one before",
 }
 """The steps of a commit, in their order."""
+READ_STEPS: Mapping[ReadStepName, str] = {
+    "load": "reads the metadata.json that the catalog points to: its current snapshot is the one that is read",
+    "plan": "lists that snapshot's files, by its manifest list and manifests",
+    "other": "loads and plans the second table of its query",
+    "read": "reads the rows of those files",
+}
+"""The steps of a reader, in their order (`other` only in a query over two tables). Only loading asks the catalog, and
+none waits for a writer."""
 RETRY_FROM: StepName = "apply"
 """Where a writer that has lost its swap goes on."""
-ENDS: tuple[State, ...] = ("committed", "refused", "killed")
-LOOKS_AT_CATALOG = ("load", "swap", "check")
+ENDS: tuple[State, ...] = ("committed", "refused", "killed", "answered", "failed")
+LOOKS_AT_CATALOG = ("load", "swap", "check", "other")
 """What goes to the catalog itself; `check` looks for the commit whose answer was lost. (`apply` refreshes too.)"""
 SEES_TABLE = ("load", "apply")
 """The steps whose result depends on what others have committed by then."""
@@ -81,7 +93,8 @@ Added = Literal["data_file", "position_deletes", "equality_deletes"]
 class Kind:
     """An operation.
 
-    `api` is the method of org.apache.iceberg.Table that makes it, `adds` the kinds of files it adds (position deletes
+    `statement` is the SQL command whose isolation level a property of the table says. `api` is the method of
+    org.apache.iceberg.Table that makes it, `adds` the kinds of files it adds (position deletes
     are deletion vectors from format version 3 on). `replaces`: it removes data files that it has read; `refers`: its
     deletes point to data files that it has read; `decided_by`: whether those files decide what it changes, or a filter
     that is held against whatever is there when it commits.
@@ -89,10 +102,11 @@ class Kind:
     `retried`: Iceberg applies it again after a lost swap. `makes_snapshot`: it is no change of metadata alone.
     `removes_files`: once committed. `always` are the validations its engine sets, `serializable` those it sets under
     serializable isolation also, `more` others that its API offers. `catalogued`: docs/concurrency.md lists its pairs
-    first."""
+    first. `other`: it is about the second table of a run, too or alone."""
 
     title: str
     api: str
+    statement: Literal["", "delete", "update", "merge"] = ""
     adds: tuple[Added, ...] = ()
     replaces: bool = False
     refers: bool = False
@@ -105,6 +119,12 @@ class Kind:
     more: tuple[str, ...] = ()
     engines: tuple[Engine, ...] = ("java",)
     catalogued: bool = False
+    other: bool = False
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is a reader, which commits nothing."""
+        return self.api == "newScan"
 
     @property
     def offered(self) -> tuple[str, ...]:
@@ -130,6 +150,7 @@ KINDS: Mapping[str, Kind] = {
     "cow-update": Kind(
         "UPDATE WHERE id = 1, copy-on-write",
         "newOverwrite",
+        statement="update",
         adds=("data_file",),
         replaces=True,
         always=(*_SINCE, "validateNoConflictingDeletes"),
@@ -139,6 +160,7 @@ KINDS: Mapping[str, Kind] = {
     "cow-delete": Kind(
         "DELETE WHERE id = 1, copy-on-write",
         "newOverwrite",
+        statement="delete",
         adds=("data_file",),
         replaces=True,
         always=(*_SINCE, "validateNoConflictingDeletes"),
@@ -149,6 +171,7 @@ KINDS: Mapping[str, Kind] = {
     "mor-update": Kind(
         "UPDATE WHERE id = 1, merge-on-read",
         "newRowDelta",
+        statement="update",
         adds=("data_file", "position_deletes"),
         refers=True,
         always=(*_SINCE, "validateDataFilesExist", "validateDeletedFiles", "validateNoConflictingDeleteFiles"),
@@ -158,12 +181,36 @@ KINDS: Mapping[str, Kind] = {
     "mor-delete": Kind(
         "DELETE WHERE id = 1, merge-on-read",
         "newRowDelta",
+        statement="delete",
         adds=("position_deletes",),
         refers=True,
         always=(*_SINCE, "validateDataFilesExist"),
         serializable=("validateNoConflictingDataFiles",),
         more=_DELTA,
         catalogued=True,
+    ),
+    "cow-merge": Kind(
+        "MERGE ON t.id = s.id, of ids 1 and 4: UPDATE what matches, INSERT what does not, copy-on-write",
+        "newOverwrite",
+        statement="merge",
+        adds=("data_file",),
+        replaces=True,
+        always=("validateFromSnapshot", "validateNoConflictingDeletes"),
+        serializable=("validateNoConflictingData",),
+    ),
+    "mor-merge": Kind(
+        "MERGE ON t.id = s.id, of ids 1 and 4: UPDATE what matches, INSERT what does not, merge-on-read",
+        "newRowDelta",
+        statement="merge",
+        adds=("data_file", "position_deletes"),
+        refers=True,
+        always=(
+            "validateFromSnapshot",
+            "validateDataFilesExist",
+            "validateDeletedFiles",
+            "validateNoConflictingDeleteFiles",
+        ),
+        serializable=("validateNoConflictingDataFiles",),
     ),
     "equality-delete": Kind(
         "delete id 1 by value (Flink)",
@@ -215,8 +262,48 @@ KINDS: Mapping[str, Kind] = {
         removes_files=True,
     ),
 }
-"""Every operation of the lab, by name."""
+"""Every operation of the lab that commits to a run's table, by name."""
+BESIDE: Mapping[str, Kind] = {
+    "read": Kind("SELECT * (a reader)", "newScan", retried=False, makes_snapshot=False),
+    "read-both": Kind("SELECT from two tables (a reader)", "newScan", retried=False, makes_snapshot=False, other=True),
+    "append-other": Kind("INSERT a row with id 1 into the second table", "newAppend", adds=("data_file",), other=True),
+}
+"""What else may take part in a run: readers, and a writer of the second table that a query over two reads."""
+TAKE_PART: Mapping[str, Kind] = {**KINDS, **BESIDE}
+CLASSES: Mapping[str, tuple[str, str]] = {
+    "newAppend": ("AppendFiles", "MergeAppend"),
+    "newFastAppend": ("AppendFiles", "FastAppend"),
+    "newOverwrite": ("OverwriteFiles", "BaseOverwriteFiles"),
+    "newRowDelta": ("RowDelta", "BaseRowDelta"),
+    "newRewrite": ("RewriteFiles", "BaseRewriteFiles"),
+    "newReplacePartitions": ("ReplacePartitions", "BaseReplacePartitions"),
+    "newDelete": ("DeleteFiles", "StreamingDelete"),
+    "rewriteManifests": ("RewriteManifests", "BaseRewriteManifests"),
+    "updateSchema": ("UpdateSchema", "SchemaUpdate"),
+    "updateSpec": ("UpdatePartitionSpec", "BaseUpdatePartitionSpec"),
+    "expireSnapshots": ("ExpireSnapshots", "RemoveSnapshots"),
+}
+"""What each method of org.apache.iceberg.Table returns: the interface, in the module iceberg-api, and the class behind
+it, in iceberg-core."""
 CATALOGUED = tuple(name for name, kind in KINDS.items() if kind.catalogued)
+
+
+def titled(kind: str) -> str:
+    """An operation by its name, which diagrams and commands have, and in words: `append: INSERT a row with id 1`."""
+    return f"{kind}: {TAKE_PART[kind].title}"
+
+
+def isolation_property(kind: str) -> str:
+    """The table property that says the isolation level of an operation in Spark; empty where none does."""
+    statement = KINDS[kind].statement
+    return f"write.{statement}.isolation-level" if statement else ""
+
+
+def isolation_of(kind: str, properties: Mapping[str, str]) -> str:
+    """The isolation level that a table's properties say for an operation; serializable where they say none of
+    ISOLATION."""
+    level = properties.get(isolation_property(kind), "").lower()
+    return level if level in ISOLATION else "serializable"
 
 
 @dataclass(frozen=True)
@@ -231,9 +318,9 @@ class Operation:
 
     def check(self) -> None:
         """Raises NotFoundInTable for what there is not."""
-        if self.kind not in KINDS or self.isolation not in ISOLATION:
+        if self.kind not in TAKE_PART or self.isolation not in ISOLATION:
             raise NotFoundInTable(
-                f"no operation {self.kind!r} with isolation {self.isolation!r}: there are {', '.join(KINDS)}"
+                f"no operation {self.kind!r} with isolation {self.isolation!r}: there are {', '.join(TAKE_PART)}"
             )
         if self.engine not in self.what.engines:
             raise NotFoundInTable(f"no {self.kind} by {self.engine!r}: it is done by {' or '.join(self.what.engines)}")
@@ -245,7 +332,7 @@ class Operation:
     @property
     def what(self) -> Kind:
         """Its description."""
-        return KINDS[self.kind]
+        return TAKE_PART[self.kind]
 
     @property
     def offered(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.core.batches import Batches, combined
+from explorer.core.columns import ints
 from explorer.core.delete_pairs import Counted, Pairs
 from explorer.core.entries import as_of_snapshot
 from explorer.core.expressions import TRUE
@@ -48,11 +49,11 @@ PARTITIONS = pa.schema(
 )  # fmt: skip
 
 
-def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table, surely: bool = False) -> pa.Table:
     """One row of SUMS: files, rows and bytes for each of OUTCOMES, one after the other; files whose rows all match;
     the places of the deletes that come along; what must still be asked of rows, with its number of files."""
-    verdicts = scan.files(manifest, stored)
-    columns = [_numbers(verdicts.entries[name]) for name in ("record_count", "file_size_in_bytes")]
+    verdicts = scan.files(manifest, stored, surely)
+    columns = [ints(verdicts.entries[name], 0) for name in ("record_count", "file_size_in_bytes")]
     amounts: list[int] = []
     for outcome in range(len(OUTCOMES)):
         chosen = verdicts.outcome == outcome
@@ -77,16 +78,13 @@ class Sums:
         self.used: set[int] = set()
         self.residuals = Counter[str]()
 
-    @classmethod
-    def of(cls, rows: Batches) -> Sums:
+    def add(self, rows: Batches) -> None:
         """All rows of SUMS."""
-        added = cls()
         for row in chain.from_iterable(part.to_pylist() for part in rows.read()):
-            added.amounts += np.array(row["amounts"], np.int64).reshape(added.amounts.shape)
-            added.wholly += row["wholly"]
-            added.used |= set(row["used"])
-            added.residuals.update({r["residual"]: r["files"] for r in row["residuals"]})
-        return added
+            self.amounts += np.array(row["amounts"], np.int64).reshape(self.amounts.shape)
+            self.wholly += row["wholly"]
+            self.used |= set(row["used"])
+            self.residuals.update({r["residual"]: r["files"] for r in row["residuals"]})
 
 
 def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
@@ -117,7 +115,7 @@ def partitions(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table
     found = scan.files(manifest, stored)
     first = {code: at for at, code in reversed(list(enumerate(found.codes.tolist())))}
     number = len(found.partitions)
-    weights = {name: _numbers(found.entries[name]) for name in PARTITIONS.names[6:]}
+    weights = {name: ints(found.entries[name], 0) for name in PARTITIONS.names[6:]}
     outcomes = [np.bincount(found.codes[found.outcome == o], minlength=number) for o in range(len(OUTCOMES))]
     columns = {
         "values": [repr(found.partitions[code]) for code in range(number)],
@@ -165,8 +163,3 @@ def _counted(scan: Scan, deletes: Pairs, manifest: ManifestFile, files: pa.Table
 
 def _read(verdicts: FileVerdicts) -> pa.Table:
     return verdicts.entries.take(pa.array(np.flatnonzero(verdicts.outcome == READ)))
-
-
-def _numbers(column: pa.ChunkedArray) -> np.typing.NDArray[np.int64]:
-    numbers: np.typing.NDArray[np.int64] = column.fill_null(0).to_numpy()
-    return numbers

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.comparison import KEY, compare, rows_at
+from explorer.core.batches import Batches, combined
+from explorer.core.comparison import KEY, rows_at
 from explorer.core.costs import file_bytes
-from explorer.core.entries import live
+from explorer.core.entries import as_of_snapshot, live
 from explorer.core.tree import Tree
+from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
 
@@ -46,10 +48,17 @@ def reach(tree: Tree, snapshots: Iterable[Snapshot], without: Iterable[Snapshot]
     lists = {s.manifest_list for s in snapshots} - {s.manifest_list for s in without}
     files: dict[str, int] = {}
     if gone:
-        rows = compare(tree, gone, list(kept.values()), by=KEY[:1]).alone[0]
-        for _, there in rows_at(tree, gone, rows):
-            files.update(zip(there["file_path"].to_pylist(), there["file_size_in_bytes"].to_pylist(), strict=True))
+        [found] = tree.comparisons([(gone, list(kept.values()))], KEY[:1])
+        for part in tree.read(rows_at(gone, found.alone[0], _sizes, SIZES)).read():
+            files.update(zip(*(part[name].to_pylist() for name in SIZES.names), strict=True))
     return Reach(frozenset(filter(None, lists)), {m.manifest_path: m.manifest_length for m in gone}, files)
+
+
+SIZES = pa.schema([("file_path", pa.string()), ("file_size_in_bytes", pa.int64())])
+
+
+def _sizes(_: ManifestFile, entries: pa.Table) -> pa.Table:
+    return entries.select(SIZES.names).cast(SIZES)
 
 
 @dataclass(frozen=True)
@@ -66,24 +75,23 @@ class Holdings:
     delete_bytes: int
 
 
-def holdings(metadata: TableMetadata, tables: Iterable[pa.Table]) -> Holdings:
-    """Count the live files of logical `tables` (one a manifest) of the current snapshot."""
-    counts = dict.fromkeys(("data", "position", "equality", "vector"), 0)
-    sizes = {"data": 0, "delete": 0}
-    manifests = 0
-    for table in tables:
-        manifests += 1
-        files = live(table)
-        content = pc.fill_null(files["content"], 0)
-        is_vector = pc.equal(pc.utf8_lower(files["file_format"].cast(pa.string())), "puffin")
-        for name, mask in (
-            ("data", pc.equal(content, 0)),
-            ("position", pc.and_(pc.equal(content, 1), pc.invert(is_vector))),
-            ("equality", pc.equal(content, 2)),
-            ("vector", pc.and_(pc.equal(content, 1), is_vector)),
-        ):
-            part = files.filter(mask)
-            counts[name] += part.num_rows
-            sizes["data" if name == "data" else "delete"] += file_bytes(part)
-    kinds = (counts["position"], counts["equality"], counts["vector"])
-    return Holdings(len(metadata.snapshots), manifests, counts["data"], sizes["data"], *kinds, sizes["delete"])
+HELD = pa.schema([(f.name, pa.int64()) for f in fields(Holdings)[1:]])
+
+
+def held(snapshot_id: int, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """HELD, of one manifest of a snapshot: its live files."""
+    files = live(as_of_snapshot(stored, manifest, snapshot_id))
+    content = pc.fill_null(files["content"], 0)
+    is_vector = pc.equal(pc.utf8_lower(files["file_format"].cast(pa.string())), "puffin")
+    data = files.filter(pc.equal(content, 0))
+    kinds = (pc.and_(pc.equal(content, 1), pc.invert(is_vector)), pc.equal(content, 2))
+    vectors = pc.and_(pc.equal(content, 1), is_vector)
+    deletes = [files.filter(mask) for mask in (*kinds, vectors)]
+    numbers = [1, data.num_rows, file_bytes(data), *(d.num_rows for d in deletes), sum(map(file_bytes, deletes))]
+    return pa.Table.from_pylist([dict(zip(HELD.names, numbers, strict=True))], HELD)
+
+
+def holdings(metadata: TableMetadata, rows: Batches) -> Holdings:
+    """All rows of HELD."""
+    added = combined(rows, lambda t: pa.table({n: [pc.sum(t[n]).as_py() or 0] for n in HELD.names}, schema=HELD))
+    return Holdings(len(metadata.snapshots), **added.to_pylist()[0])

@@ -6,7 +6,7 @@ answers."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -89,11 +89,15 @@ def gc_refusal(metadata: TableMetadata) -> str:
 
 
 def retention(
-    metadata: TableMetadata, now_ms: int, older_than_ms: int | None = None, retain_last: int | None = None
+    metadata: TableMetadata,
+    now_ms: int,
+    older_than_ms: int | None = None,
+    retain_last: int | None = None,
+    ids: Collection[int] = (),
 ) -> Retention:
     """Apply the policy as of `now_ms`. `older_than_ms` (a moment) and `retain_last` are an expiry's own arguments: they
-    stand in for the table's properties, never for what a ref itself says. Raises ValueError, with Iceberg's reason,
-    where it would refuse to expire anything."""
+    stand in for the table's properties, never for what a ref itself says. Snapshots of `ids` go too, whatever else
+    keeps them. Raises ValueError, with Iceberg's reason, where it would refuse to expire anything."""
     if refusal := gc_refusal(metadata):
         raise ValueError(refusal)
     if retain_last is not None and retain_last < 1:
@@ -127,6 +131,11 @@ def retention(
         else:
             reason = f"no ref that stays leads to it, and it is older than {instant(older_than_ms)}"
             against[snapshot.snapshot_id].append(reason)
+    for snapshot_id in ids:
+        if held := [r.ref.name for r in refs if r.kept and r.ref.snapshot_id == snapshot_id]:
+            raise ValueError(f"snapshot {snapshot_id} cannot be expired: {', '.join(held)} points to it")
+        if snapshot_id in keepers:
+            keepers[snapshot_id], against[snapshot_id] = [], ["it is asked for by its id"]
     return Retention(
         refs,
         tuple(
@@ -137,6 +146,19 @@ def retention(
             )
             for s in metadata.snapshots
         ),
+    )
+
+
+def unused_metadata(
+    metadata: TableMetadata, kept: Collection[Snapshot], specs: Collection[int]
+) -> tuple[list[int], list[int]]:
+    """The ids of the schemas and partition specs that `clean_expired_metadata` drops: those that neither the table nor
+    any of the kept snapshots uses. `specs` are those of the manifests of these."""
+    schemas = {metadata.current_schema_id, *(s.schema_id for s in kept)}
+    used = {metadata.default_spec_id, *specs}
+    return (
+        [s.schema_id for s in metadata.schemas if s.schema_id not in schemas],
+        [s.spec_id for s in metadata.partition_specs if s.spec_id not in used],
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -24,29 +25,57 @@ class RowChanges:
     updated_before: pa.Table
     updated_after: pa.Table
 
+    @classmethod
+    def kinds(cls) -> tuple[str, ...]:
+        """The names of its tables."""
+        return tuple(f.name for f in fields(cls))
+
+    def first(self, rows: int) -> RowChanges:
+        """So many rows of each kind."""
+        return RowChanges(**{kind: getattr(self, kind).slice(0, rows) for kind in self.kinds()})
+
+
+Tally = Counter[tuple[str, str]]
+"""How many rows are inserted, deleted and updated, by that word and the data file that they are in: updated ones are
+where they are now."""
+
+
+def tally(changes: RowChanges) -> Tally:
+    """Of rows that are at hand, by their `_file`."""
+    counted: Tally = Counter()
+    told = {"inserted": changes.inserted, "deleted": changes.deleted, "updated": changes.updated_after}
+    for word, rows in told.items():
+        for item in pc.value_counts(rows["_file"]).to_pylist():
+            counted[word, item["values"]] += item["counts"]
+    return counted
+
 
 @dataclass(frozen=True)
 class RowDiff:
     """The rows that differ between two snapshots, both read under the schema of the newer one. Tables have the schema's
     columns and `_file`, `_pos`, in v3 also `_row_id` and `_last_updated_sequence_number`; `paired_by` are the columns
-    that tell an update; `files_read` of `files` (distinct data files of both sides) were read."""
+    that tell an update; `files_read` of `files` (distinct data files of both sides) were read. `counts` are of all rows
+    (inserted, deleted, updated); `changes` has the first of each kind where Spark compared them."""
 
     before: int | None
     after: int | None
     columns: tuple[str, ...]
     paired_by: tuple[str, ...]
     changes: RowChanges
+    counts: Mapping[str, int]
     files_read: int
     files: int
     partitions: dict[str, dict[str, int]]
     note: str = ""
+    made: str = ""
+    """By whom, and why."""
 
 
-def named_fields(fields: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def named_fields(given: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Every column and every field inside a struct, as JSON, by its path (`a.b`). Names may have dots themselves: of
     two fields with one path that is meant which is furthest out."""
-    named = {field["name"]: field for field in fields}
-    for field in sorted(fields, key=lambda f: -len(f["name"])):
+    named = {field["name"]: field for field in given}
+    for field in sorted(given, key=lambda f: -len(f["name"])):
         kind = field["type"]
         if isinstance(kind, Mapping) and kind.get("type") == "struct":
             for path, inner in named_fields(kind["fields"]).items():
@@ -63,11 +92,11 @@ def column_at(table: pa.Table, path: str) -> pa.ChunkedArray:
     return nested_column(table, at)
 
 
-def _place(fields: Sequence[pa.Field], path: str) -> list[int] | None:
-    for i, field in enumerate(fields):
+def _place(within: Sequence[pa.Field], path: str) -> list[int] | None:
+    for i, field in enumerate(within):
         if field.name == path:
             return [i]
-    for i, field in sorted(enumerate(fields), key=lambda item: -len(item[1].name)):
+    for i, field in sorted(enumerate(within), key=lambda item: -len(item[1].name)):
         if pa.types.is_struct(field.type) and path.startswith(f"{field.name}."):
             inner = _place(list(field.type), path[len(field.name) + 1 :])
             if inner is not None:
@@ -85,18 +114,49 @@ def nested_column(table: pa.Table, at: Sequence[int]) -> pa.ChunkedArray:
 
 def row_changes(before: pa.Table, after: pa.Table, columns: Sequence[str], keys: Sequence[str] = ()) -> RowChanges:
     """Compare by `columns`; other columns only come along. With `keys`, a deleted and an inserted row of one key, both
-    the only ones with it and without nulls in it, are one update. As in Spark's EXCEPT ALL: null equals null, NaN
-    equals NaN, 0.0 equals -0.0."""
+    the only ones with it and without nulls in it, are one update."""
+    return paired(*differing(before, after, columns), keys)
+
+
+def differing(before: pa.Table, after: pa.Table, columns: Sequence[str]) -> tuple[pa.Table, pa.Table]:
+    """The rows that one side has more often than the other: those that are gone, and those that have come. As in
+    Spark's EXCEPT ALL: null equals null, NaN equals NaN, 0.0 equals -0.0."""
     old, new = _ranked(before, columns), _ranked(after, columns)
     on = [*(f"c{i}" for i in range(len(columns))), "rank"]
     gone = before.take(_rows(old.join(new, on=on, how="anti", nulls_equal=True)))
-    come = after.take(_rows(new.join(old, on=on, how="anti", nulls_equal=True)))
+    return gone, after.take(_rows(new.join(old, on=on, how="anti", nulls_equal=True)))
+
+
+def paired(gone: pa.Table, come: pa.Table, keys: Sequence[str]) -> RowChanges:
+    """Rows that differ, those of one key as an update."""
     if not keys:
         return RowChanges(come, gone, gone.slice(0, 0), come.slice(0, 0))
     mine, theirs = _unique(gone, keys), _unique(come, keys)
     pairs = mine.join(theirs, on=[f"c{i}" for i in range(len(keys))], how="inner", suffix="_after").sort("row")
     first, second = pairs["row"].to_arrow(), pairs["row_after"].to_arrow()
     return RowChanges(_without(come, second), _without(gone, first), gone.take(first), come.take(second))
+
+
+def deals(
+    names: Sequence[str], otherwise: Sequence[str], number: int, table: pa.Table
+) -> Iterator[tuple[int, pa.Table]]:
+    """Rows dealt out by the values of some columns: those with the same values are in the same deal, in every process
+    (of one release of polars); where one of them is null, by the values of others."""
+    frame = _frame(table, names).drop("row")
+    if not table.num_rows:
+        return
+    if not frame.width:
+        yield 0, table
+        return
+    dealt = frame.hash_rows(seed=0).to_numpy()
+    unknown = frame.select(polars.any_horizontal(polars.all().is_null())).to_series().to_numpy()
+    if unknown.any() and list(otherwise) != list(names):
+        dealt = np.where(unknown, _frame(table, otherwise).drop("row").hash_rows(seed=0).to_numpy(), dealt)
+    dealt = dealt % number
+    order = np.argsort(dealt, kind="stable")
+    sorted_rows, (found, starts) = table.take(pa.array(order)), np.unique(dealt[order], return_index=True)
+    for deal, start, end in zip(found, starts, [*starts[1:], table.num_rows], strict=True):
+        yield int(deal), sorted_rows.slice(start, end - start)
 
 
 def _rows(frame: polars.DataFrame) -> pa.Array:

@@ -38,6 +38,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionSpec, TableMetadata
 
 READ, BY_PARTITION, BY_METRICS = 0, 1, 2
+Mask = npt.NDArray[np.bool_]
 OUTCOMES = ("read", "skipped by its partition", "skipped by column metrics")
 """What becomes of a file, by READ, BY_PARTITION and BY_METRICS."""
 
@@ -50,6 +51,8 @@ class SpecPlan:
     columns: Mapping[int, Column]
     inclusive: Expression
     strict: Expression
+    asked: tuple[int, ...]
+    """The partition fields of the filter's columns: the others say nothing."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class ManifestVerdict:
     keeps: bool
     why: Reason | Callable[[], Reason]
     by: str = "summaries"
+    surely: bool = False
+    """Whether all rows of its files match, as its summaries say: columns' counts and bounds could add nothing."""
 
     @property
     def reason(self) -> Reason:
@@ -78,10 +83,16 @@ class Scan:
         self._projections = {spec.spec_id: Projection(spec, metadata) for spec in metadata.partition_specs}
         self._known: dict[tuple[int, int], list[tuple[Predicate | None, Predicate | None]]] = {}
         """By spec and the identity of a comparison of `bound`."""
+        self._partitions: dict[tuple[int, str], tuple[bool, bool, Expression]] = {}
+        """By spec and the values of the fields that the filter is projected onto."""
+        sources = {(p.term.column.field_id,) for p in predicates(bound) if isinstance(p.term, BoundTerm)}
         self.specs = {
-            spec_id: SpecPlan(p.spec, p.columns, p.inclusive(bound), p.strict(bound))
+            spec_id: SpecPlan(
+                p.spec, p.columns, p.inclusive(bound), p.strict(bound),
+                tuple(f.field_id for f in p.spec.fields if f.source_ids in sources),
+            )
             for spec_id, p in self._projections.items()
-        }
+        }  # fmt: skip
 
     def __reduce__(self) -> tuple[type[Scan], tuple[Any, ...]]:
         return Scan, (self.metadata, self.snapshot_id, self.bound, self.nested)
@@ -111,10 +122,11 @@ class Scan:
             return summary_ranges(told, order[term.column.field_id], term.kind)
 
         verdicts = judged(plan.inclusive, len(told), ranges)
+        sure = judged(plan.strict, len(told), ranges).must
         place = {m.manifest_path: at for at, m in enumerate(told)}
-        return [self._manifest(m, verdicts, place.get(m.manifest_path)) for m in manifests]
+        return [self._manifest(m, verdicts, sure, place.get(m.manifest_path)) for m in manifests]
 
-    def _manifest(self, manifest: ManifestFile, verdicts: Verdicts, at: int | None) -> ManifestVerdict:
+    def _manifest(self, manifest: ManifestFile, verdicts: Verdicts, sure: Mask, at: int | None) -> ManifestVerdict:
         if at is None:
             return ManifestVerdict(manifest, True, Reason("", "it has no partition summaries", True))
         keeps = bool(verdicts.may[at])
@@ -122,19 +134,32 @@ class Scan:
             return ManifestVerdict(manifest, False, Reason("", "all its entries are DELETED", False), "entries")
         if keeps and verdicts.expression == TRUE:
             said = "every row is asked for" if self.bound == TRUE else "the filter says nothing of its partitions"
-            return ManifestVerdict(manifest, True, Reason("", said, True))
-        return ManifestVerdict(manifest, keeps, partial(verdicts.reason, at))
+            return ManifestVerdict(manifest, True, Reason("", said, True), surely=bool(sure[at]))
+        return ManifestVerdict(manifest, keeps, partial(verdicts.reason, at), surely=keeps and bool(sure[at]))
 
-    def files(self, manifest: ManifestFile, stored: pa.Table) -> FileVerdicts:
-        """The verdicts on the live data files among a manifest's stored entries, which have their metrics."""
+    def files(self, manifest: ManifestFile, stored: pa.Table, surely: bool = False) -> FileVerdicts:
+        """The verdicts on the live data files among a manifest's stored entries, which have their metrics, unless all
+        rows match `surely` (see ManifestVerdict)."""
         live = pc.is_in(stored["status"], pa.array([ADDED, EXISTING], pa.int32()))
         data = pc.and_(live, pc.equal(pc.fill_null(stored["content"], 0), 0))
         all_of_them = pc.all(data).as_py() is not False  # most often: then nothing is copied
-        return FileVerdicts(self, manifest, stored if all_of_them else stored.filter(data))
+        return FileVerdicts(self, manifest, stored if all_of_them else stored.filter(data), surely)
 
     def keeps(self, spec_id: int, partition: Mapping[int, Any]) -> bool:
         """Whether rows of a partition may match."""
         return (plan := self.specs.get(spec_id)) is None or evaluated(plan.inclusive, partition)
+
+    def partition(self, spec_id: int, partition: Mapping[int, Any]) -> tuple[bool, bool, Expression]:
+        """Whether surely all rows of a partition match, whether some may, and the residual."""
+        plan = self.specs.get(spec_id)
+        fields = () if plan is None else plan.asked
+        key = (spec_id, repr([partition.get(field, ...) for field in fields]))  # 0.0 is not -0.0
+        if key not in self._partitions:
+            sure = plan is not None and evaluated(plan.strict, partition, sure=True)
+            keeps = sure or self.keeps(spec_id, partition)
+            residual = TRUE if sure else self.residual(spec_id, partition) if keeps else FALSE
+            self._partitions[key] = (sure, keeps, residual)
+        return self._partitions[key]
 
     def residual(self, spec_id: int, partition: Mapping[int, Any]) -> Expression:
         """What must still be asked of the rows of a partition (Iceberg: ResidualEvaluator)."""
@@ -163,26 +188,22 @@ class FileVerdicts:
     `wholly`: all its rows match, whether by its partition or by its bounds. Files of one partition have one of the
     `codes`, and `partitions` and `residuals` go by these."""
 
-    def __init__(self, scan: Scan, manifest: ManifestFile, entries: pa.Table) -> None:
+    def __init__(self, scan: Scan, manifest: ManifestFile, entries: pa.Table, surely: bool) -> None:
         self.entries, self._scan = entries, scan
         plan = scan.specs.get(manifest.partition_spec_id)
         count = entries.num_rows
         self.codes, first = distinct_partitions(entries["partition"])
         self.partitions = partition_values(entries["partition"], first)
-        spec_id = manifest.partition_spec_id
-        surely = [plan is not None and evaluated(plan.strict, p, sure=True) for p in self.partitions]
-        keeps = [sure or scan.keeps(spec_id, p) for sure, p in zip(surely, self.partitions, strict=True)]
-        self.residuals = [
-            TRUE if sure else scan.residual(spec_id, p) if keep else FALSE
-            for sure, keep, p in zip(surely, keeps, self.partitions, strict=True)
-        ]
+        decided = [scan.partition(manifest.partition_spec_id, p) for p in self.partitions]
+        sure, keeps = ([each[i] for each in decided] for i in (0, 1))
+        self.residuals = [residual for _, _, residual in decided]
         self._plan = plan
         by_partition = np.array(keeps, bool)[self.codes] if count else np.zeros(0, bool)
-        must = np.array(surely, bool)[self.codes] if count else np.zeros(0, bool)
+        must = np.array(sure, bool)[self.codes] if count else np.zeros(0, bool)
         rows = entries["record_count"].fill_null(-1).to_numpy() if count else np.zeros(0, np.int64)
         self._empty = (rows == 0) & (scan.bound != TRUE)
-        self.metrics = judged(scan.bound, count, partial(_file_ranges, entries, scan))
-        may = (self.metrics.may | (rows < 0)) & ~self._empty
+        self.metrics = judged(TRUE if surely else scan.bound, count, partial(_file_ranges, entries, scan))
+        may = (self.metrics.may | must | (rows < 0)) & ~self._empty
         self.outcome = np.where(~by_partition, BY_PARTITION, np.where(may, READ, BY_METRICS)).astype(np.int8)
         self.wholly = (must | (self.metrics.must & (rows > 0))) & (self.outcome == READ)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
-from explorer.core.delete_pairs import SUMS, Counted
+from explorer.core.columns import Ints
+from explorer.core.delete_pairs import COSTS, Counted
 from explorer.core.deletes import Applicability, Verdict, named_file
 from explorer.core.live_files import LiveFile, Made
 from explorer.progress import steps
 
 T = TypeVar("T")
+HELD = ("pairs", *COSTS)
 TOGETHER = 500
 """Data files whose verdicts are made together."""
 
@@ -42,11 +44,12 @@ class Deletes:
 
     def __init__(self, files: Applicability, counted: Sequence[Counted]) -> None:
         self.files = files
-        self._sums = {n: np.concatenate([c.sums[n] for c in counted] or [np.zeros(0, np.int64)]) for n in SUMS}
+        self._sums = {n: np.concatenate([c.sums[n] for c in counted] or [np.zeros(0, np.int64)]) for n in HELD}
         self.applying = sum(c.applying for c in counted)
         """Pairs of which the delete applies."""
         used = {files.deletes[at].key for c in counted for at in c.used.tolist()}
-        self._applying = self._sums["position"] + self._sums["equality"] + self._sums["vectors"]
+        by_kind = [self._sums[name] for name in ("position", "equality", "vectors")]
+        self._applying = np.add.reduce(by_kind, axis=0, dtype=np.uint32)  # sums may be of fewer bytes
         self.dangling = tuple(delete for delete in files.deletes if delete.key not in used)
         """Delete files that apply to no data file of the snapshot: rewriting or expiring them loses nothing."""
 
@@ -73,13 +76,19 @@ class Deletes:
         return self.files.data.take(np.flatnonzero(self._applying).tolist())
 
     @cached_property
+    def by_path(self) -> Mapping[str, int]:
+        """How many deletes apply to each data file that any applies to, by its path."""
+        numbers = zip(self.files.data.paths(), self._applying.tolist(), strict=True)
+        return {path: number for path, number in numbers if number}
+
+    @cached_property
     def costs(self) -> Sequence[ReadCost]:
         """What a reader opens for each data file, the dearest first: most deletes, then most of their bytes."""
-        order = np.lexsort((-self._sums["bytes"], -self._applying))
+        order = np.lexsort([column.max(initial=0) - column for column in (self._sums["bytes"], self._applying)])
 
         def made(some: Sequence[int]) -> list[ReadCost]:
             places = [int(order[i]) for i in some]
-            numbers = zip(*(self._sums[n][places].tolist() for n in SUMS if n != "pairs"), strict=True)
+            numbers = zip(*(self._sums[n][places].tolist() for n in COSTS), strict=True)
             return [ReadCost(data, *row) for data, row in zip(self.files.data.take(places), numbers, strict=True)]
 
         return _Made(len(order), made)
@@ -101,7 +110,7 @@ class _Made(Made[T]):
 
 
 class _Verdicts(_Made[Verdict]):
-    def __init__(self, files: Applicability, pairs: np.typing.NDArray[np.int64]) -> None:
+    def __init__(self, files: Applicability, pairs: Ints) -> None:
         self._files, self._pairs, self._ends = files, pairs, np.cumsum(pairs)
         super().__init__(int(pairs.sum()), lambda some: [self._verdict(index) for index in some])
 

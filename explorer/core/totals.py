@@ -40,3 +40,31 @@ def totals(summary: Mapping[str, str], manifests: Sequence[ManifestFile]) -> lis
         Total(name, int(summary[name]) if summary.get(name, "").isdigit() else None, value)
         for name, value in computed.items()
     ]
+
+
+_LIVE = {
+    "total-data-files": "data_files", "total-delete-files": "delete_files", "total-records": "data_rows",
+    "total-position-deletes": "position_deletes", "total-equality-deletes": "equality_deletes",
+    "total-files-size": "bytes",
+}  # fmt: skip
+_OWN = {
+    "added-data-files": "added_data_files", "added-records": "added_data_rows",
+    "added-delete-files": "added_delete_files", "deleted-data-files": "removed_data_files",
+    "deleted-records": "removed_data_rows",
+    "removed-delete-files": "removed_delete_files",
+}  # fmt: skip
+
+
+def live_totals(summary: Mapping[str, str], sums: Mapping[str, int]) -> list[Total]:
+    """The totals of a summary against those of the live entries (core.doctor.facts.LIVE)."""
+    return _told(summary, sums, _LIVE)
+
+
+def own_totals(summary: Mapping[str, str], sums: Mapping[str, int]) -> list[Total]:
+    """What a summary says that the snapshot added and removed, against its entries (core.doctor.facts.OWN)."""
+    return _told(summary, sums, _OWN)
+
+
+def _told(summary: Mapping[str, str], sums: Mapping[str, int], names: Mapping[str, str]) -> list[Total]:
+    told = {name: of for name, of in names.items() if summary.get(name, "").isdigit()}
+    return [Total(name, int(summary[name]), sums[of]) for name, of in told.items()]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from explorer.core.batches import Batches, Parts
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
+
+if TYPE_CHECKING:
+    from explorer.core.comparison import Comparison, Sets
 
 
 class Tree(Protocol):
@@ -48,4 +52,12 @@ class Tree(Protocol):
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False
     ) -> Iterator[tuple[ManifestFile, pa.Table]]:
         """`stored`, with what entries inherit and mean as of a snapshot (core.entries)."""
+        ...
+
+    def read(self, parts: Parts) -> Batches:
+        """A table that is made of manifests."""
+        ...
+
+    def comparisons(self, sets: Sequence[Sets], by: Sequence[str]) -> Iterator[Comparison]:
+        """What core.comparison.compare says of each two sets of manifests."""
         ...

@@ -30,6 +30,17 @@ def count(number: int | None, noun: str = "", plural: str = "") -> str:
     return f"{text} {noun if number == 1 else plural or noun + 's'}"
 
 
+_SPANS = (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second", 1000))
+
+
+def span(milliseconds: int | None) -> str:
+    """How long in its largest unit: `3 days`; `?` when unknown."""
+    if milliseconds is None:
+        return "?"
+    name, unit = next((s for s in _SPANS if abs(milliseconds) >= s[1]), _SPANS[-1])
+    return count(abs(milliseconds) // unit, name)
+
+
 def instant(timestamp_ms: int | None, zone: datetime.tzinfo = datetime.timezone.utc) -> str:
     """Milliseconds since the epoch as `2026-11-21 05:00:00.123 UTC`."""
     if timestamp_ms is None:
@@ -39,3 +50,9 @@ def instant(timestamp_ms: int | None, zone: datetime.tzinfo = datetime.timezone.
     except (OverflowError, ValueError, OSError):
         return f"{timestamp_ms} ms"
     return moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{timestamp_ms % 1000:03d} {moment.tzname()}"
+
+
+def second(timestamp_ms: int | None) -> str:
+    """The same to the second: `2026-11-21 05:00:00 UTC`."""
+    text = instant(timestamp_ms)
+    return f"{text[:19]} UTC" if text.endswith(" UTC") else text

@@ -17,6 +17,8 @@ Engine = Literal["auto", "local", "spark"]
 """Where what grows with the table is made."""
 ENTRY, METRICS = 256, 1280
 """Bytes of a decoded entry, and of the counts and bounds of ten columns, about."""
+UNPACKED = 4
+"""Bytes of rows for each of a data file, about."""
 PACKED = 24
 """Bytes of an entry in a manifest, at least: of a manifest that does not say how many it has."""
 
@@ -34,13 +36,10 @@ def chosen(asked: Engine, parts: Parts, spark: Callable[[], str]) -> Choice:
     """What was asked for; "auto" is this process while the entries fit in the memory limit once they are decoded, and
     beyond that Spark, if its workers are elsewhere: on this machine they take longer than we do. `spark` gives its
     master, and is asked only where that matters. Raises NotFoundInTable."""
-    if asked not in ("auto", "local", "spark"):
-        raise NotFoundInTable(f"no engine {asked!r}: there are auto, local and spark")
-    entries = sum(map(_entries, parts.manifests))
+    entries = sum(map(entries_in, parts.manifests))
     size, limit = entries * (ENTRY + METRICS * parts.metrics), budget.limit()
-    if asked != "auto":
-        by = "made here" if asked == "local" else f"made by Spark ({spark()})"
-        return Choice(asked, f"{by}: asked for", size > limit)
+    if told_who := _asked(asked, size > limit, spark):
+        return told_who
     told = f"{entries:,} entries, about {human_bytes(size)} once decoded"
     if size <= limit:
         return Choice("local", f"made here: {told}, fit in the memory limit of {human_bytes(limit)}")
@@ -50,7 +49,31 @@ def chosen(asked: Engine, parts: Parts, spark: Callable[[], str]) -> Choice:
     return Choice("spark", f"made by Spark ({master}): {beyond}", True)
 
 
-def _entries(manifest: ManifestFile) -> int:
+def chosen_for_rows(asked: Engine, size: int, spark: Callable[[], str]) -> Choice:
+    """The same for `size` bytes of data files: beyond the limit Spark, wherever its workers are, which puts on disk
+    what does not fit. Raises NotFoundInTable."""
+    rows, limit = size * UNPACKED, budget.limit()
+    if told_who := _asked(asked, rows > limit, spark):
+        return told_who
+    told = f"{human_bytes(size)} of data files, about {human_bytes(rows)} once decoded"
+    if rows <= limit:
+        return Choice("local", f"made here: {told}, fit in the memory limit of {human_bytes(limit)}")
+    return Choice(
+        "spark", f"made by Spark ({spark()}): {told}, are beyond the memory limit of {human_bytes(limit)}", True
+    )
+
+
+def _asked(asked: Engine, large: bool, spark: Callable[[], str]) -> Choice | None:
+    if asked not in ("auto", "local", "spark"):
+        raise NotFoundInTable(f"no engine {asked!r}: there are auto, local and spark")
+    if asked == "auto":
+        return None
+    by = "made here" if asked == "local" else f"made by Spark ({spark()})"
+    return Choice(asked, f"{by}: asked for", large)
+
+
+def entries_in(manifest: ManifestFile) -> int:
+    """By the manifest list's counts, or by its length."""
     counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else (manifest.manifest_length or 0) // PACKED

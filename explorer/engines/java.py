@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from explorer.errors import EngineError
 from explorer.io.home import cache_home
@@ -33,7 +34,7 @@ class Bundle:
 
 BUNDLES = {
     "aws": Bundle("org.apache.iceberg:iceberg-aws-bundle:1.12.0", "software.amazon.awssdk.services.s3.S3Client"),
-    "gcp": Bundle("org.apache.iceberg:iceberg-gcp-bundle:1.12.0", "com.google.cloud.storage.Storage"),
+    "gcp": Bundle("org.apache.iceberg:iceberg-gcp-bundle:1.11.0", "com.google.cloud.storage.Storage"),
     "azure": Bundle(
         "org.apache.iceberg:iceberg-azure-bundle:1.12.0", "com.azure.storage.file.datalake.DataLakeFileSystemClient"
     ),
@@ -43,6 +44,7 @@ SHA256 = {
     PACKAGES[0]: "3123c3798af642dd537230923548e013ef41cc28b6626e5225808cf5670a0f82",
     PACKAGES[1]: "f8dce420a6016278497f4f0560f65602b9db858de141b541cf91a4644ebe4639",
     BUNDLES["aws"].package: "dd7e49ffa4ac9b215bed846581991259e3aec9bb2fa08d6cec029c46cd66d957",
+    BUNDLES["gcp"].package: "d9248fc76d94d232e153bf760631229cd3b7c6bc3b20f47d4b2caffe011a8a2f",
 }
 """What a jar must be, to the byte. Jars that a person adds in spark.jars.packages are theirs to trust."""
 
@@ -195,3 +197,9 @@ def _trust_store(folder: Path) -> list[str]:
     file.write_bytes(body + hashlib.sha1(password.encode("utf-16-be") + b"Mighty Aphrodite" + body).digest())
     prefix = "-Djavax.net.ssl.trustStore"
     return [f"{prefix}={file}", f"{prefix}Type=JKS", f"{prefix}Password={password}"]
+
+
+def without_checksums(jvm: Any) -> None:
+    """Have Hadoop write no .crc file beside each local file: it calls chmod for each of them, twice."""
+    hadoop = jvm.org.apache.hadoop
+    hadoop.fs.FileSystem.getLocal(hadoop.conf.Configuration()).setWriteChecksum(False)  # one for the process

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from explorer.core.batches import Batches, Parts, left_out
+from explorer.core.comparison import FOUND, KEYS, Comparison, comparisons, found_in
 from explorer.engines import workers
+from explorer.engines.choice import entries_in
+from explorer.engines.jobs import question
 from explorer.io.manifest_reader import ManifestReader
 from explorer.io.storage import Storage
 from explorer.model.manifest import ManifestFile
@@ -24,9 +27,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 A_TASK, A_JOB = 8 << 20, 64 << 20
-"""Bytes of manifests that one task decodes, about, and one job whose answer comes here."""
+"""Bytes of manifests that one task decodes, about, and one job whose answer comes here, unless that is small."""
 UNKNOWN = 1 << 20
 """Bytes of a manifest whose length is not known."""
+A_DEAL = 250_000
+"""Entries that one task holds together when sets are compared, about."""
+Noted = Callable[[list[Problem]], None]
 
 
 def frame(
@@ -44,29 +50,47 @@ def frame(
     return places.mapInArrow(_decoder(storage, parts, plain, note), from_arrow_schema(plain))
 
 
-def batches(
-    spark: SparkSession, storage: Storage, parts: Parts, noted: Callable[[list[Problem]], None], name: str
-) -> Batches:
+def batches(spark: SparkSession, storage: Storage, parts: Parts, noted: Noted, name: str) -> Batches:
     """The table, made by Spark and read here a part at a time. `name` is what the job is called in Spark's pages.
     Reading raises EngineError and StatementFailed, which name the worker that failed."""
     plain = _plain(parts.schema)
     context = workers.equip(spark)
 
     def read() -> Iterator[pa.Table]:
-        for group in steps(_groups(parts.manifests), "jobs"):
+        groups = [parts.manifests] if parts.folded and parts.manifests else _groups(parts.manifests)
+        for group in steps(groups, "jobs"):
             note: Accumulator[list[Problem]] = context.accumulator([], _Noted())
-            context.setJobGroup(f"iceberg-explorer: {name}", name)
-            try:
+            with question(context, name):
                 table = frame(spark, storage, replace(parts, manifests=group), note).toArrow()
-            except Exception as error:  # Spark, py4j and the network raise many kinds
-                raise workers.failure(error, name) from error
-            finally:
-                for key in ("spark.jobGroup.id", "spark.job.description"):
-                    context.setLocalProperty(key, None)
             noted(note.value)
             yield from (pa.Table.from_batches([batch]).cast(plain) for batch in table.to_batches())
 
     return Batches(plain, read)
+
+
+def compared(
+    spark: SparkSession, storage: Storage, keys: Parts, by: Sequence[str], count: int, noted: Noted, name: str
+) -> list[Comparison]:
+    """What core.comparison says of so many pairs of sets, whose `keys` Spark's workers deal out by the files' paths and
+    hold together, a deal each. Raises EngineError and StatementFailed."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    context = workers.equip(spark)
+    entries = sum(map(entries_in, keys.manifests))
+    note: Accumulator[list[Problem]] = context.accumulator([], _Noted())
+    with question(context, name):
+        dealt = frame(spark, storage, keys, note).repartition(max(1, -(-entries // A_DEAL)), "file_path")
+        found = dealt.mapInArrow(_dealt(by), from_arrow_schema(FOUND)).toArrow()
+    noted(note.value)
+    return comparisons(found.cast(FOUND), count)
+
+
+def _dealt(by: Sequence[str]) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    def held(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if keys := list(given):
+            yield from found_in(by, pa.Table.from_batches(keys).cast(KEYS)).to_batches()
+
+    return held
 
 
 def _groups(manifests: Sequence[ManifestFile]) -> list[list[ManifestFile]]:

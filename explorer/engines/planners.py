@@ -14,7 +14,8 @@ from explorer.core.expressions import TRUE, And, BoundTerm, Constant, Expression
 from explorer.core.plan import Answer
 from explorer.core.pushdown import Pushed
 from explorer.engines import guard
-from explorer.engines.reads import ReadSession, failure
+from explorer.engines.failures import failure
+from explorer.engines.reads import ReadSession
 from explorer.engines.tables import Files, iceberg_table, load
 from explorer.errors import ExplorerError, StatementFailed
 from explorer.progress import steps

@@ -34,10 +34,11 @@ def literal(text: str) -> str:
 Paths = Mapping[int, Sequence[str]]
 
 
-def condition(bound: Expression, fields: Sequence[Mapping[str, Any]]) -> str:
+def condition(bound: Expression, fields: Sequence[Mapping[str, Any]], catalog: str = SANDBOX) -> str:
     """A filter bound to a schema's fields (as JSON) as Spark SQL; of all rows nothing. Every name is in backticks: null
-    and true are words of SQL. Raises NotPossible for what Spark has no words for."""
-    return "" if bound == TRUE else _condition(bound, dict(_paths(fields)))
+    and true are words of SQL. Transforms are functions of `catalog`. Raises NotPossible for what Spark has no words
+    for."""
+    return "" if bound == TRUE else _condition(bound, dict(_paths(fields)), catalog)
 
 
 def _paths(fields: Sequence[Mapping[str, Any]], above: Sequence[str] = ()) -> Iterator[tuple[int, Sequence[str]]]:
@@ -49,15 +50,15 @@ def _paths(fields: Sequence[Mapping[str, Any]], above: Sequence[str] = ()) -> It
             yield from _paths(kind["fields"], path)
 
 
-def _condition(node: Expression, paths: Paths) -> str:
+def _condition(node: Expression, paths: Paths, catalog: str) -> str:
     if isinstance(node, Constant):
         return str(node)
     if isinstance(node, (And, Or)):
         join = "AND" if isinstance(node, And) else "OR"
-        return f"({_condition(node.left, paths)} {join} {_condition(node.right, paths)})"
+        return f"({_condition(node.left, paths, catalog)} {join} {_condition(node.right, paths, catalog)})"
     assert isinstance(node, Predicate)
     assert isinstance(node.term, BoundTerm)
-    term, op = _term(node.term, paths), node.op
+    term, op = _term(node.term, paths, catalog), node.op
     if op in ("is-null", "not-null"):
         return f"{term} IS {'NOT ' if op == 'not-null' else ''}NULL"
     if op in ("is-nan", "not-nan"):
@@ -71,7 +72,7 @@ def _condition(node: Expression, paths: Paths) -> str:
     return f"{term} {SIGNS[op]} {values[0]}"
 
 
-def _term(term: BoundTerm, paths: Paths) -> str:
+def _term(term: BoundTerm, paths: Paths, catalog: str) -> str:
     path = paths.get(term.column.field_id)
     if path is None:
         raise NotPossible(f"the schema has no field of id {term.column.field_id}, which {term} asks for")
@@ -79,7 +80,7 @@ def _term(term: BoundTerm, paths: Paths) -> str:
     if term.transform == "identity":
         return column
     name, _, argument = term.transform.partition("[")
-    function = identifier([SANDBOX, "system", name if argument else f"{name}s"])
+    function = identifier([catalog, "system", name if argument else f"{name}s"])
     return f"{function}({int(argument[:-1])}, {column})" if argument else f"{function}({column})"
 
 

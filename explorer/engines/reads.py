@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-import re
 import threading
 import time
 import uuid
@@ -20,11 +19,14 @@ import pyarrow as pa
 
 from explorer.core.secrets import redacted
 from explorer.engines import guard
+from explorer.engines.failures import LOST, explain
+from explorer.engines.jobs import share_fairly, tasks
+from explorer.engines.quotas import VARIABLE, audit, person, quotas, slot
 from explorer.engines.spark import SparkEngine
 from explorer.engines.tables import Files, load
 from explorer.errors import EngineError, ExplorerError, NotPossible, StatementFailed
 from explorer.io.paths import canonical
-from explorer.progress import Cancelled, Phase, Progress, listener
+from explorer.progress import Cancelled, Phase, Progress, listener, say
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,9 +34,6 @@ if TYPE_CHECKING:
 logging.getLogger(
     "SQLQueryContextLogger"
 ).disabled = True  # pyspark prints whole stack traces of a person's typing errors
-LOST = "Spark was lost: its Java process has ended. Restart it to go on"
-QUEUE = 4
-"""Reads of one session that may wait."""
 WAIT_S = 0.25
 """How often who waits for a read is told how far it is."""
 PROVENANCE = ("_file", "_pos", "_spec_id", "_partition")
@@ -113,6 +112,12 @@ class SparkRead:
     _rows: pa.Table | None = None
     _error: ExplorerError | None = None
     _over: threading.Event = field(default_factory=threading.Event)
+    _who: str = field(default_factory=person)
+    _late: bool = False
+    _cancelled: bool = False
+    _ending: threading.Lock = field(default_factory=threading.Lock)
+    _named: list[str] = field(default_factory=list)
+    """Tables of catalogs that its SQL names."""
     _session: Any = None
     _secrets: set[str] = field(default_factory=set, repr=False)
     _opened: list[Any] = field(default_factory=list, repr=False)
@@ -124,19 +129,12 @@ class SparkRead:
 
     def progress(self) -> Progress:
         """From Spark's status tracker."""
-        tasks = done = 0
+        done = total = 0
         seconds = (self._ended or time.monotonic()) - self._began
         if self._phase == "running" and self._session is not None:
-            try:
-                tracker = self._session.sparkContext.statusTracker()
-                for job in tracker.getJobIdsForGroup(self.group):
-                    info = tracker.getJobInfo(job)
-                    for stage in info.stageIds if info else ():
-                        if running := tracker.getStageInfo(stage):
-                            tasks, done = tasks + running.numTasks, done + running.numCompletedTasks
-            except Exception:  # Spark is being lost: the read itself will say so
-                pass
-        return Progress(self._phase, done, tasks, "tasks", seconds)
+            with contextlib.suppress(Exception):  # Spark is being lost: the read itself will say so
+                done, total = tasks(self._session.sparkContext.statusTracker(), self.group)
+        return Progress(self._phase, done, total, "tasks", seconds)
 
     def wait(self, seconds: float) -> bool:
         """Wait so long at most; returns whether it is over."""
@@ -155,17 +153,54 @@ class SparkRead:
         """Stop it: its Spark jobs end, and one that waits never starts."""
         if self.over:
             return
-        self._phase = "cancelled"
+        self._phase, self._cancelled = "cancelled", True
         if self._session is not None:
             self._session.sparkContext.cancelJobGroup(self.group)
         else:
             self._end(error=ReadCancelled("the read was cancelled"))
 
+    @property
+    def cut(self) -> bool:
+        """Whether it asked for more rows than a read may give."""
+        quota, count = quotas().rows, isinstance(self.request, ReadRequest) and self.request.count
+        return quota is not None and not count and (self.request.limit is None or self.request.limit > quota)
+
+    @property
+    def told(self) -> str:
+        """That a quota cut it, if it may have."""
+        whole = self._rows is None or not self.cut or self._rows.num_rows < (quotas().rows or 0)
+        return "" if whole else f"The first {quotas().rows:,} rows: no read gives more here ({VARIABLE})."
+
+    def _out_of_time(self) -> None:
+        self._late = True
+        while not self._over.wait(WAIT_S):  # its job may not have begun yet
+            if self._session is not None:
+                with contextlib.suppress(Exception):  # Spark is being lost: the read itself will say so
+                    self._session.sparkContext.cancelJobGroup(self.group)
+
     def _end(self, rows: pa.Table | None = None, error: ExplorerError | None = None) -> None:
-        self._ended = time.monotonic()
-        self._rows, self._error = rows, error
-        self._phase = "done" if error is None else "cancelled" if isinstance(error, ReadCancelled) else "failed"
-        self._over.set()
+        with self._ending:
+            if self.over:  # cancelled meanwhile
+                return
+            self._ended = time.monotonic()
+            error = self._audited(rows, error)
+            self._rows, self._error = rows, error
+            self._phase = "done" if error is None else "cancelled" if isinstance(error, ReadCancelled) else "failed"
+            self._over.set()
+
+    def _audited(self, rows: pa.Table | None, error: ExplorerError | None) -> ExplorerError | None:
+        """Written down; what cannot be is not given either."""
+        sql = isinstance(self.request, SqlRequest)
+        versions = self.request.views.values() if isinstance(self.request, SqlRequest) else [self.request.version]
+        said = self.request.sql if isinstance(self.request, SqlRequest) else self.request.where
+        outcome = "answered" if error is None else "cancelled" if isinstance(error, Cancelled) else f"failed: {error}"
+        tables = [*(f"{v.metadata_location}@{v.version}" for v in versions), *self._named]
+        number = 0 if rows is None else rows.num_rows
+        try:
+            audit("sql" if sql else "rows", self._who, said, tables, outcome, self._ended - self._began, number)
+        except ExplorerError as unwritten:
+            return unwritten
+        return error
 
 
 class ReadSession:
@@ -183,7 +218,7 @@ class ReadSession:
         """Queue a read. Raises NotPossible when too many wait already."""
         with self._lock:
             waiting = [r for r in self._waiting if not r.over]
-            if len(waiting) >= QUEUE:
+            if len(waiting) >= quotas().queue:
                 raise NotPossible(f"{len(waiting)} reads are waiting already: cancel one, or wait")
             read = SparkRead(request)
             self._waiting.append(read)
@@ -203,6 +238,8 @@ class ReadSession:
             now = read.progress()
             watch.tell(now.done, now.total, now.what)
         read.result()
+        if read.told:
+            say(read.told)
         return read
 
     def _work(self) -> None:
@@ -213,8 +250,9 @@ class ReadSession:
                         self._worker = None
                         return
                 read = self._waiting.popleft()
-            if not read.over:
-                self._carry_out(read)
+            with slot(read._over) as mine:
+                if mine:
+                    self._carry_out(read)
 
     def session(self) -> SparkSession:
         """The session; a new one when Spark was restarted. Raises EngineError when Spark cannot be had or was lost."""
@@ -226,15 +264,20 @@ class ReadSession:
         return self._spark
 
     def _carry_out(self, read: SparkRead) -> None:
+        timer = threading.Timer(quotas().seconds or 0, read._out_of_time)
+        timer.daemon = True
+        if quotas().seconds is not None:
+            timer.start()
         try:
             spark = self.session()
             spark.sparkContext.setJobGroup(read.group, _called(read.request), interruptOnCancel=True)
+            share_fairly(spark.sparkContext)
             read._session = spark
-            if read._phase == "cancelled":
+            if read._cancelled:
                 raise ReadCancelled("the read was cancelled")
             read._phase = "planning"
             frame = self._frame(spark, read)
-            if read._phase == "cancelled":
+            if read._cancelled:
                 raise ReadCancelled("the read was cancelled")
             read._phase = "running"
             began = time.perf_counter()
@@ -250,11 +293,15 @@ class ReadSession:
         except ExplorerError as error:
             read._end(error=error)
         except Exception as error:  # Spark, py4j and the network raise many kinds
-            if read._phase == "cancelled":
+            if read._cancelled:
                 read._end(error=ReadCancelled("the read was cancelled"))
+            elif read._late:
+                cause = f"stopped after {quotas().seconds} seconds: no read takes longer here ({VARIABLE})"
+                read._end(error=ReadFailed(cause))
             else:
                 read._end(error=ReadFailed(redacted(explain(error, self.engine.lost), read._secrets)))
         finally:
+            timer.cancel()
             with contextlib.suppress(Exception):  # connections to stores; gone where Spark is
                 for io in read._opened:
                     io.close()
@@ -263,14 +310,20 @@ class ReadSession:
         request = read.request
         if isinstance(request, SqlRequest):
             checks = {name: self._view(spark, read, name, version) for name, version in request.views.items()}
-            frame = guard.query(spark, request.sql, checks, request.tables)
+
+            def named(parts: tuple[str, ...]) -> str:
+                read._named.append(".".join(parts))
+                return request.tables(parts)
+
+            frame = guard.query(spark, request.sql, checks, named)
         else:
             frame, _ = self._load(spark, read, request.version)
             if request.where:
                 frame = guard.condition(spark, frame, request.where)
             known = [f"`{c.replace('`', '``')}`" for c in (request.columns or frame.columns)]
             frame = frame.select(*known, *request.metadata_columns)
-        return frame.limit(request.limit) if request.limit is not None else frame
+        limit = quotas().rows if read.cut else request.limit
+        return frame.limit(limit) if limit is not None else frame
 
     def _load(self, spark: SparkSession, read: SparkRead, version: Version) -> tuple[DataFrame, str]:
         """The rows of a version whose files may be opened, and the canonical path of its metadata file."""
@@ -331,30 +384,6 @@ def _reports(frame: DataFrame) -> list[ScanReport]:
 
     walk(frame._jdf.queryExecution().executedPlan())  # type: ignore[operator]
     return reports
-
-
-_FILE = re.compile(r"((?:[a-z][a-z0-9+.-]*:)?[^\s'\",:]*/[^\s'\",]+\.(?:parquet|avro|orc|puffin|metadata\.json))")
-
-
-def failure(error: Exception, lost: bool, what: str = "") -> ExplorerError:
-    """The error to raise for what Spark or py4j raised while `what` was done: an EngineError when Spark was lost."""
-    reason = explain(error, lost)
-    return EngineError(reason) if reason == LOST else StatementFailed(f"{what}: {reason}" if what else reason)
-
-
-def explain(error: Exception, lost: bool) -> str:
-    """What went wrong in a sentence: which file, and why."""
-    text, kind = str(error), type(error).__name__
-    if lost or kind in ("Py4JNetworkError", "ConnectionRefusedError"):
-        return LOST
-    if kind in ("AnalysisException", "ParseException"):
-        return " ".join(text.strip().splitlines()[0].split())[:700]
-    files = _FILE.findall(text)
-    if files and re.search(r"(FileNotFoundException|NotFoundException|does not exist|FILE_NOT_EXIST)", text):
-        return f"{files[0]}: the file does not exist"
-    causes = re.findall(r"^(?:Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text, re.MULTILINE)
-    cause = (causes[-1] if causes else text.strip().splitlines()[0] if text.strip() else kind).strip()
-    return f"{files[0]}: {cause[:600]}" if files and files[0] not in cause else cause[:700]
 
 
 def metadata_columns(format_version: int) -> Sequence[str]:

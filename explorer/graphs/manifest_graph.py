@@ -120,16 +120,7 @@ class Below:
     def manifest(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
         node = manifest_node(manifest.manifest_path)
         kind = "delete_manifest" if manifest.content == 1 else "data_manifest"
-        counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-        origin = (
-            "added here"
-            if manifest.added_snapshot_id == self.view.snapshot_id
-            else f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
-        )
-        entries = [
-            f"{count(n)} {name}" for n, name in zip(counts, ("added", "existing", "deleted"), strict=True) if n != 0
-        ]
-        lines = (" · ".join(entries) or "no entries", f"{origin} · sequence {manifest.sequence_number}")
+        lines = (*self.counted(manifest), f"{self.origin(manifest)} · sequence {manifest.sequence_number}")
         opened = self.is_open(node)
         facts = {"path": manifest.manifest_path, "snapshot_id": snapshot.snapshot_id}
         wrong = self.causes.get(manifest.manifest_path, "")
@@ -152,6 +143,25 @@ class Below:
             if wrong:
                 self.trouble(node, manifest.manifest_path, wrong, 4)
         self.drawing.edge(parent, node)
+
+    def origin(self, manifest: ManifestFile) -> str:
+        """Which snapshot added it."""
+        if manifest.added_snapshot_id == self.view.snapshot_id:
+            return "added here"
+        return f"by {snapshot_name(manifest.added_snapshot_id, self.ordinals)}"
+
+    def counted(self, manifest: ManifestFile) -> list[str]:
+        """Its entries by stored status; of an earlier snapshot's manifest also what they are as of this one, to which
+        what was added is existing and what was deleted is gone (spec: "Manifest Entry Fields")."""
+        counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
+        named = zip(counts, ("added", "existing", "deleted"), strict=True)
+        stored = " · ".join(f"{count(n)} {name}" for n, name in named if n != 0) or "no entries"
+        added, existing, deleted = counts
+        here = manifest.added_snapshot_id == self.view.snapshot_id
+        if here or added is None or existing is None or deleted is None or not (added or deleted):
+            return [stored]
+        now = [f"{count(n)} {name}" for n, name in ((added + existing, "existing"), (deleted, "filtered")) if n]
+        return [f"stored {stored}", f"here {' · '.join(now)}"]
 
     def matching(self, manifest: ManifestFile) -> list[dict[str, Any]]:
         """The entries to draw of a manifest that is read; what is left out is elided."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from explorer.core.names import base_name, shorten, snapshot_name
-from explorer.core.units import count, instant
+from explorer.core.units import count, second, whole
 from explorer.graphs.drawing import LABEL, Drawing
 from explorer.graphs.graph import Graph, Node
 from explorer.graphs.ids import list_node, node_id, snapshot_node
@@ -79,7 +79,7 @@ class _Builder:
                     node,
                     "metadata",
                     label,
-                    (*metadata_lines(counts), instant(written)),
+                    (*metadata_lines(counts), second(written)),
                     "",
                     fold,
                     i == 0,
@@ -154,7 +154,7 @@ class _Builder:
             ("added-delete-files", "removed-delete-files", "delete"),
             ("added-records", "deleted-records", "row"),
         ):
-            plus, minus = summary.get(added, "0"), summary.get(removed, "0")
+            plus, minus = (_grouped(summary.get(name, "0")) for name in (added, removed))
             if (plus, minus) != ("0", "0"):
                 text = "/".join(part for part, n in ((f"+{plus}", plus), (f"−{minus}", minus)) if n != "0")
                 changes.append(f"{text} {noun}{'' if text in ('+1', '−1') else 's'}")
@@ -162,9 +162,7 @@ class _Builder:
             f"{snapshot.operation or 'no summary'} · sequence {snapshot.sequence_number}",
             " · ".join(changes) or "no files changed",
         ]
-        lines.append(
-            instant(snapshot.timestamp_ms)[:19] + " UTC" if snapshot.timestamp_ms is not None else "no timestamp"
-        )
+        lines.append(second(snapshot.timestamp_ms) if snapshot.timestamp_ms is not None else "no timestamp")
         current = snapshot.snapshot_id == self.meta.current_snapshot_id
         shown = snapshot.snapshot_id == self.view.snapshot_id or self.below.is_open(list_node(snapshot.snapshot_id))
         facts = {"snapshot_id": snapshot.snapshot_id, "focus": snapshot.snapshot_id == self.view.snapshot_id}
@@ -180,3 +178,8 @@ class _Builder:
             "",
             facts,
         )
+
+
+def _grouped(number: str) -> str:
+    """A summary's number with separators of thousands, as it stands if it is none."""
+    return number if (value := whole(number)) is None else f"{value:,}"

@@ -18,10 +18,11 @@ from explorer.inspection.table_nodes import (
     inspect_ref,
     inspect_snapshot,
     inspect_statistics,
+    stored_pointer,
 )
 from explorer.table import Table
 
-__all__ = ["Inspection", "Section", "inspect", "life", "row_sections"]
+__all__ = ["Inspection", "Section", "inspect", "life", "row_sections", "stored_pointer"]
 
 
 MAKERS: Mapping[str, Callable[[Table, Mapping[str, Any]], list[Section]]] = {

@@ -10,10 +10,11 @@ from explorer.core.deletes import KIND_WORDS
 from explorer.core.names import base_name, runs, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
 from explorer.core.values import decode_metrics, partition_path
-from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
-from explorer.inspection.sections import Fields, Section, raw_section, source_name
+from explorer.errors import ExplorerError, NotFoundInTable, NotSupported, UnreadableFile
+from explorer.inspection.sections import Fields, Section, order_words, raw_section, source_name
 from explorer.model.manifest import FILE_CONTENT, STATUS, ManifestFile
 from explorer.table import Table
+from explorer.views.rowviews import CHUNK_COLUMNS, FOOTER_COLUMNS, chunk_rows, footer_words
 
 
 def _entry(table: Table, facts: Mapping[str, Any]) -> tuple[dict[str, Any], ManifestFile, str, int]:
@@ -53,7 +54,10 @@ def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
             f"spec {manifest.partition_spec_id}",
         ),
     ]
-    hints = {"equality_ids": ", ".join(source_name(table.metadata, i) for i in row["equality_ids"] or ())}
+    hints = {
+        "equality_ids": ", ".join(source_name(table.metadata, i) for i in row["equality_ids"] or ()),
+        "sort_order_id": order_words(table.metadata, table.metadata.sort_order(row["sort_order_id"])),
+    }
     for name in (
         "equality_ids",
         "referenced_data_file",
@@ -83,34 +87,34 @@ def inspect_file(table: Table, facts: Mapping[str, Any]) -> list[Section]:
             Section("column metrics", columns=columns, rows=[[m[c] for c in columns] for m in metrics], note=note)
         )
     sections.append(raw_section("raw Avro record", table.reader.stored_records(manifest.manifest_path, ordinal, 1)[0]))
-    sections.append(_footer(table, row))
-    return sections
+    return [*sections, *_footer(table, row)]
 
 
-def _footer(table: Table, row: Mapping[str, Any]) -> Section:
+def _footer(table: Table, row: Mapping[str, Any]) -> list[Section]:
     kind = row["file_format"] or "unnamed"
     try:
-        if kind.lower() == "puffin":
-            return raw_section("Puffin footer", table.reader.puffin_footer(row["file_path"]))
-        if kind.lower() == "parquet":
-            return raw_section("Parquet footer", table.reader.parquet_footer(row["file_path"]))
-        return Section("footer", note=f"{kind} files have no footer that is shown here", open=False)
+        footer = table.reader.footer(row["file_path"], kind)
+    except NotSupported as error:
+        return [Section("footer", note=str(error), open=False)]
     except UnreadableFile as error:
-        return Section("footer", note=str(error))
+        return [Section("footer", note=str(error))]
+    raw = raw_section(f"{kind.capitalize()} footer", footer)
+    if "row_groups" not in footer:
+        return [raw]
+    shown = [[column[c] for c in FOOTER_COLUMNS] for column in footer["columns"]]
+    return [Section("columns by the file", columns=FOOTER_COLUMNS, rows=shown, note=footer_words(footer)), raw]
 
 
 def inspect_row_group(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     """A row group of a Parquet file, by its column chunks. Raises UnreadableFile."""
     footer = table.reader.parquet_footer(facts["path"])
     group = footer["row_groups"][facts["ordinal"]]
-    ids = {c["path"]: c["field_id"] for c in footer["columns"]}
     fields: Fields = [
         ("rows", group["num_rows"], ""),
         ("total_byte_size", group["total_byte_size"], human_bytes(group["total_byte_size"])),
     ]
-    columns = ("path", "field_id", "min", "max", "null_count", "total_compressed_size", "compression")
-    listed = [[ids.get(c["path"]) if n == "field_id" else c[n] for n in columns] for c in group["columns"]]
-    return [Section("row group", fields), Section("column chunks", columns=columns, rows=listed)]
+    listed = [list(row.values()) for row in chunk_rows(footer, group)]
+    return [Section("row group", fields), Section("column chunks", columns=CHUNK_COLUMNS, rows=listed)]
 
 
 def life(table: Table, path: str) -> Section:

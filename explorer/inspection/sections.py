@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from explorer.core.secrets import metadata_without_secrets
-from explorer.model.metadata import TableMetadata
+from explorer.model.metadata import SortOrder, TableMetadata
 from explorer.views import rows
 
 Fields = list[tuple[str, Any, str]]
@@ -82,6 +82,21 @@ def raw_section(title: str, value: Any) -> Section:
 def source_name(meta: TableMetadata, field_id: int) -> str:
     field = meta.field(field_id)
     return f"{field.name} ({field_id})" if field else f"field {field_id}, dropped"
+
+
+def order_words(meta: TableMetadata, order: SortOrder | None) -> str:
+    """A sort order in words; none of one that is not there."""
+    if order is None:
+        return ""
+    if not order.fields:
+        return "unsorted"
+    directions = {"asc": "ascending", "desc": "descending"}
+    said = []
+    for f in order.fields:
+        source = ", ".join(source_name(meta, i) for i in f.source_ids)
+        by = source if f.transform == "identity" else f"{f.transform} of {source}"
+        said.append(f"{by} {directions.get(f.direction, f.direction)}, {f.null_order.replace('-', ' ')}")
+    return f"by {'; then '.join(said)}"
 
 
 def schema_section(title: str, fields: Any) -> Section:

@@ -10,7 +10,9 @@ from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.secrets import metadata_without_secrets, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import human_bytes, instant
-from explorer.inspection.sections import Fields, Section, raw_section, schema_section, source_name
+from explorer.errors import ExplorerError
+from explorer.inspection.sections import Fields, Section, order_words, raw_section, schema_section, source_name
+from explorer.pointing import pointer
 from explorer.table import Table
 from explorer.views import rows
 
@@ -34,10 +36,21 @@ def inspect_catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     ]
 
 
+def stored_pointer(table: Table) -> Section:
+    """What the catalog stores now, by its own names: it is asked, which may take as long as its server does."""
+    try:
+        found = pointer(table)
+    except ExplorerError as error:
+        return Section("as the catalog stores it", note=str(error))
+    fields: Fields = [(name, value, "") for name, value in found.stored.row.items()]
+    return Section("as the catalog stores it", fields, note=found.stored.where)
+
+
 def inspect_metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     """A metadata file: fields, schema, specs, properties. Raises UnreadableFile."""
     path = facts["path"]
     meta = table.metadata if path == table.metadata.metadata_location else table.reader.metadata_file(path)[0]
+    order = order_words(meta, meta.sort_order(meta.default_sort_order_id))
     fields: Fields = [
         ("format-version", meta.format_version, ""),
         ("table-uuid", meta.table_uuid, ""),
@@ -47,7 +60,7 @@ def inspect_metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         ("current-snapshot-id", meta.current_snapshot_id, ""),
         ("current-schema-id", meta.current_schema_id, ""),
         ("default-spec-id", meta.default_spec_id, ""),
-        ("default-sort-order-id", meta.default_sort_order_id, ""),
+        ("default-sort-order-id", meta.default_sort_order_id, order),
         ("last-column-id", meta.last_column_id, ""),
         ("next-row-id", meta.next_row_id, ""),
         ("snapshots", len(meta.snapshots), ""),

@@ -1,6 +1,6 @@
 """Decoded manifests on disk, as uncompressed Arrow IPC files: an immutable file is decoded once, and reopening it maps
-it into memory without reading what is not looked at. Narrow and metric columns apart. And the bytes of metadata files
-of stores, as they are: fetched once.
+it into memory without reading what is not looked at. With the metric columns (whole) or, where nobody asked for these,
+without (narrow). And the bytes of metadata files of stores, as they are: fetched once.
 
 Keyed by what identifies the bytes (see io.reader) and the version of this code; a damaged or missing cache file is just
 decoded again. The oldest files go when the cache outgrows its limit. The folder is the user's alone: others neither
@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
 
 from explorer.io.home import cache_home, not_private
 
-CACHE_VERSION = 3
+log = logging.getLogger(__name__)
+CACHE_VERSION = 4
 SMALLEST = 64 << 10
 """Manifests below this many bytes decode faster than a second file opens."""
 LIMIT_BYTES = 4 << 30
+WAITING_BYTES = 64 << 20
 
 
 def _folder() -> Path:
@@ -46,15 +50,49 @@ def get(key: str, part: str) -> pa.Table | None:
         return None
 
 
-def put(key: str, part: str, table: pa.Table) -> bool:
-    """Keep a table; whether it was. A full or read-only disk, or a folder that others write to, is no reason to fail:
-    it is just not kept."""
+def put(key: str, part: str, table: pa.Table, kept: Callable[[], object]) -> None:
+    """Keep a table, behind the answer that it is for, and call `kept` when it is. A full or read-only disk, or a
+    folder that others write to, is no reason to fail: it is just not kept. Who has much to keep waits for it."""
+    file = _file(key, part)
 
     def write(scratch: str) -> None:
         with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table)
 
-    return _put(_file(key, part), write)
+    def later() -> None:
+        try:
+            if _put(file, write):
+                kept()
+        except Exception:  # the answer is there without it
+            log.warning("a decoded manifest could not be kept", exc_info=True)
+        finally:
+            _Waiting.add(-table.nbytes)
+
+    if _Waiting.add(table.nbytes) > WAITING_BYTES:
+        later()
+        return
+    try:
+        _Waiting.pool.submit(later)
+    except RuntimeError:  # this process is ending
+        later()
+
+
+class _Waiting:
+    """Tables that are yet to be written: how many bytes, and by whom. A process that ends waits for them."""
+
+    lock, bytes = threading.Lock(), 0
+    pool = ThreadPoolExecutor(1, thread_name_prefix="write-cache")
+
+    @classmethod
+    def add(cls, size: int) -> int:
+        with cls.lock:
+            cls.bytes += size
+            return cls.bytes
+
+
+def settle() -> None:
+    """Wait until what was to be kept is."""
+    _Waiting.pool.submit(lambda: None).result()
 
 
 def get_bytes(key: str) -> bytes | None:

@@ -137,8 +137,8 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
     itself."""
     catalog = load(name, extra)
     try:
-        if (location := _sql_pointer(catalog, identifier)) is not None:
-            return Pointer(location)
+        if (row := _sql_row(catalog, identifier)) is not None:
+            return Pointer(str(row["metadata_location"]))
         location = catalog.load_table(identifier).metadata_location
         if getattr(catalog, "signs", False) and "s3.access-key-id" not in catalog.properties:
             raise NotSupported(
@@ -154,6 +154,35 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
         raise TableNotFound(
             f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error, _known(catalog))}"
         ) from harmless(error, _known(catalog))
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a catalog stores of a table, by its own names: `where` says what holds it. No secret is in it."""
+
+    where: str
+    row: Mapping[str, str | None]
+
+
+def stored(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> Stored:
+    """The pointer as a catalog stores it: the row of an SQL catalog (SQLite, PostgreSQL), the answer of a REST server.
+    Raises TableNotFound; NotSupported for other catalogs."""
+    from explorer.io.rest import ListedRest
+
+    catalog = load(name, extra)
+    try:
+        if (row := _sql_row(catalog, identifier)) is not None:
+            told = {column: None if value is None else redacted(str(value)) for column, value in row.items()}
+            return Stored(f"the row of iceberg_tables in {catalog.engine.dialect.name}", told)  # type: ignore[attr-defined]
+        if isinstance(catalog, ListedRest):
+            return Stored("the answer of the REST server that loads the table", catalog.answered(identifier))
+    except NoSuchTableError as error:
+        raise TableNotFound(f"no table {identifier!r} in catalog {name!r}") from error
+    except Exception as error:
+        raise TableNotFound(
+            f"{name}.{identifier} cannot be loaded: {type(error).__name__}: {_redacted(error, _known(catalog))}"
+        ) from harmless(error, _known(catalog))
+    raise NotSupported(f"what the catalog {name!r} stores is not shown: it is neither an SQL nor a REST catalog")
 
 
 def _near(catalog: Catalog, name: str, identifier: str) -> str:
@@ -224,26 +253,24 @@ def _listing(catalog: Catalog, name: str) -> Iterator[None]:
         raise TableNotFound(f"catalog {name!r} cannot be listed: {said}") from harmless(error, _known(catalog))
 
 
-def _sql_pointer(catalog: Catalog, identifier: str) -> str | None:
-    """The pointer of an SQL catalog, read without its metadata, so that a damaged table can still be located."""
-    from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
-    from sqlalchemy import select
-    from sqlalchemy.orm import Session
+def _sql_row(catalog: Catalog, identifier: str) -> Mapping[str, Any] | None:
+    """The row of an SQL catalog, read without the table's metadata, so that a damaged table can still be located."""
+    from pyiceberg.catalog.sql import SqlCatalog
+    from sqlalchemy import text
 
     if not isinstance(catalog, SqlCatalog):
         return None
     namespace, _, table = identifier.rpartition(".")
-    with Session(catalog.engine) as session:
-        row: Any = session.scalar(
-            select(IcebergTables).where(
-                IcebergTables.catalog_name == catalog.name,
-                IcebergTables.table_namespace == namespace,
-                IcebergTables.table_name == table,
-            )
+    wanted = "catalog_name = :catalog AND table_namespace = :namespace AND table_name = :table"
+    with catalog.engine.connect() as connection:
+        found = connection.execute(
+            text(f"SELECT * FROM iceberg_tables WHERE {wanted}"),
+            {"catalog": catalog.name, "namespace": namespace, "table": table},
         )
+        row = found.mappings().first()
     if row is None:
         raise NoSuchTableError(identifier)
-    return str(row.metadata_location)
+    return dict(row)
 
 
 def _known(catalog: Catalog) -> Mapping[str, str]:

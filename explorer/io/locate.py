@@ -66,6 +66,17 @@ def locate(
     return replace(_by_path(table, properties or {}), asked=table, relocate=moves)
 
 
+def located_again(old: Location) -> Location:
+    """Where the same table is now. Raises as `locate` does."""
+    catalog = old.catalog if old.identifier == old.asked else None
+    return locate(old.asked, catalog, old.properties, old.relocate)
+
+
+def moves(location: Location) -> bool:
+    """Whether a table can have become another metadata file: not where one was opened by its own name."""
+    return METADATA_NAME.match(location.asked.rsplit("/", 1)[-1]) is None
+
+
 def parse_move(text: str) -> tuple[str, str]:
     """OLD=NEW, where both may have a = in them: NEW begins where an absolute path or a URI does. Raises
     TableNotFound."""

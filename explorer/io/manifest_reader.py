@@ -11,12 +11,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 from cachetools import LRUCache
 
-from explorer.errors import NotNow, UnreadableFile
+from explorer.errors import AccessRefused, NotNow, UnreadableFile
 from explorer.io import avro, budget, cache, manifests
 from explorer.io.paths import local_path
 from explorer.io.storage import Storage
@@ -27,8 +28,15 @@ from explorer.progress import Cancelled, Watch, listener, steps
 METRIC_NAMES = [f.name for f in METRIC_FIELDS]
 BATCH_BYTES = 3 << 20
 """Manifests of together this size are decoded in one call."""
+WORTH_A_THREAD = 128 << 10
+"""Fewer bytes are not worth a thread of their own."""
 UNPACKING = 8
 """How many times its bytes a manifest takes while it is decoded, about."""
+
+NOT_NOW = "not-now"
+"""What stands for a rule in the problem of a file that could not be read this time: nothing is wrong with it."""
+HEAD = 64 << 10
+"""Bytes of a manifest in which its header is looked for first."""
 
 T = TypeVar("T")
 
@@ -42,7 +50,7 @@ class Read(Generic[T]):
     lasting: bool = True
 
 
-Entries = Read["pa.Table | None"]
+Entries = Read[pa.Table | None]
 
 
 def _bytes(read: Entries) -> int:
@@ -50,8 +58,13 @@ def _bytes(read: Entries) -> int:
 
 
 def _unreadable(error: UnreadableFile) -> Entries:
-    problem = Problem(error.path, error.cause, unaffected="other manifests are not affected")
-    return Read(None, (problem,), not isinstance(error, NotNow))
+    return Read(None, (unreadable(error, "manifests"),), not isinstance(error, NotNow))
+
+
+def unreadable(error: UnreadableFile, others: str) -> Problem:
+    """A file that cannot be read, while others can: because of what it is, where it is, or how things are now."""
+    rule = "path-outside" if isinstance(error, AccessRefused) else NOT_NOW if isinstance(error, NotNow) else ""
+    return Problem(error.path, error.cause, unaffected=f"other {others} are not affected", rule=rule)
 
 
 class ManifestReader:
@@ -77,6 +90,13 @@ class ManifestReader:
     def header(self, manifest_path: str) -> ManifestHeader:
         """A manifest's Avro header. Raises UnreadableFile."""
         return manifests.header(self._container(manifest_path))
+
+    def header_alone(self, path: str) -> Mapping[str, str]:
+        """The key-value metadata of a manifest's header, of which hardly more is read. Raises UnreadableFile."""
+        if local_path(self.storage.resolve(path)) is not None:
+            with contextlib.suppress(UnreadableFile):
+                return avro.open_container(self.storage.read(path, 0, HEAD), path, header_only=True).metadata
+        return avro.open_container(self.storage.kept(path, limit=budget.MANIFEST), path, header_only=True).metadata
 
     def entries(self, manifest: ManifestFile, metrics: bool = False) -> Entries:
         """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric
@@ -107,17 +127,17 @@ class ManifestReader:
                 reads |= self._decoded(packed, metrics)
         except UnreadableFile as error:  # no room for them
             reads |= {path: _unreadable(type(error)(path, error.cause)) for path in packed}
-        for path in packed:
-            key = keys[path]
-            if key is not None and not reads[path].problems and key == self._key(path, len(packed[path])):
-                self._keep(key, metrics, reads[path].value)
-                reads[path] = self._mapped(key, metrics) or reads[path]  # which takes no memory of ours
         with self._lock:
             for path, result in reads.items():
                 if not result.lasting:
                     continue
                 with contextlib.suppress(ValueError):  # larger than the memory for all: it comes from the disk cache
                     self._entries[(path, metrics)] = result
+        for path, data in packed.items():
+            key = keys[path]
+            if key is not None and not reads[path].problems and key == self._key(path, len(data)):
+                part = "whole" if metrics else "narrow"
+                cache.put(key, part, reads[path].value, partial(self._map, path, key, metrics))
         return [reads[m.manifest_path] for m in wanted]
 
     def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
@@ -144,23 +164,21 @@ class ManifestReader:
                 return self._entries[(path, metrics)]
         return None if key is None else self._mapped(key, metrics)
 
+    def _map(self, path: str, key: str, metrics: bool) -> None:
+        """From now on from the disk cache, which takes no memory of ours."""
+        mapped = self._mapped(key, metrics)
+        with self._lock:
+            if mapped is not None and (path, metrics) in self._entries:
+                self._entries[(path, metrics)] = mapped
+
     def _mapped(self, key: str, metrics: bool) -> Entries | None:
         """From the disk cache."""
-        narrow = cache.get(key, "narrow")
-        if narrow is None or not metrics:
-            return None if narrow is None else Read(narrow, ())
-        wide = cache.get(key, "metrics")
-        if wide is None or wide.num_rows != narrow.num_rows:
+        if not metrics and (narrow := cache.get(key, "narrow")) is not None:
+            return Read(narrow, ())
+        whole = cache.get(key, "whole")
+        if whole is None:
             return None
-        for at, name in enumerate(METRIC_NAMES, narrow.num_columns - 1):  # before `partition`, as decoded
-            narrow = narrow.add_column(at, wide.schema.field(name), wide.column(name))
-        return Read(narrow, ())
-
-    def _keep(self, key: str, metrics: bool, table: pa.Table) -> None:
-        """Into the disk cache."""
-        if metrics:
-            cache.put(key, "metrics", table.select(METRIC_NAMES))
-        cache.put(key, "narrow", table.drop_columns(METRIC_NAMES) if metrics else table)
+        return Read(whole if metrics else whole.drop_columns(METRIC_NAMES), ())
 
     def _key(self, path: str, length: int | None) -> str | None:
         """What identifies a manifest's bytes in the disk cache; None where caching does not pay. A local file is known
@@ -197,18 +215,17 @@ class ManifestReader:
             yield from ((m, self.entries(m, metrics)) for m in wanted)
             return
         workers = max(2, os.cpu_count() or 2)
-        batches: list[list[ManifestFile]] = [[]]
-        size = 0
-        for manifest in wanted:
-            size += manifest.manifest_length or BATCH_BYTES
-            batches[-1].append(manifest)
-            if size >= BATCH_BYTES:
-                batches.append([])
-                size = 0
+        sizes = [m.manifest_length or BATCH_BYTES for m in wanted]
+        enough = min(BATCH_BYTES, max(WORTH_A_THREAD, sum(sizes) // workers))
+        batches: dict[float, list[ManifestFile]] = {}
+        start = 0
+        for manifest, length in zip(wanted, sizes, strict=True):  # goes where its middle lies: batches are alike
+            batches.setdefault((start + length / 2) // enough, []).append(manifest)
+            start += length
         pool, watch = ThreadPoolExecutor(workers), listener()
         try:
             waiting: deque[tuple[list[ManifestFile], Future[list[Entries]]]] = deque()
-            for batch in filter(None, batches):
+            for batch in batches.values():
                 waiting.append((batch, pool.submit(self._entries_of, batch, metrics, watch)))
                 if len(waiting) > workers * 2:  # bounded, so that a stream of any length fits in memory
                     done, future = waiting.popleft()

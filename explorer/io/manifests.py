@@ -47,7 +47,6 @@ def _fields_by_id(record: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
 
 _NUMBERS = tuple(n for n in LIST_IDS if n not in ("manifest_path", "partitions", "key_metadata"))
 _ZERO = ("partition_spec_id", "content", "sequence_number", "min_sequence_number")
-_UNTOLD: Mapping[str, Any] = dict.fromkeys(LIST_IDS)
 _WHOLE = {int, type(None)}
 
 
@@ -72,12 +71,14 @@ def manifest_files(container: Container, known: Known) -> tuple[list[ManifestFil
     budget.within(container.count, budget.LISTED, container.path, "manifests")
     listed: list[ManifestFile] = []
     problems: list[Problem] = []
+    written = [names.get(name, "") for name in LIST_IDS]
     summaries, called, path_name = 0, repr(names), names["manifest_path"]
     for n, record in enumerate(records(container)):
         try:
-            same = known.get((called, str(record.get(path_name))))
+            key = (called, str(record.get(path_name)))
+            same = known.get(key)
             if same is None or same.raw != record:
-                same = known[called, str(record.get(path_name))] = _manifest_file(record, names)
+                same = known[key] = _manifest_file(record, written)
             listed.append(same)
         except (KeyError, TypeError, AttributeError) as error:
             cause = f"it is no manifest: {error}"[:300]
@@ -88,8 +89,9 @@ def manifest_files(container: Container, known: Known) -> tuple[list[ManifestFil
     return listed, problems
 
 
-def _manifest_file(record: Mapping[str, Any], names: Mapping[str, str]) -> ManifestFile:
-    told = {**_UNTOLD, **{name: record.get(as_written) for name, as_written in names.items()}}
+def _manifest_file(record: Mapping[str, Any], written: Sequence[str]) -> ManifestFile:
+    """A record whose fields are called so, in the order of LIST_IDS, "" where the writer has none."""
+    told: dict[str, Any] = dict(zip(LIST_IDS, map(record.get, written), strict=True))
     summaries = told["partitions"]
     if type(told["manifest_path"]) is not str or not {type(told[name]) for name in _NUMBERS} <= _WHOLE:
         raise TypeError("a path or a number has another type")
@@ -290,11 +292,13 @@ def entries_polars(container: Container, layout: _Layout | None = None, metrics:
 def _portions(blocks: Sequence[Block]) -> Iterator[tuple[Block, ...]]:
     """Blocks of together PORTION bytes: what they become is looked at before the next ones are decoded."""
     portion: list[Block] = []
+    size = 0
     for block in blocks:
         portion.append(block)
-        if sum(len(b.data) for b in portion) >= PORTION:
+        size += len(block.data)
+        if size >= PORTION:
             yield tuple(portion)
-            portion = []
+            portion, size = [], 0
     if portion:
         yield tuple(portion)
 

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from explorer.core.doctor.history import walkable
 from explorer.errors import UnreadableFile
 from explorer.io import budget
 from explorer.io.json_text import load_json
@@ -60,8 +61,8 @@ class _Reader:
     def __init__(self, raw: Mapping[str, Any], path: str, problems: list[Problem]) -> None:
         self.raw, self.path, self.problems = raw, path, problems
 
-    def problem(self, pointer: str, cause: str, severity: Severity = "error") -> None:
-        self.problems.append(Problem(self.path, cause, pointer, "the rest of the metadata is shown", severity))
+    def problem(self, pointer: str, cause: str, severity: Severity = "error", rule: str = "metadata-field") -> None:
+        self.problems.append(Problem(self.path, cause, pointer, "the rest of the metadata is shown", severity, rule))
 
     def get(self, source: Any, key: str, kind: type[T], pointer: str) -> T | None:
         """source[key] if it is of that kind; absent and null are None; anything else is a problem, and None."""
@@ -69,7 +70,7 @@ class _Reader:
         if kind is int and key.endswith("snapshot-id") and type(value) is int and not _is_long(value):
             own = (value + LONG) % (2 * LONG) - LONG
             cause = f"the id {str(value)[:40]} has no place in 64 bits, so other readers refuse it; shown as {own}"
-            self.problem(f"{pointer}/{key}", cause, "warning")
+            self.problem(f"{pointer}/{key}", cause, "warning", "id-beyond-64-bits")
             return own  # type: ignore[return-value]
         if value is None or (isinstance(value, kind) and (kind is not int or _is_long(value))):
             return value
@@ -101,7 +102,11 @@ class _Reader:
         raw = self.raw
         version = self.get(raw, "format-version", int, "") or 0
         if version not in KNOWN_VERSIONS:
-            self.problem("/format-version", f"format version {version} is not known here; what is known of it is shown")
+            self.problem(
+                "/format-version",
+                f"format version {version} is not known here; what is known of it is shown",
+                rule="format-version-unknown",
+            )
         schemas = tuple(self.each("schemas", lambda x, _: parse_schema(x)))
         if not schemas and "schema" in raw:  # v1 wrote only `schema`
             schemas = tuple(self.one("schema", parse_schema, raw["schema"]))
@@ -161,26 +166,8 @@ class _Reader:
         """Contradictions that decide whether the tree can be walked at all; the doctor has the long list."""
         if not table.location:
             self.problem("/location", "the table's location is missing", "warning")
-        if table.schema(table.current_schema_id) is None:
-            self.problem("/current-schema-id", f"schema {table.current_schema_id} is not in `schemas`")
-        if table.current_snapshot_id is not None and table.current_snapshot is None:
-            self.problem("/current-snapshot-id", f"snapshot {table.current_snapshot_id} is not in `snapshots`")
-        for ref in table.refs:
-            if table.snapshot(ref.snapshot_id) is None:
-                self.problem(f"/refs/{ref.name}", f"points to snapshot {ref.snapshot_id}, which is not in `snapshots`")
-        parents = {s.snapshot_id: s.parent_snapshot_id for s in table.snapshots}
-        settled: set[int] = set()
-        for start in parents:
-            walk: dict[int, None] = {}  # in order, and quick to look into
-            at: int | None = start
-            while at in parents and at not in settled and at not in walk:
-                walk[at] = None
-                at = parents[at]
-            if at in walk:
-                path = list(walk)
-                chain = " -> ".join(map(str, [*path[path.index(at) :][:20], at]))
-                self.problem("/snapshots", f"the parents of snapshot {start} run in a circle: {chain}")
-            settled.update(walk)
+        for found in walkable(table):
+            self.problem(found.location, found.what, rule=found.rule)
 
     def spec(self, raw: Any) -> PartitionSpec:
         fields = []

@@ -23,8 +23,8 @@ MAX_FOOTER, MAX_PLACES = 64 << 20, 4 << 20
 
 def read_footer(storage: Storage, path: str, columns: Sequence[int] = ()) -> dict[str, Any]:
     """The footer as plain data: num_rows, created_by, key_value_metadata, columns (name, field_id, type) and row_groups
-    (num_rows, total_byte_size, and per column: min, max, null_count, compressed size, codec, encodings). The chunks of
-    `columns`, given by field id, also have their `parts` (see io.chunks.places), or `unread`, why not.
+    (num_rows, total_byte_size, offset, and per column: min, max, null_count, compressed size, codec, encodings). The
+    chunks of `columns`, given by field id, also have their `parts` (see io.chunks.places), or `unread`, why not.
 
     Only the end of the file is read. Raises UnreadableFile."""
     tail, size = storage.tail(path, TAIL)
@@ -69,8 +69,11 @@ def plain_footer(footer: bytes, wanted: Sequence[int] = ()) -> dict[str, Any]:
                 }
             )
         groups.append(
-            {"ordinal": i, "num_rows": group.num_rows, "total_byte_size": group.total_byte_size, "columns": chunks}
-        )
+            {
+                "ordinal": i, "num_rows": group.num_rows, "total_byte_size": group.total_byte_size,
+                "offset": _start(group), "columns": chunks,
+            }
+        )  # fmt: skip
     described = [
         {
             "path": c.path,
@@ -95,6 +98,15 @@ def plain_footer(footer: bytes, wanted: Sequence[int] = ()) -> dict[str, Any]:
         "columns": described,
         "row_groups": groups,
     }
+
+
+def _start(group: pq.RowGroupMetaData) -> int | None:
+    """Where a row group begins: its first column's dictionary, or else its first page."""
+    if not group.num_columns:
+        return None
+    first = group.column(0)
+    dictionary = first.dictionary_page_offset if first.has_dictionary_page else None
+    return int(first.data_page_offset if dictionary is None else min(dictionary, first.data_page_offset))
 
 
 def _add_parts(groups: Sequence[dict[str, Any]], columns: Sequence[int], footer: bytes) -> None:

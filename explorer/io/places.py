@@ -54,7 +54,8 @@ def whereabouts(metadata: TableMetadata, location: Location) -> Whereabouts:
     metadata_path = relocated(str(named.get(METADATA_PATH, "")), moved)
 
     def tell(cause: str, fix: str, severity: str) -> None:
-        problems.append(Problem(path, cause, "/location", fix, severity))  # type: ignore[arg-type]
+        rule = "copied-or-edited" if severity == "info" else "path-outside"
+        problems.append(Problem(path, cause, "/location", fix, severity, rule))  # type: ignore[arg-type]
 
     if not stated or _same_place(stated, here):
         if stated and not split_store(spelled(stated))[0] and not spelled(stated).startswith("/"):

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from cachetools import LRUCache
 
-from explorer.errors import NotFoundInTable, NotNow, UnreadableFile
+from explorer.errors import NotFoundInTable, NotNow, NotSupported, UnreadableFile
 from explorer.io import avro, budget, manifests, parquet, places, puffin
 from explorer.io.locate import Location
-from explorer.io.manifest_reader import UNPACKING, ManifestReader, Read
+from explorer.io.manifest_reader import UNPACKING, ManifestReader, Read, unreadable
 from explorer.io.metadata import parse_metadata
 from explorer.io.paths import written_once
 from explorer.io.storage import Storage
@@ -64,8 +64,7 @@ class TableReader(ManifestReader):
         try:
             result = self._read_list(snapshot)
         except UnreadableFile as error:
-            problem = Problem(error.path, error.cause, unaffected="other snapshots are not affected")
-            result = Read([], (problem,), not isinstance(error, NotNow))
+            result = Read([], (unreadable(error, "snapshots"),), not isinstance(error, NotNow))
         if result.lasting:
             with self._lock, contextlib.suppress(ValueError):  # larger than the memory for all
                 self._lists[snapshot.snapshot_id] = result
@@ -85,7 +84,7 @@ class TableReader(ManifestReader):
                 header = avro.open_container(data, path, header_only=True)
                 inline.append(manifests.inline_manifest(path, len(data), header, snapshot.snapshot_id))
             except UnreadableFile as error:
-                problems.append(Problem(error.path, error.cause, unaffected="other manifests are not affected"))
+                problems.append(unreadable(error, "manifests"))
                 lasting = lasting and not isinstance(error, NotNow)
         if not snapshot.manifests:
             cause = f"snapshot {snapshot.snapshot_id} has neither `manifest-list` nor `manifests`"
@@ -111,6 +110,15 @@ class TableReader(ManifestReader):
     def puffin_footer(self, path: str) -> dict[str, Any]:
         """See io.puffin.read_footer."""
         return puffin.read_footer(self.storage, path)
+
+    def footer(self, path: str, file_format: str) -> dict[str, Any]:
+        """A Parquet or Puffin file's own footer, as `parquet_footer` and `puffin_footer` have it. Raises NotSupported,
+        UnreadableFile."""
+        if file_format.lower() == "parquet":
+            return self.parquet_footer(path)
+        if file_format.lower() == "puffin":
+            return self.puffin_footer(path)
+        raise NotSupported(f"{file_format or 'unnamed'} files have no footer that is shown here")
 
     def referenced_paths(self, snapshot: Snapshot) -> Iterator[str]:
         """Every path that a read of a snapshot may open: its manifest list, manifests, data and delete files and

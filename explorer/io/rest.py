@@ -7,10 +7,13 @@ import re
 from typing import Any
 
 import requests
-from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.catalog.rest import Endpoints, RestCatalog
+from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.io import FileIO
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import Table
+
+from explorer.core.secrets import metadata_without_secrets, redacted
 
 STORAGE = frozenset({
     *(f"{kind}.{key}" for kind in ("s3", "client")
@@ -25,6 +28,8 @@ PROTOCOL = frozenset({"prefix", "namespace-separator", "warehouse"})
 """What it may say of how it is to be asked."""
 TIMEOUT_S = (10.0, 60.0)
 """To connect, and without an answer."""
+METADATA = ("table-uuid", "format-version", "current-snapshot-id", "last-sequence-number", "last-updated-ms")
+"""What is told of the metadata that it sends along."""
 SIGNING = "s3.remote-signing-enabled"
 
 
@@ -58,6 +63,23 @@ class ListedRest(RestCatalog):
         self.given |= _storage(said)
         self.signs = (self.signs or _yes(said.get(SIGNING))) and "s3.access-key-id" not in self.given
         return super()._response_to_table(identifier_tuple, table_response)
+
+    def answered(self, identifier: str) -> dict[str, str | None]:
+        """What the server answers of a table, without the values of its configuration, which may be secrets. Raises
+        NoSuchTableError, requests' errors."""
+        names = self._split_identifier_for_path(identifier)
+        response = self._session.get(self.url(Endpoints.load_table, prefixed=True, **names))
+        if response.status_code == 404:
+            raise NoSuchTableError(identifier)
+        response.raise_for_status()
+        said = response.json()
+        metadata, config = said.get("metadata") or {}, said.get("config") or {}
+        told = {"metadata-location": said.get("metadata-location")}
+        told |= {f"metadata.{key}": metadata[key] for key in METADATA if key in metadata}
+        told |= {f"config.{key}": "(not shown)" for key in config}
+        told |= {f"storage-credentials.{c.get('prefix')}": "(not shown)" for c in said.get("storage-credentials") or []}
+        clean = metadata_without_secrets(told)
+        return {redacted(key): None if value is None else str(value) for key, value in clean.items()}
 
     def _load_file_io(self, properties: Any = None, location: str | None = None) -> FileIO:
         return PyArrowFileIO({})  # nothing is read through it

@@ -44,7 +44,7 @@ Stored = tuple[pa.Table, pa.Schema, int]
 def _parquet(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names: set[str]) -> Stored:
     import pyarrow.parquet as pq
 
-    opened = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us")
+    opened = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us", page_checksum_verification=True)
     schema, meta = opened.schema_arrow, opened.metadata
     _within(meta.num_rows, limits["rows"], path, "rows")
     wanted = _wanted(schema, ids, names)

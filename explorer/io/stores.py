@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from explorer.core.secrets import redacted, secret_values
+from explorer.io import azure
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
@@ -35,7 +36,8 @@ KEYS = {
 """obstore's names for S3, and pyiceberg's, the first of which wins."""
 LEFT = (
     "py-io-impl", "s3.profile-name", "client.profile-name", "s3.role-arn", "client.role-arn", "s3.proxy-uri",
-    "s3.retry-strategy-impl", "s3.signer", "s3.resolve-region", "gcs.service.host",
+    "s3.retry-strategy-impl", "s3.signer", "s3.resolve-region", "adls.account-host", "adls.blob-storage-authority",
+    "adls.credential",
 )  # fmt: skip
 """With one of these, pyiceberg's FileIO reads: it knows how."""
 
@@ -53,7 +55,9 @@ def requests() -> ThreadPoolExecutor:
 
 ACCOUNT = re.compile(r"(s3|client)\.(access-key-id|secret-access-key|session-token|role-arn|profile-name|anonymous)")
 """What says who asks."""
-AZURE_PLACES = ("adls.account-name", "adls.connection-string")
+AZURE_PLACES = (
+    "adls.account-name", "adls.connection-string", "adls.account-host", "adls.blob-storage-authority",
+)  # fmt: skip
 """What says which host of Azure is asked."""
 
 
@@ -62,6 +66,8 @@ def combined(own: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]
     keys of the user's, nor of the environment."""
     if any(given.get(name) not in (None, own.get(name)) for name in AZURE_PLACES):
         own = {k: v for k, v in own.items() if not k.startswith("adls.")}
+    if given.get("gcs.service.host") not in (None, own.get("gcs.service.host")):
+        own = {k: v for k, v in own.items() if not k.startswith("gcs.")}
     if given.get("s3.endpoint") in (None, own.get("s3.endpoint")):
         return {**own, **given}
     others = {k: v for k, v in own.items() if not ACCOUNT.fullmatch(k)}
@@ -82,13 +88,15 @@ def plain_key(key: str) -> bool:
 
 
 def store_of(uri: str, properties: Mapping[str, str]) -> ObjectStore | None:
-    """The bucket of an S3 or GCS URI; None where pyiceberg's FileIO is to read: other stores, settings of LEFT, and
-    wherever obstore is not installed (the extra `s3` or `gcs`)."""
+    """The bucket or container of a URI of S3, GCS or Azure; None where pyiceberg's FileIO is to read: other stores,
+    settings of LEFT, and wherever obstore is not installed (the extra `s3`, `gcs` or `azure`)."""
     scheme, bucket, _ = split_uri(uri)
     if not bucket or any(properties.get(name) for name in LEFT) or not importlib.util.find_spec("obstore"):
         return None
     if scheme in ("gs", "gcs"):
         return _gcs(bucket, properties)
+    if scheme in azure.SCHEMES:
+        return azure.container(bucket, properties, _patience(properties), _RETRY)
     return _s3(bucket, properties) if scheme in ("s3", "s3a", "s3n") else None
 
 
@@ -108,16 +116,16 @@ def _gcs(bucket: str, properties: Mapping[str, str]) -> ObjectStore:
     hour where there is nothing."""
     from obstore.store import GCSStore
 
-    token = properties.get("gcs.oauth2.token")
-    if not token:
-        return GCSStore(bucket, client_options=_patience(properties), retry_config=_RETRY)
+    host, token = properties.get("gcs.service.host", ""), properties.get("gcs.oauth2.token")
     until = str(properties.get("gcs.oauth2.token-expires-at", ""))
     expires = datetime.fromtimestamp(int(until) / 1000, timezone.utc) if until.isdigit() else None
+    given: dict[str, Any] = {"credential_provider": lambda: {"token": token, "expires_at": expires}} if token else {}
     return GCSStore(
         bucket,
-        client_options=_patience(properties),
+        config={"base_url": host} if host else None,
+        client_options={**_patience(properties), "allow_http": host.startswith("http://")},
         retry_config=_RETRY,
-        credential_provider=lambda: {"token": token, "expires_at": expires},  # type: ignore[arg-type,return-value]
+        **given,
     )
 
 
@@ -204,5 +212,9 @@ def explained(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
         host = urlsplit(properties.get("s3.endpoint", "")).netloc or split_uri(uri)[1]
         words += f" ({host} was too slow: s3.connect-timeout and s3.request-timeout, in seconds, say how long to wait)"
     if "token request" in text:
-        words += " (no credentials were given: gcs.oauth2.token or $GOOGLE_APPLICATION_CREDENTIALS)"
+        google = split_uri(uri)[0] in ("gs", "gcs")
+        wanted = (
+            "gcs.oauth2.token or $GOOGLE_APPLICATION_CREDENTIALS" if google else "adls.account-key, adls.sas-token …"
+        )
+        words += f" (no credentials were given: {wanted})"
     return words

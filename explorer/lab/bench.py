@@ -98,11 +98,15 @@ class Bench:
             ).commit()
         return str(java.operations().current().metadataFileLocation())
 
+    def unused(self, kind: str) -> str:
+        """A name that no table of the bench has."""
+        return f"{kind}_{next(self._runs)}"
+
     def fresh(self, version: int = 2, own: bool = False, properties: Mapping[str, str] | None = None) -> str:
         """A new table as the base table is, with more properties; returns its name. `own`: it shares no file with
         another, so that files may be removed."""
+        name = self.unused("run")
         with self._lock:
-            name = f"run_{next(self._runs)}"
             if own:
                 self._make(name, version, properties)
                 return name

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.conflicts import decided, file_filter, line_to
 from explorer.core.commit import Decision, Intent
-from explorer.core.operations import CATALOGUED, ISOLATION, KINDS, PROTECTS, Operation
+from explorer.core.operations import CATALOGUED, CLASSES, ISOLATION, KINDS, PROTECTS, Operation, titled
 from explorer.core.runs import Outcome
 from explorer.lab.bench import Bench
 from explorer.lab.interleave import outcome, serial_rows
@@ -135,6 +135,18 @@ def _matrix(pairs: Sequence[Pair]) -> list[str]:
     ]
 
 
+READERS = """## Readers
+
+A reader (`read` in the lab) is no party to any of this: it asks the catalog once, plans the snapshot it found, and
+reads its files, whatever is committed meanwhile. Only expiry harms it, by removing what it has planned:
+`docs/replays/expired-reader.json`. (Expiry in the lab removes at once what nothing reaches, as Spark's procedure
+does. Iceberg's own default for a table without branches leaves a file that was replaced until the snapshot that
+replaced it expires.) A query over two tables (`read-both`) finds each as it was when that one was loaded: a commit in
+between is seen in the second alone, `docs/replays/two-tables.json`. Where the table is a folder, a commit may be
+lost, and a listing is old when it is read: `docs/replays/lost-rename.json`, `docs/replays/stale-listing.json`.
+"""
+
+
 def render_catalogue(run: Catalogue) -> str:
     """The catalogue as Markdown."""
     lines = [
@@ -150,7 +162,7 @@ def render_catalogue(run: Catalogue) -> str:
         ),
         (
             "late one comes to swap, loses, refreshes, validates again, and commits or is refused. All but "
-            "`compaction` are about id 1."
+            "`compaction` are about id 1, MERGE also about a new id 4."
         ),
         "",
         (
@@ -183,7 +195,7 @@ def render_catalogue(run: Catalogue) -> str:
     lines += ["| operation | validations | under serializable also |", "|---|---|---|"]
     for kind in kinds:
         always = ", ".join(Operation(kind, "snapshot").validations) or "none"
-        lines.append(f"| {kind}: {KINDS[kind].title} | {always} | {', '.join(KINDS[kind].serializable)} |")
+        lines.append(f"| {titled(kind)} | {always} | {', '.join(KINDS[kind].serializable)} |")
     lines += [
         "",
         (
@@ -215,6 +227,23 @@ def render_catalogue(run: Catalogue) -> str:
         "",
         *(f"- `{name}` {protects}." for name, protects in PROTECTS.items()),
         "",
+        READERS,
+        "## From operation to class",
+        "",
+        (
+            "What each operation is in Iceberg's Java API: the method of `Table`, the interface that it returns "
+            "(module `iceberg-api`), the class"
+        ),
+        (
+            "behind it (`iceberg-core`), whose `commit` is `SnapshotProducer`'s where it makes a snapshot. Spark "
+            "appends batches by `newAppend`"
+        ),
+        "and streams by `newFastAppend`. `iceberg-explorer lab OPERATION` runs one alone.",
+        "",
+        "| operation | method | interface | class |",
+        "|---|---|---|---|",
+        *(f"| {titled(name)} | {kind.api} | {' | '.join(CLASSES[kind.api])} |" for name, kind in KINDS.items()),
+        "",
         "## With deletion vectors (format version 3)",
         "",
         (
@@ -233,6 +262,11 @@ def render_catalogue(run: Catalogue) -> str:
         "",
         "## The other operations",
         "",
+        (
+            "MERGE validates as UPDATE does, but by no filter: of `ON t.id = s.id` Spark pushes nothing down, so that "
+            "a file of any partition,"
+        ),
+        "added meanwhile, stands against it under serializable isolation (`AND t.p = 'a'` beside it is pushed down).",
         (
             "A change of schema or spec is not retried: `SchemaUpdate.commit` and `BaseUpdatePartitionSpec.commit` "
             "hand the base that they"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
 from explorer.core.operations import CATALOGUED, STEPS, Operation
 from explorer.errors import ExplorerError
 from explorer.lab.bench import Bench
+from explorer.lab.solved import keep
 from explorer.lab.stepper import Run
 from explorer.views.labviews import sequence_svg
 from explorer.views.shown_plan import ShownPlan
@@ -39,18 +40,21 @@ class Exercise:
     """A question, and how an answer is judged by running it. `example` is one right answer."""
 
     question: str
-    judge: Callable[[Bench, Any], Marked]
+    judge: Callable[[Any, Any], Marked]
     example: Any
 
-    def check(self, bench: Bench, answer: Any = ...) -> Marked:
-        """Judge an answer; without one the question is asked again. An answer that cannot be run is wrong, and it says
-        why."""
+    def check(self, bench: Bench | None = None, answer: Any = ...) -> Marked:
+        """Judge an answer, on a bench where something is run; without one the question is asked again. An answer that
+        cannot be run is wrong, and it says why. That it was solved is kept (lab.solved)."""
         if answer is ...:
             return Marked(None, f"Not answered yet. {self.question}")
         try:
-            return self.judge(bench, answer)
+            marked = self.judge(bench, answer)
         except (ExplorerError, TypeError, ValueError, AttributeError) as error:
             return Marked(False, f"This cannot be run: {error}")
+        if marked.right and (failed := keep(self.question)):
+            return replace(marked, words=f"{marked.words} (That it is solved could not be kept: {failed})")
+        return marked
 
 
 def _played(bench: Bench, operations: Sequence[Operation], order: str, version: int = 2) -> Run:

@@ -1,4 +1,4 @@
-"""Every order in which two writers can read, apply and commit: each is run on real Iceberg, and its rows are held
+"""Every order in which two writers can take the steps of a commit: each is run on real Iceberg, and its rows are held
 against serial orders."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from explorer.core.operations import SEES_TABLE, STEPS, Operation, StepName
+from explorer.core.operations import KINDS, SEES_TABLE, STEPS, Operation, StepName
 from explorer.core.runs import Interleavings, Moment, Outcome, Rows, Standing
 from explorer.errors import NotFoundInTable
 from explorer.lab.bench import Bench
@@ -16,18 +16,18 @@ from explorer.lab.stepper import NAMES, Run
 from explorer.progress import as_one_step
 
 
-def _phases(**last: StepName) -> tuple[tuple[str, int], ...]:
-    """(phase, how many steps it takes) from the last step of each."""
-    ends = [list(STEPS).index(step) + 1 for step in last.values()]
-    return tuple((phase, end - begin) for phase, begin, end in zip(last, [0, *ends], ends, strict=False))
+def _phases(*last: StepName) -> tuple[tuple[str, int], ...]:
+    """(phase, how many steps it takes) from the last step of each; a phase is called what its steps are."""
+    names, ends = list(STEPS), [list(STEPS).index(step) + 1 for step in last]
+    return tuple((", ".join(names[begin:end]), end - begin) for begin, end in zip([0, *ends], ends, strict=False))
 
 
 PHASES: Mapping[int, tuple[tuple[str, int], ...]] = {
-    2: _phases(reads="write", applies="apply", commits="swap"),
-    3: _phases(reads="write", commits="swap"),
+    2: _phases("write", "apply", "swap"),
+    3: _phases("write", "swap"),
 }
-"""By the number of writers: each phase that matters to others, and how many steps it takes. Two writers read, apply and
-commit in 20 orders; three, whose applying is a part of committing, in 90."""
+"""By the number of writers: each phase that matters to others, and how many steps it takes. The three phases of two
+writers have 20 orders; the two of three, who apply when they swap, 90."""
 
 
 def orders(writers: int) -> Iterator[str]:
@@ -96,8 +96,8 @@ def interleave(
     """Run every order of the phases of two or three operations, each on a fresh table. `progress(done, total)` is
     called after each; when `cancelled()` the orders done so far are returned. Raises NotFoundInTable for another number
     of operations."""
-    if len(operations) not in PHASES:
-        raise NotFoundInTable("an interleaving takes two or three operations")
+    if len(operations) not in PHASES or not all(o.kind in KINDS for o in operations):
+        raise NotFoundInTable("an interleaving takes two or three operations that commit to one table, and no reader")
     wanted = list(orders(len(operations)))
     with as_one_step():
         serial = serial_rows(bench, operations, version)

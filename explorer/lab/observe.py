@@ -15,13 +15,15 @@ from py4j.protocol import Py4JError
 
 from explorer.core.effects import Effects, Written
 from explorer.engines import quoting
+from explorer.engines.failures import failure
 from explorer.engines.guard import run
-from explorer.engines.reads import failure
+from explorer.engines.quotas import audit, person
 from explorer.engines.spark import SparkEngine, shared_engine
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
 from explorer.io.paths import local_path
 from explorer.lab import java as reflect
-from explorer.maintenance import catalog_and_name, check_known, check_writable, checked_write
+from explorer.maintaining.calls import catalog_and_name
+from explorer.maintenance import check_known, check_writable, checked_write
 from explorer.table import Table
 
 _NAMED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|\{t\}|(?<![\w.])t(?!\w)""")
@@ -61,10 +63,11 @@ def observe_api(
     spark = engine or shared_engine()
     check_known(table, spark)
     session: Any = spark.session()
-    java = session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, table.name)
+    java = reflect.loaded(session, table.name)
     title, act = API[operation]
 
     def run() -> tuple[()]:
+        audit("write", person(), title, [table.metadata.metadata_location], "began", 0, 0)
         act(java, session._jvm)
         return ()
 

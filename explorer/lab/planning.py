@@ -21,6 +21,8 @@ from explorer.table import Table
 
 KEY, PARTITION = 1, "a"
 """Operations on rows are about the rows with this id, operations on partitions about this one."""
+MERGED = (KEY, 4)
+"""The ids of a MERGE's source: a row that is there, and one that is not."""
 
 
 @dataclass
@@ -64,7 +66,8 @@ class _Planner:
         self.jvm = workshop.jvm
         self.rows = live_rows(table)
         self.by_path = {data.path: data for data, _ in self.rows}
-        self.matching = [(data, row) for data, row in self.rows if row["id"] == KEY]
+        self.ids = MERGED if operation.kind in ("cow-merge", "mor-merge") else (KEY,)
+        self.matching = [(data, row) for data, row in self.rows if row["id"] in self.ids]
         self.touched = list(dict.fromkeys(data.path for data, _ in self.matching))
         self.of_partition = [path for path in self.by_path if self.where(path).split("/")[0] == f"p={PARTITION}"]
         self.added: list[str] = []
@@ -144,11 +147,11 @@ class _Planner:
         self.add(pending, [{"id": KEY, "v": f"by {self.writer}", "p": PARTITION}], "appendFile")
         return Plan()
 
-    fast_append = append
+    fast_append = append_other = append
 
     def cow_delete(self, pending: Any, update: bool = False) -> Plan:
         for path in self.touched:
-            kept = [_plain(r) for d, r in self.rows if d.path == path and r["id"] != KEY]
+            kept = [_plain(r) for d, r in self.rows if d.path == path and r["id"] not in self.ids]
             kept += [self.changed(r) for d, r in self.matching if d.path == path and update]
             pending.deleteFile(self.file(path))
             self.add(pending, kept)
@@ -157,6 +160,16 @@ class _Planner:
 
     def cow_update(self, pending: Any) -> Plan:
         return self.cow_delete(pending, update=True)
+
+    def cow_merge(self, pending: Any) -> Plan:
+        return self.insert_unmatched(pending, self.cow_update(pending), "addFile")
+
+    def insert_unmatched(self, pending: Any, plan: Plan, method: str) -> Plan:
+        """The rows of a MERGE's source that match none."""
+        there = {row["id"] for _, row in self.matching}
+        new = [{"id": i, "v": f"by {self.writer}", "p": PARTITION} for i in self.ids if i not in there]
+        self.add(pending, new, method)
+        return plan
 
     def mor_delete(self, pending: Any, update: bool = False) -> Plan:
         vectors = self.table.metadata.format_version >= 3
@@ -176,6 +189,9 @@ class _Planner:
 
     def mor_update(self, pending: Any) -> Plan:
         return self.mor_delete(pending, update=True)
+
+    def mor_merge(self, pending: Any) -> Plan:
+        return self.insert_unmatched(pending, self.mor_update(pending), "addRows")
 
     def vector(self, pending: Any, path: str, positions: Sequence[int]) -> None:
         """A deletion vector in place of the one that is there: a data file has at most one (spec: "Deletion
@@ -249,6 +265,8 @@ class _Planner:
 
     def expire(self, pending: Any) -> Plan:
         pending.expireOlderThan(1 << 62).retainLast(1)
+        # as Spark's procedure does: what nothing reaches goes now, and not with the snapshot that deleted it
+        reflect.call(self.workshop, pending, "withIncrementalCleanup", False)
 
         def update() -> tuple[Any, Any, str]:  # it refreshes, and decides anew
             updated = reflect.call(self.workshop, pending, "internalApply")

@@ -11,6 +11,7 @@ from pyiceberg.exceptions import CommitFailedException, ValidationException
 
 from explorer.core.names import base_name
 from explorer.core.operations import Operation, State
+from explorer.core.runs import TABLE
 from explorer.errors import StatementFailed
 from explorer.lab.bench import CATALOG, NAMESPACE, Bench
 from explorer.lab.planning import KEY, PARTITION, Plan, live_rows
@@ -22,7 +23,7 @@ from explorer.lab.pyiceberg_hooks import (
     before_apply,
     break_connection,
 )
-from explorer.lab.writers import Taken, Writer
+from explorer.lab.writers import Taken, Writer, seen
 
 
 class _Killed(BaseException):
@@ -71,6 +72,7 @@ class PyicebergWriter(Writer):
             self._catalog.at = self._at
             loaded = self._catalog.load_table(f"{NAMESPACE}.{self.table_name}")
             self.table = self.bench.opened(loaded.metadata_location)
+            self.saw = [seen(TABLE, self.table)]
             self._pause("write")
             self._transaction = transaction = loaded.transaction()
             before_apply(transaction, lambda: self._pause("apply"))

@@ -25,7 +25,7 @@ from explorer.errors import EngineError
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.lab.racers import FAULT, FAULTS, SCHEMA, TABLE, catalog_of, noted, pyiceberg_writer, work
-from explorer.maintenance import orphans
+from explorer.leftovers import orphans
 from explorer.progress import as_one_step, steps
 from explorer.table import Table
 
@@ -170,13 +170,13 @@ def faults(kinds: Sequence[str] = ENGINES, progress: Callable[[int, int], Any] =
         wanted = [(kind, fault) for kind in kinds for fault in FAULTS]
         for i, (kind, fault) in enumerate(steps(wanted, "faults"), 1):
             name = f"{kind}-{fault}"
-            before = set(orphans(table_of(home)))
+            before = set(orphans(table_of(home).tree))
             process = _start(home, f"{FAULT}{kind}/{fault}", name, 1)
             process.wait(timeout=180)
             table, tally = table_of(home), _tally(home, [name], 0.0)
             said = [line.removeprefix("told ") for line in noted(home, name) if line.startswith("told ")]
             told = said[0] if said else "committed" if tally.acknowledged else "nothing: it was killed"
-            left = tuple(Path(p).name for p in orphans(table) if p not in before)
+            left = tuple(Path(p).name for p in orphans(table.tree) if p not in before)
             met.append(Fault(kind, fault, told, tally.acknowledged, tally.snapshots, left, tally.missing_files == 0))
             progress(i, len(wanted))
         return met
@@ -236,5 +236,5 @@ def _tally(home: Path, names: list[str], seconds: float) -> Tally:
         retries=sum(int(line[2]) for line in acknowledged),
         failures=sum(line[0] == "failed" for line in lines), seconds=seconds,
         missing_files=missing + len(table.problems),
-        orphans=len(orphans(table)) if seconds else 0, excess=len(mine) - len(acknowledged),
+        orphans=len(orphans(table.tree)) if seconds else 0, excess=len(mine) - len(acknowledged),
     )  # fmt: skip

@@ -185,14 +185,15 @@ def _pyiceberg_fault(home: Path, name: str, fault: str) -> None:
 
 
 def _java_fault(home: Path, name: str, fault: str) -> None:
-    from explorer.engines.spark import gateway_pid, java_without_spark
+    from explorer.engines import gateway as java_process
+    from explorer.engines.spark import java_without_spark
 
     gateway = java_without_spark()
     table = _java_table(home, gateway, fault == "read-only")
     pending = _java_append(gateway.jvm, table, name, 0)
     if fault in ("disk-full", "read-only"):
         if fault == "disk-full":
-            _limit_files(gateway_pid())
+            _limit_files(java_process.pid())
         pending.commit()
         return
     api = SimpleNamespace(jvm=gateway.jvm, gateway=gateway)

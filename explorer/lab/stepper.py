@@ -1,5 +1,5 @@
-"""Writers that commit to one table, each step (core.operations.STEPS) when it is told to. A writer can be killed, and
-the answer to its swap lost."""
+"""Writers that commit to one table, and readers of it, each step (STEPS and READ_STEPS of core.operations) when it is
+told to. A writer can be killed, and the answer to its swap lost."""
 
 from __future__ import annotations
 
@@ -19,22 +19,18 @@ from explorer.graphs.uncommitted import Loose, Uncommitted, kind_of
 from explorer.lab.bench import Bench
 from explorer.lab.planning import rows_of
 from explorer.lab.pyiceberg_writer import PyicebergWriter
+from explorer.lab.readers import Reader
 from explorer.lab.writers import JavaWriter, Writer
-from explorer.maintenance import named_files
+from explorer.leftovers import named_files
 from explorer.table import Table
 
 NAMES = "ABCDEFG"
 VERSIONS = (2, 3)
 
 
-def new_writer(name: str, operation: Operation, bench: Bench, table_name: str) -> Writer:
-    """A writer of the operation's engine."""
-    made = PyicebergWriter if operation.engine == "pyiceberg" else JavaWriter
-    return made(name, operation, bench, table_name)
-
-
 class Run:
-    """Some writers on one fresh table of a format version."""
+    """Some writers and readers on one fresh table of a format version, and on another (`other`) where an operation is
+    about two."""
 
     def __init__(self, bench: Bench, operations: Sequence[Operation], version: int = 2) -> None:
         for operation in operations:
@@ -49,10 +45,26 @@ class Run:
         levels = [o.isolation for o in operations if o.engine == "pyiceberg"]  # pyiceberg takes it from the table
         by_property = {"write.delete.isolation-level": levels[-1]} if levels else None
         self.bench, self.version, self.name = bench, version, bench.fresh(version, own, by_property)
-        self.writers = [new_writer(NAMES[i], operation, bench, self.name) for i, operation in enumerate(operations)]
+        self.other = bench.fresh(version) if any(o.what.other for o in operations) else ""
+        self.writers = [self._new(NAMES[i], operation) for i, operation in enumerate(operations)]
         self.events: list[Event] = []
         self.folder = Path(str(bench.load(self.name).location()).removeprefix("file:"))
-        self._seen = _files_below(self.folder)
+        self._seen = self._files()
+
+    def _new(self, name: str, operation: Operation) -> Writer:
+        """A writer of the operation's engine, or a reader."""
+        if operation.what.reads:
+            return Reader(name, operation, self.bench, self.name, self.other if operation.what.other else "")
+        made = PyicebergWriter if operation.engine == "pyiceberg" else JavaWriter
+        return made(name, operation, self.bench, self.other if operation.what.other else self.name)
+
+    def _files(self) -> dict[str, int]:
+        """The files of the run's tables, those of the other below its name."""
+        there = _files_below(self.folder)
+        if self.other:
+            other = _files_below(self.folder.parent / self.other)
+            there |= {f"../{self.other}/{path}": at for path, at in other.items()}
+        return there
 
     def writer(self, name: str) -> Writer:
         """The writer A, B... Raises NotFoundInTable."""
@@ -77,9 +89,7 @@ class Run:
             writer.kill()
             event = self._event(writer, "kill", "killed", "is killed: it removes nothing of what it wrote")
         elif fault == "+":
-            self.writers[self.writers.index(writer)] = again = new_writer(
-                writer.name, writer.operation, self.bench, self.name
-            )
+            self.writers[self.writers.index(writer)] = again = self._new(writer.name, writer.operation)
             again.left_behind = writer.left_behind
             event = self._event(
                 again, "again", "ok", "takes the missing answer for a failure, and begins again without looking"
@@ -87,21 +97,22 @@ class Run:
         else:
             step = writer.state
             taken = writer.take(lose_answer=fault == "?")
-            event = self._event(writer, step, taken.outcome, taken.words, taken.error)
+            event = self._event(writer, step, taken.outcome, taken.words, taken.error, taken.short)
         self.events.append(event)
         return event
 
     def _event(
-        self, writer: Writer, step: State | Literal["kill", "again"], outcome: StepOutcome, told: str, error: str = ""
-    ) -> Event:
-        now = _files_below(self.folder)
+        self, writer: Writer, step: State | Literal["kill", "again"], outcome: StepOutcome, told: str, error: str = "",
+        short: str = "",
+    ) -> Event:  # fmt: skip
+        now = self._files()
         new = sorted(now.keys() - self._seen.keys(), key=lambda p: (now[p], p))
         gone = tuple(sorted(self._seen.keys() - now.keys()))
         self._seen = now
         writer.left_behind += new
-        kept = self._reachable(self.table()) if writer.over else set()
+        kept = self._reachable(self.bench.table(writer.table_name)) if writer.over else set()
         writer.left_behind = [f for f in writer.left_behind if f in now and f not in kept]
-        return Event(len(self.events) + 1, writer.name, step, outcome, told, tuple(new), error, gone)
+        return Event(len(self.events) + 1, writer.name, step, outcome, told, tuple(new), error, gone, short)
 
     def table(self) -> Table:
         """The table as the catalog has it now, opened anew."""
@@ -111,8 +122,9 @@ class Run:
         """The table as it is now, with the snapshots that writers have applied beside its own (after a lost answer they
         may be its own); and what of all that writers have written is not in it."""
         now, prefix = now or self.table(), f"file:{self.folder}/"
+        writers = [w for w in self.writers if w.table_name == self.name]
         applied = {
-            w.name: [s for s in w.applied if now.metadata.snapshot(int(s["snapshot-id"])) is None] for w in self.writers
+            w.name: [s for s in w.applied if now.metadata.snapshot(int(s["snapshot-id"])) is None] for w in writers
         }
         every = [s for snapshots in applied.values() for s in snapshots]
         table = self.bench.opened(now.metadata.metadata_location, every)
@@ -131,7 +143,7 @@ class Run:
         lists = {str(s["manifest-list"]) for s in every}
         kept = {f"{prefix}{path}" for path in self._reachable(now)}
         loose = []
-        for w in self.writers:
+        for w in writers:
             deletes = next((a for a in w.operation.what.adds if a != "data_file"), "position_deletes")
             for path in (prefix + f for f in w.left_behind):
                 if path in paths or path in lists or path in kept:
@@ -144,8 +156,10 @@ class Run:
         return table, Uncommitted(written_by, paths, tuple(loose), {w.name for w in self.writers if w.over})
 
     def _reachable(self, now: Table) -> set[str]:
-        named = (path.removeprefix("file://").removeprefix("file:") for path in named_files(now))
-        return {path.removeprefix(f"{self.folder}/") for path in named}
+        named = (path.removeprefix("file://").removeprefix("file:") for path in named_files(now.tree))
+        other = f"{self.folder.parent / self.other}/" if self.other else f"{self.folder}/"
+        short = {f"{self.folder}/": "", other: f"../{self.other}/" if self.other else ""}
+        return {path.replace(folder, name) for path in named for folder, name in short.items() if folder in path}
 
     # -- whole runs ---------------------------------------------------------------------------------------------------
     def play(self, order: str) -> list[Event]:
@@ -180,14 +194,17 @@ class Run:
         for writer in self.writers:
             if not writer.over:
                 writer.kill()
-        self.bench.drop(self.name)
+        for name in filter(None, (self.name, self.other)):
+            self.bench.drop(name)
 
 
 def replay(bench: Bench, saved: str) -> Run:
     """Carry out a saved run again on a fresh table: the same steps of the same operations in the same order. Raises
-    NotFoundInTable."""
+    NotFoundInTable, and NotPossible for one on a folder."""
     try:
         data = json.loads(saved)
+        if "folder" in data:
+            raise NotPossible("this run is one on a folder: `iceberg-explorer lab --replay` plays it")
         operations = []
         for o in data["operations"]:
             chosen = o.get("chosen")

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from explorer.core.names import base_name
+from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.operations import StepOutcome, state_after
-from explorer.core.runs import WriterState
+from explorer.core.runs import OTHER, TABLE, Saw, WriterState
 from explorer.core.units import count
 from explorer.errors import StatementFailed
 from explorer.lab import java as reflect
@@ -27,6 +27,13 @@ class Taken(NamedTuple):
     outcome: StepOutcome
     words: str
     error: str = ""
+    short: str = ""
+
+
+def seen(name: str, table: Table) -> Saw:
+    """A table as a lane loaded it."""
+    at = table.metadata.current_snapshot_id
+    return Saw(name, at, snapshot_name(at, snapshot_ordinals(table.metadata)))
 
 
 @dataclass
@@ -71,6 +78,7 @@ class JavaWriter(Writer):
         self._java = self.bench.load(self.table_name)
         location = str(self._java.operations().current().metadataFileLocation())
         self.table = self.bench.opened(location)
+        self.saw = [seen(OTHER if self.operation.what.other else TABLE, self.table)]
         return Taken("ok", f"loads {base_name(location)}, {count(len(self.table.metadata.snapshots), 'snapshot')}")
 
     def _write(self) -> Taken:

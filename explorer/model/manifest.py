@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
@@ -24,8 +24,7 @@ def file_kind(content: int, file_format: str) -> FileKind:
     return "equality_deletes" if content == 2 else "data_file"
 
 
-@dataclass(frozen=True)
-class FieldSummary:
+class FieldSummary(NamedTuple):
     """A partition field's summary in the manifest list; the bounds are still serialized (spec: "Appendix D")."""
 
     contains_null: bool

@@ -185,6 +185,10 @@ class TableMetadata:
         """The partition spec with that id, or None."""
         return next((s for s in self.partition_specs if s.spec_id == spec_id), None)
 
+    def sort_order(self, order_id: int | None) -> SortOrder | None:
+        """The sort order with that id, or None."""
+        return next((o for o in self.sort_orders if o.order_id == order_id), None)
+
     def field(self, field_id: int) -> Field | None:
         """The newest schema's idea of a field id: the current schema first, then the others, newest first."""
         for schema in sorted(

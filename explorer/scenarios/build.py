@@ -7,6 +7,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from explorer.engines.spark import SANDBOX, SparkEngine
 from explorer.errors import TableNotFound
@@ -35,17 +36,15 @@ def build_all(
 ) -> None:
     """Build these scenarios in order; `progress(name, done, total)` is called before each and at the end.
 
-    What an earlier, broken-off run left under construction is removed first. A failure removes the table it was
-    building, leaves the finished ones, and is raised."""
+    What an earlier, broken-off run left of them under construction is removed first; what else is under construction
+    is another process's. A failure removes the table it was building, leaves the finished ones, and is raised."""
     spark = engine.session()
     for namespace in (NAMESPACE, BUILDING):
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{namespace}")
-    for row in spark.sql(f"SHOW TABLES IN {SANDBOX}.{BUILDING}").collect():
-        _discard(engine, row.tableName)
     for i, scenario in enumerate(scenarios):
         progress(scenario.name, i, len(scenarios))
+        _discard(engine, scenario.name)
         location = engine.sandbox / "warehouse" / NAMESPACE / scenario.name
-        shutil.rmtree(location, ignore_errors=True)
         workshop = Workshop(engine, scenario.name, str(location))
         try:
             scenario.build(workshop)
@@ -96,13 +95,22 @@ def _copy(engine: SparkEngine, scenario: Scenario) -> str:
     for namespace in (LAB, BUILDING):
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{namespace}")
     taken = {row.tableName for row in spark.sql(f"SHOW TABLES IN {SANDBOX}.{LAB}").collect()}
-    own = next(f"{name}_{n}" for n in itertools.count(1) if f"{name}_{n}" not in taken)
+    free = (f"{name}_{n}" for n in itertools.count(1) if f"{name}_{n}" not in taken)
+    own = next(own for own in free if _reserved(engine.sandbox / "warehouse" / LAB / own))
     location = engine.sandbox / "warehouse" / LAB / own
-    shutil.rmtree(location, ignore_errors=True)
     spark.sql(f"DROP TABLE IF EXISTS {SANDBOX}.{BUILDING}.{own}")
     scenario.build(Workshop(engine, own, str(location)))
     spark.sql(f"ALTER TABLE {SANDBOX}.{BUILDING}.{own} RENAME TO {LAB}.{own}")
     return f"{LAB}.{own}"
+
+
+def _reserved(folder: Path) -> bool:
+    """Whether the folder is ours now: another process may copy the same table."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    return True
 
 
 def _discard(engine: SparkEngine, name: str) -> None:

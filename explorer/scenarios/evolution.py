@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from explorer.scenarios.claims import Scenario, SnapshotClaim
 from explorer.scenarios.workshop import Workshop
 
@@ -52,6 +54,32 @@ def _schema_evolution(w: Workshop) -> None:
     w.sql("ALTER TABLE {t} ALTER COLUMN color AFTER id")
     w.sql("ALTER TABLE {t} ADD COLUMN place.lon FLOAT")
     w.insert("3L, 'red', 'cherry', 3.25D, named_struct('lat', CAST(40.0 AS FLOAT), 'lon', CAST(-3.5 AS FLOAT))")
+
+
+def _events(w: Workshop) -> None:
+    w.create("event_id STRING, user_id BIGINT, event_time TIMESTAMP", partitioned="months(event_time)")
+    w.insert("'e1', 7L, TIMESTAMP '2024-01-15 09:00:00'", "'e2', 8L, TIMESTAMP '2024-01-31 18:30:00'")
+    w.sql("ALTER TABLE {t} ADD COLUMN source STRING")
+    w.sql("ALTER TABLE {t} REPLACE PARTITION FIELD event_time_month WITH days(event_time)")
+    for n, (kind, source) in enumerate((("orc", "web"), ("avro", "app")), 3):
+        w.sql(f"ALTER TABLE {{t}} SET TBLPROPERTIES ('write.format.default' = '{kind}')")
+        w.insert(f"'e{n}', 7L, TIMESTAMP '2024-02-0{n} 12:00:00', '{source}'")
+
+
+def _orders(w: Workshop) -> None:
+    # Version 3, since only there has a column an initial default, which old files need where it is required.
+    w.create(
+        "customer_id INT NOT NULL, name STRING NOT NULL, order_date DATE NOT NULL",
+        version=3,
+        partitioned="months(order_date), customer_id",
+    )
+    w.insert("1, 'Koala', DATE '2024-01-15'", "2, 'Teddy', DATE '2024-01-20'")
+    w.sql("ALTER TABLE {t} DROP COLUMN name")
+    unknown = w.iceberg("expressions.Literal").of("unknown")
+    text = w.iceberg("types.Types$StringType").get()
+    w.java().updateSchema().addRequiredColumn("name", text, None, unknown).commit()
+    w.sql("ALTER TABLE {t} WRITE ORDERED BY order_date, name DESC NULLS LAST")
+    w.insert("1, DATE '2024-02-01', 'Koala'", "1, DATE '2024-02-01', 'Wombat'", "1, DATE '2024-02-03', 'Polar'")
 
 
 def _branches_and_tags(w: Workshop) -> None:
@@ -109,6 +137,27 @@ SCENARIOS = (
         _schema_evolution,
         snapshots=tuple(SnapshotClaim("append", rows=n) for n in (1, 2, 3)),
         counts={"data_files": 3, "schemas": 9},
+    ),
+    Scenario(
+        "events",
+        "Months become days, a column comes, Parquet becomes ORC and Avro: no file is rewritten",
+        "none: The hierarchy's table of events, its layer 1, Schema Evolution and Partition Evolution",
+        _events,
+        snapshots=tuple(SnapshotClaim("append", rows=n) for n in (2, 3, 4)),
+        counts={"data_files": 3, "specs": 2, "schemas": 2, "partitions": 3},
+    ),
+    Scenario(
+        "orders",
+        "A required column dropped and added again is another column; a sort order, and two partition fields",
+        "none: the walk-through, Schema Evolution and Hidden Partitions",
+        _orders,
+        format_version=3,
+        snapshots=tuple(SnapshotClaim("append", rows=n) for n in (2, 5)),
+        rows=(
+            *((customer, date(2024, 1, day), "unknown") for customer, day in ((1, 15), (2, 20))),
+            *((1, date(2024, 2, day), name) for day, name in ((1, "Wombat"), (1, "Koala"), (3, "Polar"))),
+        ),
+        counts={"data_files": 3, "schemas": 3, "partitions": 3},
     ),
     Scenario(
         "branches_and_tags",

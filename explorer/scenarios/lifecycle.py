@@ -47,7 +47,7 @@ def _lifecycle_fast(w: Workshop) -> None:
 
 
 REGIONS = ("africa", "america", "asia", "europe", "oceania")
-HISTORY, FILES_EACH = 300, 10
+HISTORY, FILES_EACH = 300, 4
 
 
 def _long_history(w: Workshop) -> None:
@@ -132,7 +132,7 @@ SCENARIOS = (
 LAST = (
     Scenario(
         "long_history",
-        "300 snapshots and 3,000 files in five partitions: manifests are merged every hundred commits",
+        "300 snapshots and 1,200 files in five partitions: manifests are merged every hundred commits",
         "2",
         _long_history,
         counts={"snapshots": HISTORY, "data_files": HISTORY * FILES_EACH, "partitions": len(REGIONS)},

@@ -46,6 +46,7 @@ class Workshop:
         known = {
             "update_mode": "write.update.mode", "delete_mode": "write.delete.mode", "merge_mode": "write.merge.mode",
             "distribution": "write.distribution-mode", "codec": "write.metadata.compression-codec",
+            "merge_isolation": "write.merge.isolation-level",
         }  # fmt: skip
         options = {"format-version": str(version)} | {known[k]: v for k, v in properties.items()}
         listed = ", ".join(f"'{k}'='{v}'" for k, v in options.items())

@@ -16,7 +16,7 @@ import hmac
 import ipaddress
 import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from html import escape
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -24,6 +24,9 @@ from urllib.parse import urlencode, urlsplit
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, OutputTransform, RequestHandler
 
+from explorer.ui.assets import asset
+
+OAUTH_ANSWER = ("code", "state", "scope", "iss", "session_state", "error", "error_description")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
 """Host names by which a browser on this machine addresses it."""
 OWN_SITES = ("same-origin", "none")
@@ -67,16 +70,23 @@ FORM = (
     "autofocus required></label> <button>Log in</button></form>"
 )
 
+SHIMS = "/es-module-shims.min.js"
+"""Panel's loader of modules, in whose place static/modules.js stands."""
 Answer = tuple[type[RequestHandler], dict[str, Any]]
 
 
 class Access:
-    """A door of one server. `hosts` are the names it goes by. Without a password only loopback is served, by token."""
+    """A door of one server. `hosts` are the names it goes by. Without a password only loopback is served, by token.
+    With `oauth` Panel asks who somebody is, by its own pages, and no cookie of ours is needed. `open` are pages that
+    are answered without any of that."""
 
-    def __init__(self, hosts: Collection[str] = (), password: str = "") -> None:
+    def __init__(
+        self, hosts: Collection[str] = (), password: str = "", oauth: bool = False,
+        open: Mapping[str, type[RequestHandler]] | None = None,
+    ) -> None:  # fmt: skip
         self.hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
-        self.password = password
-        self.token = "" if password else secrets.token_urlsafe(32)
+        self.password, self.oauth, self.open = password, oauth, open or {}
+        self.token = "" if password or oauth else secrets.token_urlsafe(32)
         self.cookie = secrets.token_urlsafe(32)
         self.attempts = asyncio.Lock()
 
@@ -102,23 +112,30 @@ class Access:
     def _answer(self, application: Any, request: HTTPServerRequest) -> Answer | None:
         """A handler of ours and its options; None lets the request through."""
         local, port = _local(request)
-        if not self.password and not is_loopback(local):
+        path = request.path.rstrip("/")
+        known = self.password or self.oauth or self._is_host(request.host_name.lower())  # probes ask by address
+        if request.method == "GET" and known and (handler := self.open.get(path.removeprefix(application.prefix))):
+            return handler, {}
+        if not self.password and not self.oauth and not is_loopback(local):
             return Plain, {"status": 403, "text": FOR_LOOPBACK}
         if not self._is_host(request.host_name.lower()):
             return Plain, {"status": 403, "text": "This server does not go by that name."}
-        if _is_foreign(request):
+        came_back = self.oauth and _came_back(request, application.prefix)
+        if not came_back and _is_foreign(request):
             return Plain, {"status": 403, "text": FOREIGN}
         documents = {f"{application.prefix}{path}".rstrip("/") for path in ("/", *application.app_paths)}
-        path = request.path.rstrip("/")
-        if path not in documents and not _is_part(path, documents):
+        login = self.oauth and path.removeprefix(application.prefix) in ("/login", "/logout")
+        if path not in documents and not _is_part(path, documents) and not login:
             return Plain, {"status": 404, "text": "There is no such page."}
         name = f"iceberg-explorer-{port}"
         given = request.cookies.get(name)
-        if given is not None and _equal(given.value, self.cookie):
+        if self.oauth or (given is not None and _equal(given.value, self.cookie)):
             # Bokeh would take a session's id from the request: whoever gave it to a person would share their session
             chosen = {"bokeh-session-id", "bokeh-token"} & request.arguments.keys()
             if chosen or "Bokeh-Session-Id" in request.headers or (request.method != "GET" and path in documents):
                 return Plain, {"status": 403, "text": "This request has something that the dashboard never asks for."}
+            if path.endswith(SHIMS):
+                return Modules, {}
             request.headers.pop("Origin", None)  # looked at above, and held to more than Bokeh's list of origins
             return None
         if self.password and path in documents:
@@ -130,7 +147,16 @@ class Access:
 
     def _is_host(self, name: str) -> bool:
         # an address is no name that could be re-bound: where others are served, any of this machine's will do
-        return name in self.hosts or (bool(self.password) and _address(name) is not None)
+        return name in self.hosts or (bool(self.password or self.oauth) and _address(name) is not None)
+
+
+class Modules(RequestHandler):
+    """How a page loads its modules."""
+
+    def get(self) -> None:
+        """The script."""
+        self.set_header("Content-Type", "text/javascript")
+        self.finish(asset("modules.js"))
 
 
 class Plain(RequestHandler):
@@ -234,6 +260,14 @@ def _is_foreign(request: HTTPServerRequest) -> bool:
         return True
     origin = headers.get("Origin")
     return origin is not None and urlsplit(origin).netloc.lower() != request.host.lower()
+
+
+def _came_back(request: HTTPServerRequest, prefix: str) -> bool:
+    """Whether somebody may have been sent here by who told who they are: a page without a table to open, or with the
+    answer to Panel's own question."""
+    path = request.path.rstrip("/").removeprefix(prefix)
+    navigates = request.headers.get("Sec-Fetch-Dest", "document") == "document" and request.method == "GET"
+    return navigates and path in ("", "/login") and request.query_arguments.keys() <= {*OAUTH_ANSWER, "next"}
 
 
 def _is_part(path: str, documents: set[str]) -> bool:

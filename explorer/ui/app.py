@@ -5,79 +5,58 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
 import panel.reactive
 import panel_material_ui as pmui
 from panel.io.resources import LOCAL_DIST
+from panel.util import edit_readonly
 
+from explorer.core.doctor.findings import Finding
+from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.engines.reads import ReadSession
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.graphs.ids import manifest_node
+from explorer.io.catalogs import SANDBOX
 from explorer.io.locate import locate, parse_move
 from explorer.io.reader import TableReader
 from explorer.progress import Cancelled
 from explorer.table import Table
 from explorer.ui.background import AWAY, Job
-from explorer.ui.changes import diff_view, history_view, lifecycle_view
-from explorer.ui.export import export
-from explorer.ui.lab import lab_view
-from explorer.ui.maintain import maintain_view
+from explorer.ui.bar import Bar, SparkWords
+from explorer.ui.bringing import show_row
+from explorer.ui.browser import LOOK, Browser
+from explorer.ui.contents import ON_SPARK, WRITING, Offers, content
+from explorer.ui.doctor import show_finding
+from explorer.ui.health import CatalogHealth
+from explorer.ui.overview import welcome
+from explorer.ui.palette import Palette, Place
 from explorer.ui.pane import GraphPane
 from explorer.ui.picker import Picker
-from explorer.ui.plan import plan_view
-from explorer.ui.rows import deletes_view, rows_view
+from explorer.ui.rooms import TITLES, VIEWS, Rooms
 from explorer.ui.state import ViewState
-from explorer.ui.tables import downloads, table_view
-from explorer.ui.widgets import Text, grid, toast
+from explorer.ui.widgets import Text, folded, toast, versions
 
 pn.extension("tabulator", notifications=True)
-panel.reactive.CDN_DIST = (
-    LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for its style sheets
-)
-LISTS = ("snapshots", "manifests", "files", "entries", "partitions")
-TABS = (
-    "graph",
-    "diff",
-    "lifecycle",
-    "history",
-    "rows",
-    "deletes",
-    "plan",
-    "maintain",
-    "lab",
-    *LISTS,
-    "problems",
-    "export",
-)
+panel.reactive.CDN_DIST = LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for styles
+BENCH = ("lab", "race")
+"""Views that are of no table: they stay as they are, whatever is opened."""
 FIRST = "sandbox.demo.manifest_lifecycle"
 TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 
 COMPACT = {
     "& .MuiToolbar-root": {"minHeight": "46px !important", "height": "46px"},
-    "& .header .title": {"fontSize": "17px"},
+    "& .header .title": {"fontSize": "16px", "whiteSpace": "nowrap"},
+    "@media (max-width: 1200px)": {"& .header .title": {"display": "none"}},
     "& .main": {"padding": "2px"},
+    # what stands around is hidden, and the rest larger, while the page is presented (browser.js)
+    "& > nav, & main .MuiToolbar-root": {"display": "var(--chrome, flex)"},
+    "& .MuiAppBar-root": {"visibility": "var(--bar, visible)"},  # the palette's dialog is in there, and stays
+    "& main": {"zoom": "var(--scale, 1)"},
 }
-EXPORTS = {
-    "svg": "a picture that scales",
-    "png": "a picture, laid out by Graphviz",
-    "html": "a page that opens from disk, with pan, zoom and search",
-    "dot": "Graphviz source",
-    "json": "nodes, edges and what was left out",
-}
-
-
-@dataclass(frozen=True)
-class Offers:
-    """What a server lets people do besides looking: SQL, and all that writes."""
-
-    sql: bool = True
-    lab: bool = True
 
 
 class Dashboard:
@@ -91,98 +70,65 @@ class Dashboard:
         self.pane.answered = self._answered
         self.picker = Picker(self.open)
         self.path = pmui.TextInput(
-            label="Table, folder or metadata.json",
-            placeholder="db.table, catalog.db.table or a path",
-            size="small",
-            sizing_mode="stretch_width",
-            margin=(10, 10),
-        )
+            label="Table, folder or metadata.json", placeholder="db.table, catalog.db.table or a path", size="small",
+            sizing_mode="stretch_width", margin=(10, 10),
+        )  # fmt: skip
         self.path.param.watch(self._on_path, "value")
         self.moved = pmui.TextAreaInput(
             label="OLD=NEW, one a line", placeholder="s3://bucket/house=/mirror/house", rows=2, max_length=20_000,
             size="small", sizing_mode="stretch_width", margin=(10, 4),
         )  # fmt: skip
         self.moved.param.watch(self._on_moved, "value")
-        self.spark = Text("", variant="caption", margin=(8, 12), sx={"color": "#fff"})
-        self.restart = pmui.Button(
-            label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6)
-        )
-        self.restart.on_click(lambda _: self._restart_spark())
+        self.spark = SparkWords()
+        self.browser = Browser(self.query, self._went, dark=str((pn.state.cookies or {}).get(LOOK)).endswith("dark"))
+        self.compare = self.query.get("compare", "")
+        self._compare_next = ""
+        self.bar = Bar(self._look_at, self._compare_with)
         self.opening = Job(pool=AWAY)
-        self.lists = {name: pn.Column(sizing_mode="stretch_both") for name in TABS[1:]}
-        self.tabs = pn.Tabs(
-            ("Graph", self.pane),
-            *((name.capitalize(), self.lists[name]) for name in TABS[1:]),
-            dynamic=True,
-            stylesheets=[".bk-tab { padding: 6px 9px !important; font-size: 14px !important; }"],
-            sizing_mode="stretch_both",
-            active=TABS.index(self.query.get("view", "graph")) if self.query.get("view") in TABS else 0,
-        )
-        self.tabs.param.watch(self._on_tab, "active")
+        start = "graph" if self.query.get("node") else "overview"
+        start = self.query["view"] if self.query.get("view") in VIEWS else start
+        self.rooms = Rooms(self.pane, self._came, start, () if self.offers.sql else ("sql",))
         self._filled: set[str] = set()
-        self._lab: Any = None
+        self._checked: Table | None = None
         self.reads = ReadSession(shared_engine())
+        self.catalog_health = CatalogHealth(lambda name: self.open(name, then=lambda: self.rooms.go("health")))
 
     # -- page ---------------------------------------------------------------------------------------------------------
     def page(self) -> Any:
         """The whole page, still empty: a GET reads nothing. Once the page talks to us, `load` fills it."""
         pn.state.onload(self.load)
-        moved = pn.Card(
-            self.moved, title="Places that moved", collapsed=True, sizing_mode="stretch_width", margin=(0, 10)
-        )
-        header = [pn.Row(pn.layout.HSpacer(), self.spark, self.restart, sizing_mode="stretch_width")]
+        palette = Palette(self._places, self._go_to)
+        words = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), *self.spark.parts)
         page = pmui.template.Page(
             title="Iceberg metadata explorer",
-            sidebar=[self.path, moved, self.opening.view, self.picker.view],
-            header=header,
-            main=[self.tabs],
+            sidebar=[self.path, folded("Places that moved", self.moved), self.opening.view, self.picker.view],
+            header=[pn.Row(*words, sizing_mode="stretch_width")],
+            main=[self.rooms.view],
             sidebar_width=250,
             sidebar_open=True,
+            dark_theme=self.browser.dark,
             sx=COMPACT,
         )
-        self._watch_spark()
+        with edit_readonly(page):  # no more Panel's: that is of all sessions, and each was told of each one's clicks
+            page.busy = False
+        page.param.watch(lambda event: setattr(self.browser, "dark", event.new), "dark_theme")
+        self.spark.watch()
         return page
 
     def load(self) -> None:
-        """List the catalogs; open the table in the URL, or else the first one."""
+        """List the catalogs; open the table in the URL, or, for a view that needs one, the first."""
         wanted = self.query.get("table") or os.environ.get(TABLE_VARIABLE)
         if wanted:
             self.open(wanted, self.query.get("snapshot"), self.query.get("node"))
+        else:
+            self._fill(self.rooms.active)
         self.picker.fill(lambda: self._open_first() if not wanted else None)
 
     def _open_first(self) -> None:
-        if self.view is None and not self.opening.busy and (first := self.picker.first(FIRST)):
+        if self.rooms.active in ("overview", "tables") or self.view is not None or self.opening.busy:
+            return
+        if first := self.picker.first(FIRST):
             self.open(first)
-
-    def _exports(self) -> pn.viewable.Viewable:
-        """Downloads of the graph as it is drawn now."""
-
-        def made(kind: str) -> bytes:
-            return export(self.view.graph, kind) if self.view else b""
-
-        *buttons, progress = downloads({f"graph.{kind}": partial(made, kind) for kind in EXPORTS}, width=140)
-        lines = [pn.Row(b, Text(about, margin=(14, 6))) for b, about in zip(buttons, EXPORTS.values(), strict=True)]
-        return pn.Column(Text("The graph as it is drawn now", variant="subtitle1"), *lines, progress, margin=12)
-
-    def _watch_spark(self) -> None:
-        """Say how Spark is, as long as the page is open: it can also be lost later."""
-        shared_engine().start()
-
-        def show() -> None:
-            engine = shared_engine()
-            lost = engine.lost
-            words = "Spark: lost (its Java process has ended)" if lost else str(engine.state)
-            if self.spark.object != words:
-                self.spark.object = words
-            self.restart.visible = lost or engine.state.phase == "failed"
-
-        show()
-        if pn.state.curdoc:
-            pn.state.add_periodic_callback(show, period=1000)
-
-    def _restart_spark(self) -> None:
-        self.restart.visible = False
-        shared_engine().restart()
 
     # -- what the person does -----------------------------------------------------------------------------------------
     def open(
@@ -210,17 +156,29 @@ class Dashboard:
 
         def show(view: ViewState | ExplorerError) -> None:
             if isinstance(view, ExplorerError):
-                self.opening.say(str(view))
-                toast("error", str(view), 12_000)
+                self._refused(str(view))
                 return
             self._opened(name, view)
             then()
 
         self.opening.start(read, show, "Opening…")
 
+    def _refused(self, problem: str) -> None:
+        """Say once what is wrong: below the field, or, where nothing is open, on the page to go on from."""
+        self.picker.mark(self.view.table.name if self.view else "")
+        if self.view is not None:
+            self.opening.say(problem)
+            return
+        self.rooms.boxes["overview"][:] = [welcome(self.open, problem)]
+        self.rooms.go("overview")
+
     def _opened(self, name: str, view: ViewState) -> None:
+        if self.opened and name != self.opened:
+            self.compare = self._compare_next
+        self._compare_next = ""
         self.view, self.opened = view, name
         table = view.table
+        self.picker.mark(table.name)
         self._show()
         errors = [p for p in table.problems if p.severity != "info"]
         if errors:
@@ -234,15 +192,18 @@ class Dashboard:
 
     def _refill(self) -> None:
         """The graph shows something else: so does the tab that is looked at, and the others when they are."""
-        self._filled.clear()
-        self._fill(TABS[self.tabs.active])
-        self._to_url()
+        checked = self.view is not None and self._checked is self.view.table  # which takes long, and stays true
+        self._keep({*BENCH, *(("problems",) if checked else ())})
+        self._fill(self.rooms.active)
+        self._say_where()
 
     def _answered(self, redrawn: bool) -> None:
+        if self.view is not None and self.view.message and self.rooms.active != "graph":  # which says it itself
+            toast("error", self.view.message, 12_000)
         if redrawn:
             self._refill()
         else:
-            self._to_url()
+            self._say_where()
 
     def _on_path(self, event: Any) -> None:
         if event.new:
@@ -252,107 +213,174 @@ class Dashboard:
         if self._asked:
             self.open(self._asked)
 
-    def _on_tab(self, event: Any) -> None:
-        self._fill(TABS[event.new])
-        self._to_url()
+    def _places(self) -> list[Place]:
+        """Where one can go by name."""
+        known = versions(self.view.table) if self.view else []
+        views = [("view", title) for title in TITLES]
+        kept = {name: what for what in ("pinned", "recent") for name in self.picker.kept.names(what)}
+        first = [(f"{what} table", name) for name, what in kept.items()]
+        tables = [("table", name) for name in self.picker.names() if name not in kept]
+        return [*first, *views, *tables, *(("snapshot", v) for v in known)]
+
+    def _go_to(self, kind: str, name: str) -> None:
+        if kind == "view":
+            self.rooms.go(TITLES[name])
+        elif kind.endswith("table"):
+            self.open(name)
+        else:
+            self._look_at(name)
+
+    def _look_at(self, version: str) -> None:
+        """Another snapshot, in whatever room."""
+        self.pane.answer({"type": "snapshot", "id": version})
+
+    def _compare_with(self, version: str) -> None:
+        self.compare = version
+        self._keep(self._filled - {"diff", "row-diff"})
+        self._came(self.rooms.active)
+
+    def compared(self, before: str, after: int) -> None:
+        """A pair is shown: it is what the header and the URL say."""
+        if self.view is None:
+            return
+        metadata = self.view.table.metadata
+        if after != self.view.snapshot_id:
+            self.view.handle({"type": "snapshot", "id": after})
+            self.pane.draw(self.view)
+            self._keep({"diff", *BENCH})
+        snapshot = metadata.snapshot(after)
+        parent = snapshot_name(snapshot.parent_snapshot_id if snapshot else None, snapshot_ordinals(metadata))
+        self.compare = "" if before == parent else before
+        self._keep(self._filled - {"row-diff"})
+        self._say_where()
+
+    def _came(self, name: str) -> None:
+        """To a view."""
+        self._fill(name)
+        self._say_where()
+
+    def _keep(self, names: set[str]) -> None:
+        """What all other views show is not so any more; that of the catalog goes on."""
+        self.rooms.leave(self._filled - names - {"tables"})
+        self._filled &= names
 
     def _fill(self, name: str) -> None:
-        """Make a list when its tab is looked at, for the snapshot in view."""
-        if name == "graph" or name in self._filled or self.view is None:
+        """Make a view when it is looked at, for the snapshot in view."""
+        if name == "graph" or name in self._filled:
+            return
+        box = self.rooms.boxes[name]
+        if self.view is None:
+            if name == "overview" and not box.objects and not self.opening.busy:
+                box[:] = [welcome(self.open)]
+            elif name == "tables":  # which one is worth opening
+                box[:] = [self.catalog_health.look(SANDBOX)]
             return
         self._filled.add(name)
-        box, table, snapshot = self.lists[name], self.view.table, self.view.snapshot_id
         if name == "problems":
-            box[:] = [_problems(table)]
-            return
-        panels: dict[str, Any] = {
-            "export": self._exports,
-            "diff": lambda: diff_view(table, snapshot),
-            "lifecycle": lambda: lifecycle_view(table, self._go),
-            "history": lambda: history_view(table),
-            "rows": lambda: rows_view(table, snapshot, self.reads, self._show_row, self.offers.sql),
-            "deletes": lambda: deletes_view(table, snapshot),
-            "plan": lambda: plan_view(table, snapshot, self.reads, self.offers.sql),
-            "lab": lambda: self._lab_view(table),
-            "maintain": lambda: maintain_view(table, self._changed, self.offers.lab),
-        }
-        if name in panels:
-            box[:] = [panels[name]()]
-            return
-        rows = (lambda: table.snapshots) if name == "snapshots" else partial(getattr(table, name), snapshot)
-        box[:] = [table_view(rows, name, table.metadata)]
+            self._checked = self.view.table
+        if name in ON_SPARK and (self.offers.lab or name not in WRITING):  # a person still has to say what to do there
+            shared_engine().start()
+        box[:] = [content(self, name, self.view)]
 
-    def _go(self, snapshot_id: int, manifest_path: str) -> None:
+    def show_snapshot(self, snapshot_id: int) -> None:
+        """To the graph of a snapshot."""
+        self.rooms.go("graph")
+        self._look_at(str(snapshot_id))
+
+    def show_manifest(self, snapshot_id: int, manifest_path: str) -> None:
         """To a manifest in the graph, as a snapshot sees it."""
         if self.view is None:
             return
         self.view.handle({"type": "snapshot", "id": snapshot_id})
         node = manifest_node(manifest_path)
         self.view.selected = [node] if self.view.graph.node(node) else []
-        self.tabs.active = 0
+        self.rooms.go("graph")
         self._show()
 
-    def _committed(self, table: Table) -> None:
+    def committed(self, table: Table) -> None:
         """The lab committed to the open table: everything but the lab itself shows it as it is now."""
         if self.view is not None:
             self.view = ViewState(table)
             self.pane.draw(self.view)
-            self._filled = {"lab"}
+            self._keep({"statement", *BENCH})
 
-    def _lab_view(self, table: Table) -> Any:
-        self._lab = lab_view(table, self._committed, self._copied, self.offers.lab)
-        return self._lab
-
-    def _copied(self, name: str) -> None:
+    def copied(self, name: str) -> None:
         """The lab made a copy to change: open it where one runs statements."""
+        self.changed(name, lambda: self.rooms.go("statement"))
 
-        def run_statements() -> None:
-            if self._lab is not None:
-                self._lab.active = 1
-
-        self._changed(name, run_statements)
-
-    def _changed(self, name: str, then: Callable[[], None] = lambda: None) -> None:
+    def changed(self, name: str, then: Callable[[], None] = lambda: None) -> None:
         """Open a table that was made or changed just now; the picker lists it."""
         self.picker.fill()
         self.open(name, then=then)
 
-    def _show_row(self, path: str, snapshot_id: int | None) -> None:
+    def show_row(self, path: str, snapshot_id: int | None) -> None:
         """To a data file in the graph as of a snapshot, with its deletes and their manifests."""
         if self.view is None:
             return
         if snapshot_id is not None and snapshot_id != self.view.snapshot_id:
             self.view.handle({"type": "snapshot", "id": snapshot_id})
         self.view.show_file(path)
-        self.tabs.active = 0
+        self.rooms.go("graph")
         self._show()
 
-    def _to_url(self) -> None:
-        if self.view is None or not pn.state.location:
+    def found(self, findings: Sequence[Finding]) -> None:
+        """The doctor has looked: what it found is marked in the graph."""
+        if self.view is not None and self.view.findings != tuple(findings):
+            self.view.mark(findings)
+            self.pane.draw(self.view)
+
+    def show_row_of(self, kind: str, key: str) -> None:
+        """To what a row of a list is about, in the graph; looked for off the page's thread, in every manifest."""
+        view = self.view
+        if view is None:
             return
-        state = {"table": self.opened, "view": TABS[self.tabs.active]}
+        later = view.copied()
+
+        def show(_: None) -> None:
+            if self.view is view:
+                view.become(later)
+                self.rooms.go("graph")
+                self._show()
+
+        self.opening.start(lambda: show_row(later, kind, key), show, "Looking for it…")
+
+    def show_finding(self, finding: Finding) -> None:
+        """To the node that a finding is about, as of a snapshot that is affected."""
+        if self.view is not None:
+            show_finding(self.view, finding)
+            self.rooms.go("graph")
+            self._show()
+
+    def _say_where(self) -> None:
+        if self.view is None:
+            return
+        place = {"table": self.opened, "view": self.rooms.active}
         if self.view.snapshot_id is not None:
-            state["snapshot"] = str(self.view.snapshot_id)
+            place["snapshot"] = str(self.view.snapshot_id)
         if self.view.selected:
-            state["node"] = self.view.selected[-1]
-        old = {
-            k: v for k, v in pn.state.location.query_params.items() if k not in ("table", "view", "snapshot", "node")
-        }
-        from urllib.parse import urlencode
+            place["node"] = self.view.selected[-1]
+        if self.compare:
+            place["compare"] = self.compare
+        self.browser.say(place)
+        self.bar.show(self.view, self.compare)
 
-        pn.state.location.search = "?" + urlencode({**old, **state})
-
-
-def _problems(table: Table) -> pn.viewable.Viewable:
-    import pandas as pd
-
-    from explorer.views.rows import problem_row
-
-    if not table.problems:
-        return Text("Nothing wrong was found in what has been read so far.", margin=20)
-    data = pd.DataFrame([problem_row(p) for p in table.problems])
-    widths = {"severity": 90, "file": 420, "location": 160, "cause": 460, "unaffected": 300}
-    return grid(data, widths)
+    def _went(self, place: Mapping[str, str]) -> None:
+        """Back or forward, to another table, snapshot, node or view."""
+        name = place["view"] if place.get("view") in VIEWS else "overview"
+        table, snapshot, node = (place.get(key) for key in ("table", "snapshot", "node"))
+        if table and (self.view is None or table != self.opened):
+            self._compare_next = place.get("compare", "")
+            self._filled.add(name)  # not for the table that is still open
+            self.rooms.go(name)
+            self.open(table, snapshot, node)
+        elif self.view is not None:
+            ids = {str(s.snapshot_id): s.snapshot_id for s in self.view.table.metadata.snapshots}
+            if snapshot in ids and ids[snapshot] != self.view.snapshot_id:
+                self.view.handle({"type": "snapshot", "id": ids[snapshot]})
+            self.view.selected = [node] if node and self.view.graph.node(node) else []
+            self.compare = place.get("compare", "")
+            self.rooms.go(name)
+            self._show()
 
 
 def create(offers: Offers | None = None) -> Any:

@@ -13,11 +13,14 @@ PARTS = (
     "minimap.js",
     "canvas.js",
     "timeline.js",
+    "copy.js",
     "inspector.js",
     "legend.js",
     "view.js",
 )
 """The modules of ui/static, each after those that it imports."""
+ANSWERS = "standalone.js"
+"""What comes after them in a page of its own."""
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w.]+";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=function|class|const)", re.MULTILINE)
 
@@ -30,7 +33,22 @@ def asset(name: str) -> str:
 @cache
 def script() -> str:
     """All parts as one module: their imports of each other fall away, and only the last one exports."""
-    return "\n".join(EXPORT.sub("", IMPORT.sub("", asset(part))) for part in PARTS)
+    return "\n".join(map(_inner, PARTS))
+
+
+def _inner(part: str) -> str:
+    return EXPORT.sub("", IMPORT.sub("", asset(part)))
+
+
+@cache
+def page_script() -> str:
+    """The same for a page that answers itself."""
+    return f"{script()}\n{_inner(ANSWERS)}"
+
+
+def statement_script() -> str:
+    """The script of a statement that can be copied."""
+    return f"{_inner('copy.js')}\n{_inner('statement.js')}"
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 import time
@@ -15,7 +16,8 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.io.callbacks import PeriodicCallback
 
-from explorer.engines.reads import explain
+from explorer.engines.failures import explain
+from explorer.engines.quotas import acting
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.progress import Cancelled, Phase, Progress, Watch
@@ -28,12 +30,20 @@ its end no sooner: Panel's React components write back to their model what they 
 came before they had."""
 
 
+def viewer() -> str:
+    """Who looks at this page: the name they logged in by, or their session's, shortened so that it opens nothing."""
+    if pn.state.user:
+        return str(pn.state.user)
+    context: Any = pn.state.curdoc.session_context if pn.state.curdoc else None
+    return f"session {hashlib.sha256(str(context.id).encode()).hexdigest()[:8]}" if context else ""
+
+
 class Task:
     """Work under way, in the words of engines.reads.SparkRead. May be used from any thread."""
 
     def __init__(self, work: Callable[[], Any], owner: object) -> None:
         self.owner = owner
-        self._work = work
+        self._work, self._who = work, viewer()
         self._watch = Watch()
         self._answer: Future[Any] = Future()
         self._asked = time.monotonic()
@@ -51,6 +61,11 @@ class Task:
         """How far it is; seconds since it was asked."""
         watch, phase = self._watch, self._phase()
         return Progress(phase, watch.done, watch.total, watch.what, time.monotonic() - self._asked)
+
+    @property
+    def said(self) -> str:
+        """What is to be known of its answer."""
+        return self._watch.said
 
     def _phase(self) -> Phase:
         if not self.over:
@@ -77,7 +92,7 @@ class Task:
         if not self._answer.set_running_or_notify_cancel():
             return
         try:
-            with self._watch.listening():
+            with self._watch.listening(), acting(self._who):
                 answer = self._work()
         except BaseException as error:  # who waits for it is told, whatever it is
             self._answer.set_exception(error)
@@ -106,6 +121,11 @@ class Pool:
             self._waiting.append(task)
             self._start()
         return task
+
+    def counts(self) -> tuple[int, int]:
+        """How many are running, and how many wait."""
+        with self._lock:
+            return len(self._running), len(self._waiting)
 
     def stop(self) -> None:
         """Cancel everything."""
@@ -181,6 +201,11 @@ class Session:
             cls._all[document] = cls(document)
         return cls._all[document]
 
+    @classmethod
+    def pages(cls) -> list[Any]:
+        """The pages that asked something and are still open."""
+        return [document for document in list(cls._all) if document is not None]
+
     def submit(self, job: Asked, pool: Pool, work: Callable[[], Any]) -> Task:
         """Have the work of a job done, and look after the job from now on."""
         self.jobs.add(job)
@@ -190,6 +215,13 @@ class Session:
         if self._document is not None:  # at once: the next look may be 50 ms away
             task.when_over(lambda: self._document and self._document.add_next_tick_callback(self._look))
         return task
+
+    def leave(self, shown: Any) -> None:
+        """Nobody will see any more what is shown there: stop what it waits for, but for what writes."""
+        views = {id(part) for part in shown.select()}
+        for job in list(self.jobs):
+            if isinstance(job, Job) and job.open and id(job.view) in views:
+                job.drop()
 
     def _look(self) -> None:
         for job in list(self.jobs):
@@ -334,7 +366,7 @@ class Job:
             self._done(asked.result())
             answered = True
             if not self._spoken and not self.busy:  # else what was said meanwhile would stay
-                self.say("")
+                self.say(asked.said)
         except Cancelled:
             self._fail("Cancelled.")
         except ExplorerError as error:

@@ -15,15 +15,17 @@ from explorer.core.diff import SnapshotDiff
 from explorer.core.lifecycle import Cell, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, snapshot_ordinals
-from explorer.core.units import count, human_bytes, instant
+from explorer.core.units import count, instant
 from explorer.graphs.lanes import LaneRow, lanes
 from explorer.graphs.vocabulary import KINDS
 from explorer.table import Table
+from explorer.ui.answer_states import CompareState
 from explorer.ui.background import Job, answered
+from explorer.ui.costs import costs_figures, costs_words
+from explorer.ui.lifelines import lifeline_words, lifelines
 from explorer.ui.pane import GraphPane
-from explorer.ui.state import CompareState
-from explorer.ui.widgets import grid, heading, lazy_tabs
-from explorer.views.changes import change_rows, commit_rows, run_words
+from explorer.ui.widgets import grid, heading, lazy_tabs, plot
+from explorer.views.changes import COMMIT_SIZES, change_rows, commit_rows, run_words
 
 Go = Callable[[int, str], None]
 COLUMNS_SHOWN = 40
@@ -51,8 +53,11 @@ def _lifecycle_parts(go: Go, cells: list[Cell]) -> list[Any]:
     notes = pd.DataFrame(
         [{"snapshot": c.snapshot, "manifest": c.manifest, "became": c.state, "why": c.reason} for c in told]
     )
+    figure = plot(lifelines(cells, go), lifeline_words(cells))
     first = f", of the last {len(shown)} of {len(snapshots)} snapshots" if len(shown) < len(snapshots) else ""
     parts = [
+        heading("Each manifest from the snapshot that wrote it to the last that lists it, as thick as it has entries."),
+        figure,
         heading(
             f"Manifests by snapshots{first}: added / existing / deleted entries. Click a cell to see the manifest "
             "there."
@@ -111,13 +116,6 @@ PLAIN_ROWS = f"""
 """
 
 
-def history_view(table: Table) -> Any:
-    """The lineage drawn like a version history beside the snapshot log; what the commits cost; the metadata files
-    compared."""
-    makers = {"Lineage and log": lineage_view, "Commits": commits_view, "Metadata files": metadata_view}
-    return lazy_tabs({name: partial(make, table) for name, make in makers.items()})
-
-
 def lineage_view(table: Table) -> Any:
     """Every snapshot and its parent at the left, newest first; what was current when at the right."""
 
@@ -133,14 +131,14 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
         {
             "lineage": lane_cell(row, e.kind), "snapshot": e.snapshot, "refs": ", ".join(e.refs),
             "operation": e.operation or "",
-            "kind": e.kind, "notes": "; ".join(e.notes), "committed": instant(e.timestamp_ms)[:23],
+            "kind": e.kind, "notes": "; ".join(e.notes), "committed": instant(e.timestamp_ms),
             "snapshot id": str(e.snapshot_id),
         }
         for e, row in zip(reversed(entries), drawn, strict=True)
     ]  # fmt: skip
     width = 26 + LANE * max((i for r in drawn for i in (r.lane, *r.through)), default=0)
     times = [
-        {"current from": instant(e.timestamp_ms)[:23], "snapshot": e.snapshot, "how": e.how, "why": e.reason}
+        {"current from": instant(e.timestamp_ms), "snapshot": e.snapshot, "how": e.how, "why": e.reason}
         for e in reversed(log)
     ]
     odd = [e for e in log if e.how != "commit"]
@@ -152,13 +150,13 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
         "operation": 85,
         "kind": 95,
         "notes": 300,
-        "committed": 170,
+        "committed": 195,
     }
     left = grid(
         pd.DataFrame(rows), widths, page_size=200, drawn="lineage", stylesheets=[PLAIN_ROWS],
         configuration={"headerSort": False},
     )  # fmt: skip
-    right = grid(pd.DataFrame(times), {"current from": 185, "snapshot": 95, "how": 80, "why": 420}, page_size=200)
+    right = grid(pd.DataFrame(times), {"current from": 200, "snapshot": 95, "how": 80, "why": 420}, page_size=200)
     return pn.Row(
         pn.Column(heading("Lineage: every snapshot and its parent, newest first"), left, sizing_mode="stretch_both"),
         pn.Column(
@@ -168,12 +166,14 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
     )
 
 
-def commits_view(table: Table) -> Any:
-    """What each commit on the way to the current snapshot did and cost."""
+def commits_view(table: Table, at: Callable[[int], None]) -> Any:
+    """What each commit on the way to the current snapshot did and cost; a click on one leads to its snapshot."""
 
     def show(run: RunCost) -> list[Any]:
-        rows = pd.DataFrame(list(reversed(commit_rows(run))))
-        return [heading(run_words(run)), grid(rows, {"operation": 100, "manifests": 95})]
+        rows = pd.DataFrame(list(reversed(commit_rows(run, table.metadata))))
+        widths = {"when": 185, "by": 240, "operation": 100, "manifests": 95}
+        figures = [plot(drawn, "" if nth else costs_words(run)) for nth, drawn in enumerate(costs_figures(run, at))]
+        return [heading(run_words(run)), *(figures if run.commits else []), grid(rows, widths, sizes=COMMIT_SIZES)]
 
     return answered(table.commits, show, "Adding up what every commit wrote…")
 
@@ -218,27 +218,33 @@ def pickers(labels: Sequence[str], first: str, second: str, width: int) -> tuple
     return pmui.Select(label="from", value=first, **options), pmui.Select(label="to", value=second, **options)
 
 
-def diff_view(table: Table, snapshot_id: int | None) -> Any:
-    """Two pickers and what differs between their snapshots; at first the snapshot in view against its parent."""
+def diff_view(table: Table, snapshot_id: int | None, compare: str, told: Callable[[str, int], None]) -> Any:
+    """Two pickers and what differs between their snapshots; at first the snapshot in view against `compare`, or else
+    its parent. `told` is called with the name of the one and the id of the other of a pair that is shown."""
     ordinals = snapshot_ordinals(table.metadata)
     if len(ordinals) < 2:
         return heading("This table has fewer than two snapshots.")
     labels = [f"snapshot-{n}" for n in sorted(ordinals.values())]
+    if compare and compare not in labels:
+        labels.insert(0, compare)  # a branch, a tag, a time
     here = table.metadata.snapshot(snapshot_id) or table.metadata.snapshots[-1]
     parent = ordinals.get(here.parent_snapshot_id or 0)
     after = f"snapshot-{ordinals[here.snapshot_id]}"
-    first, second = pickers(labels, f"snapshot-{parent}" if parent else labels[0], after, 170)
+    first, second = pickers(labels, compare or (f"snapshot-{parent}" if parent else labels[0]), after, 170)
     box = pn.Column(sizing_mode="stretch_both")
 
     job = Job(box=box)
 
     def start(*_: Any) -> None:
         sides = first.value, second.value
+        box.clear()  # should they not be found, no other pair's difference stands there
         job.start(lambda: CompareState(table, *sides), show, f"Comparing {sides[0]} with {sides[1]}…")
 
     def show(state: CompareState) -> None:
         change = state.diff
         job.say(f"{count(len(change.added), 'file')} added, {len(change.removed):,} removed, net")
+        if change.after is not None:
+            told(first.value, change.after)
         pane = GraphPane.of(state, sizing_mode="stretch_both", min_height=380)
         box[:] = [lazy_tabs({"Graph": lambda: pane} | _diff_parts(change))]
 
@@ -257,7 +263,7 @@ def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
             "file": base_name(c.file_path),
             "partition": c.partition,
             "rows": c.record_count,
-            "size": human_bytes(c.bytes),
+            "size": c.bytes,
         }
         for mark, changes in (("+ added", diff.added), ("− removed", diff.removed))
         for c in changes
@@ -277,15 +283,15 @@ def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
     changed = [{"what": w, "which": k, "change": v} for w, k, v in change_rows(diff.table)]
     kept = f"{len(diff.kept_manifests):,} manifests kept and not decoded"
 
-    def part(rows: list[dict[str, Any]], words: str, widths: dict[str, int]) -> Callable[[], Any]:
+    def part(rows: list[dict[str, Any]], words: str, widths: dict[str, int], *sizes: str) -> Callable[[], Any]:
         def make() -> Any:
-            body = [grid(pd.DataFrame(rows), widths)] if rows else []
+            body = [grid(pd.DataFrame(rows), widths, sizes=sizes)] if rows else []
             return pn.Column(heading(words), *body, sizing_mode="stretch_both")
 
         return make
 
     return {
-        f"Files ({len(files):,})": part(files, f"{len(files):,} files differ, net", {"file": 460}),
+        f"Files ({len(files):,})": part(files, f"{len(files):,} files differ, net", {"file": 460}, "size"),
         f"Manifests ({len(fates):,})": part(fates, kept, {"manifest": 360, "why": 560}),
         f"Partitions ({len(partitions):,})": part(
             partitions, f"{len(partitions):,} partitions touched", {"partition": 260}

@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 from explorer.conflicts import explain_conflict
 from explorer.core.commit import Decision
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
-from explorer.core.operations import ISOLATION, KINDS, PROTECTS, Operation
+from explorer.core.operations import ISOLATION, KINDS, PROTECTS, Operation, isolation_of
 from explorer.graphs.ids import list_node, manifest_node
 from explorer.graphs.uncommitted import Uncommitted
 from explorer.table import Table
@@ -56,6 +56,10 @@ def conflict_view(table: Table) -> Any:
     box = pn.Column(sizing_mode="stretch_both")
     job = Job("From metadata alone: nothing is written.", [ask], box)
 
+    def by_property(*_: Any) -> None:
+        isolation.value = isolation_of(kind.value, table.metadata.properties)
+        offer()
+
     def offer(*_: Any) -> None:
         switches = validation_switches(Operation(kind.value, isolation.value), 900)
         checks[:] = [switches] if switches else []
@@ -97,10 +101,10 @@ def conflict_view(table: Table) -> Any:
 
         job.start(explain, show, "Reading what was committed since…")
 
-    kind.param.watch(offer, "value")
+    kind.param.watch(by_property, "value")
     isolation.param.watch(offer, "value")
     ask.on_click(start)
-    offer()
+    by_property()
     return pn.Column(pn.Row(base, kind, isolation, where, ask), card, job.view, box, sizing_mode="stretch_both")
 
 

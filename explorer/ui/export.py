@@ -1,12 +1,23 @@
-"""A graph in any of the export formats, as bytes."""
+"""A graph in any of the export formats, and whole tables as pages that need no kernel."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
 from explorer.graphs.graph import Graph
-from explorer.ui.assets import script, style
+from explorer.graphs.ids import node_id
+from explorer.scenarios import NAMESPACE, SCENARIOS
+from explorer.sweeping import sweep
+from explorer.table import Table
+from explorer.ui.assets import page_script, style
+from explorer.ui.standalone import Standalone, notes, of_graph, of_table
 from explorer.views.dot import render_dot, render_image
+from explorer.views.page import render_index, render_page
 from explorer.views.rows import graph_object
-from explorer.views.svg import render_html, render_svg
+from explorer.views.svg import render_svg
 from explorer.views.text import json_text
 
 
@@ -14,11 +25,58 @@ def export(graph: Graph, picture: str) -> bytes:
     """The graph as svg, png, html, dot or json."""
     if picture == "png":
         return render_image(graph, "png")
-    if picture == "html":
-        return render_html(graph, script(), style()).encode()
     text = {
         "svg": render_svg,
+        "html": lambda g: _page(g.title, of_graph(g), []),
         "dot": render_dot,
         "json": lambda g: json_text(graph_object(g)),
     }[picture](graph)
     return text.encode()
+
+
+def export_table(table: Table, file: Path) -> dict[str, Any]:
+    """Write a table as one page (see ui.standalone), and tell what is in it: the `file`, its `bytes`, how many
+    `snapshots` and `nodes`, and what was left out."""
+    made = of_table(table)
+    data = _page(table.name, made, notes(table, made.cuts)).encode()
+    file.write_bytes(data)
+    nodes = {n["id"] for shown in made.data["pictures"].values() for n in shown["picture"]["nodes"]}
+    return {
+        "table": table.name, "file": str(file), "bytes": len(data),
+        "snapshots": len(made.data["timeline"].get("ids", ())), "nodes": len(nodes), "left_out": list(made.cuts),
+    }  # fmt: skip
+
+
+def export_gallery(
+    folder: Path, catalog: str = "", properties: Mapping[str, str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Write all tables of a catalog, or the teaching tables that are built, as a folder of pages with an index, and
+    tell of each what export_table does, or why it failed. Raises TableNotFound where a catalog cannot be listed."""
+    teaches = {} if catalog else {f"sandbox.{NAMESPACE}.{s.name}": s.teaches for s in SCENARIOS}
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def ask(table: Table) -> dict[str, Any]:
+        return export_table(table, folder / f"{_file_name(table.name)}.html")
+
+    pages: list[dict[str, Any]] = []
+    for swept in sweep(ask, catalog or "sandbox", properties, "" if catalog else NAMESPACE):
+        about = {"table": swept.table, "teaches": teaches.get(swept.table, "")}
+        pages.append({**about, **(swept.answer or {"error": swept.error})})
+        yield pages[-1]
+    order = list(teaches)
+    pages.sort(key=lambda page: order.index(page["table"]) if page["table"] in order else len(order))
+    links = [{**p, "file": Path(p["file"]).name} if "file" in p else p for p in pages]
+    title = f"The tables of {catalog}" if catalog else "The teaching tables"
+    told = "Each page opens from disk: step through its snapshots, unfold, search, and see what each commit changed."
+    (folder / "index.html").write_text(render_index(title, told, links), encoding="utf-8")
+
+
+def _file_name(table: str) -> str:
+    """A table's name as that of a file; two tables never share one."""
+    name = re.sub(r"[^a-z0-9_.-]+", "-", table.lower())[:100]
+    plain = name == table and not re.search(r"-t[0-9a-f]{12}$", name)  # which could be made of another's
+    return name if plain else f"{name}-{node_id('table', table)}"
+
+
+def _page(title: str, made: Standalone, told: list[str]) -> str:
+    return render_page(title, made.data, told, page_script(), style())

@@ -9,11 +9,11 @@ from explorer.ui.state import GraphState
 
 
 class Answer(NamedTuple):
-    """What became of a request: the state that it leaves, whether the graph is to be drawn again, and what to show: the
-    state, or other details."""
+    """What became of a request: the state that it leaves, whether the graph is to be drawn again (None: nothing came of
+    it), and what to show: the state, or other details."""
 
     later: GraphState
-    redrawn: bool
+    redrawn: bool | None
     shown: dict[str, Any]
 
 
@@ -21,7 +21,8 @@ def answer_to(view: GraphState, request: Mapping[str, Any]) -> Answer:
     """Carry out a request on a copy of the state. Whatever happens to it, the state stays as it is."""
     later = view.copied()
     redrawn = later.handle(request)
-    return Answer(later, redrawn, later.state() if redrawn else later.selection())
+    shown = {} if redrawn is None else later.state() if redrawn else later.selection()
+    return Answer(later, redrawn, shown)
 
 
 class GraphHost:
@@ -50,6 +51,8 @@ class GraphHost:
     def _show(self, answer: Answer) -> None:
         view = self.graph_state
         assert view is not None
+        if answer.redrawn is None:
+            return
         view.become(answer.later)
         if answer.redrawn:
             self._draw(view, answer.shown)

@@ -24,15 +24,12 @@ from explorer.lab.planning import rows_of
 from explorer.lab.stepper import NAMES, Run, replay
 from explorer.table import Table
 from explorer.ui.background import ELSEWHERE, Job
-from explorer.ui.conflict import conflict_view
-from explorer.ui.observe import ObservePanel
 from explorer.ui.orders import Orders, every_order, orders_view
 from explorer.ui.pane import GraphPane
-from explorer.ui.race import RacePanel
 from explorer.ui.state import MarkedState
-from explorer.ui.widgets import WRAP, LiveTabs, grid, heading, lazy_tabs, note, picture
+from explorer.ui.widgets import WRAP, LiveTabs, grid, heading, note, picture
 from explorer.ui.writers import Writers
-from explorer.views.labviews import sequence_svg
+from explorer.views.labviews import saw_rows, sequence_svg
 
 _BENCH = threading.Lock()
 STEP_MS = 700
@@ -50,23 +47,6 @@ def bench() -> Bench:
         return _bench_of(shared_engine().session())
 
 
-def lab_view(table: Any, changed: Callable[[Any], None], opened: Callable[[str], None], writes: bool) -> Any:
-    """Writers on a bench of their own; one statement, observed, on the table that is open; would a commit to it
-    succeed; and races. `changed(table)` and `opened(name)` tell of a commit to the open table, and of a table that was
-    made. Without `writes` only what reads is offered."""
-    if not writes:
-        off = heading("This server does not run the lab's writers and statements (serve with --allow-lab).")
-        return pn.Column(off, conflict_view(table), sizing_mode="stretch_both")
-    return lazy_tabs(
-        {
-            "Writers, step by step": lambda: LabPanel().view(),
-            "One statement": lambda: ObservePanel(table, changed, opened).view(),
-            "Explain a conflict": lambda: conflict_view(table),
-            "Race and faults": lambda: RacePanel().view(),
-        }
-    )
-
-
 @dataclass
 class Look:
     """A run as it is after a step: worked out on the lab's thread, shown on the page's."""
@@ -82,8 +62,9 @@ class Look:
     def of(cls, run: Run, why: dict[str, Decision]) -> Look:
         """Look at a run; `why` holds the reasons of refusals that were known before."""
         table = run.table()
-        waiting = [w for w in run.writers if w.plan is not None and w.state in ("apply", "metadata", "swap")]
-        refused = [w for w in run.writers if w.plan is not None and w.state == "refused" and w.name not in why]
+        planned = [w for w in run.writers if w.plan is not None and w.table_name == run.name]
+        waiting = [w for w in planned if w.state in ("apply", "metadata", "swap")]
+        refused = [w for w in planned if w.state == "refused" and w.name not in why]
         why = why | {w.name: predicted(run, table, w.name) for w in refused}
         shown, marks = run.drawn(table)
         against = {item for d in why.values() for c in d.conflicts for item in (c.snapshot_id, *c.files)}
@@ -100,6 +81,7 @@ class LabPanel:
         self._look: Look | None = None
         self._alone = threading.Lock()
         self._playing = False
+        self._then: Callable[[], None] | None = None
         self.writers = Writers()
         self.fault = pmui.Select(
             label="fault at the next step", options=FAULTS, value="", width=190, size="small", margin=(8, 6)
@@ -112,8 +94,8 @@ class LabPanel:
         self.play = pmui.Button(label="Play", width=88, disabled=True, **look)
         self.orders = pmui.Button(label="All orders", width=115, **look)
         words = (
-            "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap. "
-            "New run begins anew."
+            "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap; "
+            "a reader loads, plans and reads. New run begins anew."
         )
         self.saved = pmui.FileInput(label="Replay a run", accept=".json", variant="outlined", width=145, margin=(8, 4))
         self.job = Job(words, [self.reset, self.orders, self.saved], None, ELSEWHERE, self._settled)
@@ -187,6 +169,9 @@ class LabPanel:
     def _settled(self, answered: bool) -> None:
         self._playing = self._playing and answered
         self._enable()
+        if self._then is not None:
+            then, self._then = self._then, None
+            then()
 
     def _enable(self) -> None:
         writers, busy = self.run.writers if self.run else [], self.job.busy
@@ -279,6 +264,9 @@ class LabPanel:
         self.picture.object = f'<div style="overflow:auto">{drawn}</div>'
         rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in look.rows])
         side: list[Any] = [heading("Rows now"), grid(rows, {"v": 140}, height=200)]
+        if saw := saw_rows(look.run.writers):
+            widths = {"lane": 45, "table": 90, "snapshot": 90, "rows": 140}
+            side += [heading("What each lane saw"), grid(pd.DataFrame(saw), widths, wrapped=("rows",))]
         for title, decisions in (("If {} went on now", look.would), ("Why {} was refused", look.why)):
             for name, decision in decisions.items():
                 side += [heading(title.format(name)), note(decision.words, margin=(0, 10))]
@@ -314,6 +302,11 @@ class LabPanel:
         self.table.value = pd.DataFrame(steps)
 
     def _all_orders(self) -> None:
+        """A run that plays is paused, or its next step would replace this; one under way is waited for."""
+        self._playing = False
+        if not self.job.open:
+            self._then = self._all_orders
+            return
         operations, version = self.writers.operations(), self.writers.version.value
         doing = "Running every order on Iceberg…"
         self._ask(lambda: every_order(bench(), operations, version), self._show_orders, doing, cancels=True)

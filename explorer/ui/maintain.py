@@ -3,8 +3,9 @@ tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -17,10 +18,13 @@ from explorer.core.refs import OPERATIONS as REF_OPERATIONS
 from explorer.core.refs import RefPreview
 from explorer.core.units import human_bytes
 from explorer.engines.spark import shared_engine
+from explorer.errors import NotFoundInTable
+from explorer.maintaining.calls import LOOKS, PROCEDURES, STRATEGIES
 from explorer.scenarios import fresh_copy
 from explorer.table import Table
 from explorer.ui.background import ELSEWHERE, Job
-from explorer.ui.widgets import SMALL, grid, heading, lazy_tabs, note, version_input
+from explorer.ui.widgets import SMALL, WRAP, Statement, grid, heading, lazy_tabs, note, version_input
+from explorer.views.maintenance import shown_row
 from explorer.views.text import cell
 
 ABOUT = {
@@ -31,17 +35,16 @@ ABOUT = {
     "rewrite-position-deletes": "rewrite_position_delete_files",
     "expire": "expire_snapshots",
     "remove-orphans": "remove_orphan_files",
+    "next-append": "the next append's merges",
+    "dangling-deletes": "deletes that hide nothing",
 }
-
-
-def maintain_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any:
-    """Maintenance; and branches, tags and undo. Without `writes` previews only."""
-    return lazy_tabs(
-        {
-            "Maintenance": lambda: procedures_view(table, changed, writes),
-            "Branches and undo": lambda: undo_view(table, changed, writes),
-        }
-    )
+SHOWN = 2000
+"""Rows of each table that a page is given."""
+WIDTHS = {
+    "group": 70, "bin": 60, "becomes": 95, "reason": 430, "file": 340, "partition": 220, "manifest": 140, "files": 70,
+    "manifest_path": 330, "bytes": 95, "snapshot": 110, "snapshot_id": 180, "timestamp": 230, "dropped_by": 330,
+    "kind": 130, "live": 60, "age": 80, "expected_files": 120, "expected_file_bytes": 160,
+}  # fmt: skip
 
 
 def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any:
@@ -113,10 +116,12 @@ def _of(snapshot_id: int | None, ordinals: dict[int, int]) -> str:
 def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any:
     """Choose an operation, see what it would do, run it. `changed(name)` opens a table that was made or changed."""
     operation = pmui.Select(
-        label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=270, **SMALL
+        label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=250, **SMALL
     )
-    columns = pmui.TextInput(label="columns to sort by", width=200, visible=False, **SMALL)
+    columns = pmui.TextInput(label="columns to sort by", width=160, visible=False, **SMALL)
     retain = pmui.IntInput(label="snapshots to keep", value=1, start=1, width=140, visible=False, **SMALL)
+    where = pmui.TextInput(label="only files that may match", width=210, **SMALL)
+    options = pmui.TextInput(label="options: name=value; …", width=240, **SMALL)
     teaching, writable = writes and maintenance.is_teaching(table), writes and maintenance.is_writable(table)
     run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
     copy = pmui.Button(label="Make a copy to change", variant="outlined", width=220, margin=(14, 6), visible=teaching)
@@ -131,17 +136,35 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
     looking = Job(box=box)
     running = Job(words, [run, copy], None, ELSEWHERE)
 
+    def chosen() -> dict[str, Any]:
+        rewrites = operation.value in STRATEGIES
+        return {
+            "operation": operation.value, "columns": columns.value, "retain_last": retain.value or 1,
+            "options": _options(options.value), "where": where.value if rewrites else "",
+        }  # fmt: skip
+
     def look(*_: Any) -> None:
         columns.visible = operation.value in ("compact-sort", "compact-z-order")
         retain.visible = operation.value == "expire"
-        chosen = (operation.value, columns.value, retain.value or 1)
-        looking.start(lambda: maintenance.preview(table, *chosen), preview, "Looking what it would do…")
+        where.visible = operation.value in STRATEGIES
+        options.visible = operation.value not in LOOKS
+        run.disabled = not writable or operation.value in LOOKS
 
-    def preview(planned: maintenance.Preview) -> None:
-        prefix = table.metadata.location.rstrip("/") + "/"
-        files = pd.DataFrame([{"file": f.replace(prefix, "")} for f in planned.files])
-        lines = [note(w, margin=(2, 10)) for w in planned.words]
-        box[:] = [heading("What it would do"), *lines, *([grid(files, {"file": 700})] if len(files) else [])]
+        def ask() -> tuple[maintenance.Preview, dict[str, list[Any]]]:
+            seen = maintenance.preview(table, **chosen())
+            return seen, {name: list(rows.select(limit=SHOWN + 1)) for name, rows in seen.tables.items()}
+
+        looking.start(ask, preview, "Looking what it would do…")
+
+    def preview(asked: tuple[maintenance.Preview, dict[str, list[Any]]]) -> None:
+        seen, tables = asked
+        lines = [note(w, margin=(2, 10)) for w in seen.words]
+        call = [Statement(text=seen.call, margin=(8, 10), sizing_mode="stretch_width")] if seen.call else []
+        made = {
+            f"{name} ({f'{SHOWN:,} shown' if len(rows) > SHOWN else f'{len(rows):,}'})": partial(_table, rows, table)
+            for name, rows in tables.items()
+        }
+        box[:] = [heading("What it would do"), *lines, *call, *([lazy_tabs(made)] if made else [])]
 
     def show(result: Any) -> None:
         outcome, _ = result
@@ -165,10 +188,9 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
         box[:] = [heading("Before and after"), pn.Row(*tables, sizing_mode="stretch_width"), again]
 
     def start(_: Any) -> None:
-        chosen = (operation.value, columns.value, retain.value or 1)
         looking.cancel()
         running.start(
-            lambda: maintenance.run(table, *chosen), show, f"Running {ABOUT[operation.value]} through Spark…", False
+            lambda: maintenance.run(table, **chosen()), show, f"Running {ABOUT[operation.value]} through Spark…", False
         )
 
     def make(_: Any) -> None:
@@ -177,7 +199,14 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
             lambda: fresh_copy(shared_engine(), name), changed, "Building a copy through Spark…", cancels=False
         )
 
-    for control in (operation, columns, retain):
+    def other(event: Any) -> None:
+        """Another operation; another procedure has options of its own."""
+        if PROCEDURES.get(event.old) != PROCEDURES.get(event.new):
+            options.value = where.value = ""
+        look()
+
+    operation.param.watch(other, "value")
+    for control in (columns, retain, where, options):
         control.param.watch(look, "value")
     if writable:
         run.on_click(start)
@@ -185,5 +214,36 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
         copy.on_click(make)
     look()
     return pn.Column(
-        pn.Row(operation, columns, retain, run, copy), running.view, looking.view, box, sizing_mode="stretch_both"
+        pn.Row(operation, columns, retain, where, options, run, copy, styles=WRAP),
+        running.view,
+        looking.view,
+        box,
+        sizing_mode="stretch_both",
     )
+
+
+def _options(text: str) -> dict[str, str]:
+    """What was typed, as the procedure's options. Raises NotFoundInTable."""
+    given = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        name, separator, value = (piece.strip() for piece in part.partition("="))
+        if not (name and separator):
+            raise NotFoundInTable(f"{part!r} is no option: write name=value, and ; between two of them")
+        given[name] = value
+    return given
+
+
+def _table(rows: Sequence[Any], table: Table) -> Any:
+    """Rows of a preview, at most SHOWN."""
+    if not rows:
+        return note("none")
+    told = [
+        shown_row(row, table.metadata.location) | ({"bytes": row["bytes"]} if "bytes" in row else {})
+        for row in rows[:SHOWN]
+    ]
+    data = pd.DataFrame(told)
+    for name in data.columns:
+        if name.endswith("snapshot_id"):  # JavaScript rounds them
+            data[name] = data[name].astype(str)
+    sizes = [name for name in ("bytes",) if name in data.columns and data[name].notna().any()]
+    return grid(data, WIDTHS, sizes=sizes, wrapped=["reason", "dropped_by"])

@@ -1,33 +1,46 @@
-"""The live widget in a notebook (anywidget), and the static picture stored beside it for where no kernel runs."""
+"""The live widget in a notebook (anywidget), and the picture stored beside it for where no kernel runs."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 import anywidget
 import traitlets
+from IPython.display import display
 
 from explorer.table import Table
-from explorer.ui.assets import script, style
+from explorer.ui.answer_states import CompareState, DeletesState
+from explorer.ui.assets import asset, script, style
 from explorer.ui.host import GraphHost
-from explorer.ui.state import CompareState, DeletesState, GraphState, ViewState
+from explorer.ui.state import GraphState, ViewState
 from explorer.views.svg import render_svg, vocabulary
-from explorer.views.text import render_tree
+from explorer.views.text import clean, render_tree
+
+_OUT, _GONE = ".jp-OutputArea-child", ":is(.jupyter-widgets, .jp-RenderedSVG)"
+STILL = (
+    f".ix-still {{ display: none }} {_OUT}:has(+ {_OUT} {_GONE}) .ix-still {{ display: block }} "
+    f"{_OUT}:has(.ix-still):has(+ {_OUT} .ix-root) {{ display: none }} "
+    f"{_OUT}:has(.ix-still) + {_OUT}:has({_GONE}):not(:has(.ix-root)) {{ display: none }}"
+)
+"""The picture stands for the output after it where that says that its widget is gone, and is hidden where that lives.
+Where styles are stripped, as in a notebook that is not trusted, it is seen in any case."""
 
 
 class GraphWidget(GraphHost, anywidget.AnyWidget):
-    """A graph that can be asked. `state`, `timeline` and `details` go to the browser, `request` comes from it."""
+    """A graph that can be asked. `state`, `timeline` and `details` go to the browser, `request` comes from it. The
+    script is asked for as well, so that a notebook does not store it with each widget."""
 
-    _esm = script()
-    _css = style()
+    _esm = asset("loader.js")
     vocabulary = traitlets.Dict(default_value=vocabulary()).tag(sync=True)
     state: Any = traitlets.Dict().tag(sync=True)
     timeline = traitlets.Dict().tag(sync=True)
     details: Any = traitlets.Dict().tag(sync=True)
     request = traitlets.Dict().tag(sync=True)
     height = traitlets.Unicode("560px").tag(sync=True)
+    about = ""
 
     def __init__(self, view: GraphState, height: str = "560px") -> None:
         super().__init__(height=height)
@@ -41,18 +54,31 @@ class GraphWidget(GraphHost, anywidget.AnyWidget):
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The widget, and a picture and text that show without a kernel."""
         live, about = super()._repr_mimebundle_(**options) or ({}, {})
-        return {**live, "text/html": render_svg(self.graph), "text/plain": render_tree(self.graph)}, about
+        text = f"{self.about}\n{render_tree(self.graph)}".lstrip("\n")
+        return {**live, "image/svg+xml": render_svg(self.graph), "text/plain": text}, about
+
+    def _ipython_display_(self) -> None:
+        """Two outputs: JupyterLab shows of one that has a widget nothing else, not even where the widget is gone."""
+        bundle, about = self._repr_mimebundle_()
+        picture = f"data:image/svg+xml;base64,{b64encode(bundle['image/svg+xml'].encode()).decode()}"
+        still = f'<img src="{picture}" alt="{escape(clean(self.graph.title))}" style="max-width: 100%">'
+        display({"text/html": f'<style>{STILL}</style><div class="ix-still">{still}</div>'}, raw=True)
+        display(bundle, metadata=about, raw=True)
 
     @traitlets.observe("request")
     def _on_request(self, change: Mapping[str, Any]) -> None:
-        self.answer(change["new"])
+        if change["new"].get("type") == "script":
+            self.send({"script": script(), "style": style()})
+        else:
+            self.answer(change["new"])
 
 
 class TableWidget(GraphWidget):
-    """The explorer of one table."""
+    """The explorer of one table; in text also which metadata file was opened, and why."""
 
     def __init__(self, table: Table, snapshot: str | int | None = None, height: str = "560px") -> None:
         super().__init__(ViewState(table, snapshot), height)
+        self.about = table.why
 
 
 class DiffWidget(GraphWidget):
@@ -67,13 +93,3 @@ class DeletesWidget(GraphWidget):
 
     def __init__(self, table: Table, snapshot: str | int | None = None, height: str = "360px") -> None:
         super().__init__(DeletesState(table, snapshot), height)
-
-
-def mimebundle(table: Table) -> Mapping[str, Any]:
-    """A table's widget, picture and text, with which metadata file was opened and why."""
-    bundle, _ = TableWidget(table)._repr_mimebundle_()
-    return {
-        **bundle,
-        "text/html": f"<div><p>{escape(table.why)}</p>{bundle['text/html']}</div>",
-        "text/plain": repr(table),
-    }

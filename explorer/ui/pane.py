@@ -11,10 +11,10 @@ import panel as pn
 import param
 from panel.custom import AnyWidgetComponent
 
-from explorer.engines.reads import explain
+from explorer.engines.failures import explain
 from explorer.progress import Cancelled
 from explorer.ui.assets import script, style
-from explorer.ui.background import HERE, QUIET_S, Session, Task
+from explorer.ui.background import AWAY, HERE, QUIET_S, Session, Task
 from explorer.ui.host import GraphHost, answer_to
 from explorer.ui.state import GraphState
 from explorer.views.svg import vocabulary
@@ -65,6 +65,8 @@ class GraphPane(GraphHost, AnyWidgetComponent):
             self._give_up()
         elif pn.state.curdoc is None:
             super().answer(request)
+        elif request.get("type") == "look" and (self._now is not None or self._waiting):
+            pass  # there will be another look
         elif self.graph_state is not None and request:
             self._waiting.append(request)
             self._next()
@@ -117,4 +119,5 @@ class GraphPane(GraphHost, AnyWidgetComponent):
         view = self.graph_state
         if self._now is None and self._waiting and view is not None:
             request = self._waiting.popleft()
-            self._now = Session.current().submit(self, HERE, lambda: answer_to(view, request))
+            pool = AWAY if request.get("type") == "pointer" else HERE  # it waits for a catalog
+            self._now = Session.current().submit(self, pool, lambda: answer_to(view, request))

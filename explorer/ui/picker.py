@@ -16,6 +16,7 @@ from explorer.errors import ExplorerError
 from explorer.io import catalogs
 from explorer.progress import Cancelled, cancelled
 from explorer.ui.background import AWAY, Job
+from explorer.ui.kept import KeptTables
 from explorer.ui.widgets import label
 
 SHOWN = 500
@@ -74,10 +75,25 @@ class Picker:
         self.tree.param.watch(self._on_pick, "active")
         self.tree.param.watch(lambda _: self._unfold(), "expanded")
         self.job = Job(pool=AWAY, settled=self._settled)
-        self.view = pn.Column(self.tree, self.job.view, sizing_mode="stretch_width")
+        self.kept = KeptTables(self.knows, open_table)
+        self.view = pn.Column(self.kept, self.tree, self.job.view, sizing_mode="stretch_width")
         self._open = open_table
         self._listings: list[Listing] = []
         self._unfolding: tuple[int, int] | None = None
+        self._marked = ""
+
+    def mark(self, name: str) -> None:
+        """The table `name` (`catalog.db.table`) is open: it is highlighted, where it is listed."""
+        self._marked = name
+        if self.knows(name):
+            self.kept.opened = name
+        places = {
+            f"{space.catalog}.{table}": (*place, k)
+            for place, space in self._places().items()
+            for k, table in enumerate((space.tables or ())[:SHOWN])
+        }
+        if [tuple(index) for index in self.tree.active or ()] != (wanted := [places[name]] if name in places else []):
+            self.tree.active = wanted
 
     def fill(self, then: Callable[[], None] = lambda: None) -> None:
         """List every configured catalog anew; one that cannot be reached says so and leaves the others."""
@@ -93,13 +109,21 @@ class Picker:
 
     def first(self, wanted: str) -> str:
         """The wanted table, if it is listed, else the first that is, else none."""
-        names = [
-            f"{space.catalog}.{table}"
-            for listing in self._listings
-            for space in listing.namespaces
-            for table in space.tables or ()
-        ]
+        names = self.names()
         return wanted if wanted in names else names[0] if names else ""
+
+    def names(self) -> list[str]:
+        """All tables that are listed."""
+        spaces = (space for listing in self._listings for space in listing.namespaces)
+        return [f"{space.catalog}.{table}" for space in spaces for table in space.tables or ()]
+
+    def knows(self, name: str) -> bool:
+        """Whether a table is listed, or may be in a namespace that is, but was not unfolded yet."""
+        for space in (space for listing in self._listings for space in listing.namespaces):
+            above = ".".join((space.catalog, *space.name, ""))
+            if name.startswith(above) and "." not in (below := name[len(above) :]):
+                return bool(below) if space.tables is None else name[len(space.catalog) + 1 :] in space.tables
+        return False
 
     def _places(self) -> dict[tuple[int, ...], Namespace]:
         """The namespaces whose tables are known, by their places in the tree."""
@@ -123,6 +147,9 @@ class Picker:
             }
             for i, listing in enumerate(self._listings)
         ]
+        if self._marked:
+            self.mark(self._marked)
+        self.kept.look()
 
     def _on_pick(self, event: Any) -> None:
         """Open a table; unfold what has some below it."""
@@ -131,7 +158,9 @@ class Picker:
                 self.tree.expanded = [*self.tree.expanded, tuple(index)]
             space = self._places().get(tuple(index[:2]))
             if space is not None and len(index) == 3 and index[2] < len((space.tables or ())[:SHOWN]):
-                self._open(f"{space.catalog}.{(space.tables or ())[index[2]]}")
+                name = f"{space.catalog}.{(space.tables or ())[index[2]]}"
+                if name != self._marked:
+                    self._open(name)
 
     def _unfold(self) -> None:
         """List a namespace that is unfolded for the first time, and then the next one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -19,11 +20,13 @@ from explorer.core.plan import Intervals, Plan
 from explorer.core.pushdown import Pushed
 from explorer.core.units import count, human_bytes
 from explorer.engines.reads import ReadSession
+from explorer.measuring import beside
 from explorer.table import Table
+from explorer.ui.answer_states import PlanState
 from explorer.ui.background import Job, answered
 from explorer.ui.estimates import estimates_view, runs_view
+from explorer.ui.layouts import layouts_view
 from explorer.ui.pane import GraphPane
-from explorer.ui.state import PlanState
 from explorer.ui.tables import downloads
 from explorer.ui.widgets import SMALL, WRAP, column_names, grid, heading, lazy_tabs, note, picture, version_input
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
@@ -47,18 +50,29 @@ LISTED = 2000
 SIDE = 780
 """Pixels of each of two plans: below each other where they have no room beside each other."""
 WIDE: dict[str, Any] = {"margin": (6, 10), "sizing_mode": "stretch_width"}
-Planned = list[tuple[str, Plan, Pushed | None]]
 
 
-def plan_view(table: Table, snapshot_id: int | None, reads: ReadSession, may_run_sql: bool) -> Any:
+@dataclass(frozen=True)
+class _Planned:
+    """One of the plans that are shown: what a person called it, with SQL what Spark pushed down, and where it stands
+    beside others the bounds of the column that is asked first."""
+
+    name: str
+    table: Table
+    plan: Plan
+    found: Pushed | None
+    bounds: Intervals | None
+
+
+def plan_view(table: Table, snapshot_id: int | None, reads: ReadSession, may_run_sql: bool, writes: bool) -> Any:
     """A filter and one or two versions; the stages of planning, and what each skips. Spark SQL is planned for
-    everybody, and run if `may_run_sql`."""
+    everybody, and run if `may_run_sql`; layouts are written if `writes`."""
     if snapshot_id is None:
         return heading("The table has no snapshot.")
     ordinals = snapshot_ordinals(table.metadata)
     where = pmui.TextInput(label="a query for rows where", placeholder="name = 'jack' AND id > 3", width=330, **SMALL)
     version = version_input(table, "as of", snapshot_name(snapshot_id, ordinals), 180)
-    other = version_input(table, "beside (or none)", "", 170)
+    other = version_input(table, "beside: a version, a table", "", 210)
     sql = pmui.Switch(label="in Spark SQL", value=False, margin=(20, 6))
     run = pmui.Button(label="Plan", variant="contained", width=90, margin=(14, 6))
     box = pn.Column(sizing_mode="stretch_both", scroll=True)
@@ -68,25 +82,33 @@ def plan_view(table: Table, snapshot_id: int | None, reads: ReadSession, may_run
         asked = where.value.strip()
         names = [v for v in (version.value.strip(), other.value.strip()) if v]
 
-        def plan() -> Planned:
+        def plan() -> list[_Planned]:
             in_sql = sql.value and asked
-            plans: Planned = []
+            plans = []
             for name in names or [str(snapshot_id)]:
-                plans.append((name, *(table.plan_sql(asked, name) if in_sql else (table.plan(asked, name), None))))
-                _ = plans[-1][1].tasks  # made here, off the page's thread
+                of, at = beside(table, name)
+                made, found = of.plan_sql(asked, at) if in_sql else (of.plan(asked, at), None)
+                _ = made.tasks  # made here, off the page's thread
+                bounds = of.intervals(made, made.columns[0]) if made.columns and len(names) > 1 else None
+                plans.append(_Planned(name, of, made, found, bounds))
             return plans
 
         job.start(plan, partial(show, asked), "Planning…")
 
-    def show(asked: str, plans: Planned) -> None:
-        in_sql = plans[0][2] is not None
+    def show(asked: str, plans: list[_Planned]) -> None:
+        in_sql = plans[0].found is not None
 
         def runs() -> Any:
             if in_sql and not may_run_sql:
                 return note("Conditions in SQL are not run here: the server was started without --allow-sql.")
-            return runs_view(table, asked, [name for name, *_ in plans], in_sql, reads)
+            return runs_view(table, asked, [p.name for p in plans], in_sql, reads)
 
-        box[:] = [*_beside(plans), runs()] if len(plans) > 1 else _alone(table, *plans[0][1:], runs)
+        def layouts() -> Any:
+            if not writes:
+                return note("Nothing is written here: the server was started without --allow-lab.")
+            return layouts_view(plans[0].table, plans[0].plan.where, _version(plans[0].plan), reads)
+
+        box[:] = [*_beside(plans), runs()] if len(plans) > 1 else _alone(plans[0], runs, layouts)
 
     run.on_click(start)
     where.param.watch(start, "value")
@@ -94,20 +116,22 @@ def plan_view(table: Table, snapshot_id: int | None, reads: ReadSession, may_run
     return pn.Column(pn.Row(where, version, other, sql, run), job.view, box, sizing_mode="stretch_both")
 
 
-def _beside(plans: Planned) -> list[Any]:
+def _beside(plans: list[_Planned]) -> list[Any]:
     sides = [
         pn.Column(
-            heading(f"{name}: {plan.bound}"),
-            picture(funnel_svg(plan), **WIDE),
-            *map(note, (*pushed_lines(plan, found), *summary_lines(plan))),
+            heading(f"{p.name}: {p.plan.bound}"),
+            picture(funnel_svg(p.plan), **WIDE),
+            *(note(line, margin=(1, 10)) for line in (*pushed_lines(p.plan, p.found), *summary_lines(p.plan))),
+            *(_intervals(p.bounds) if p.bounds else ()),
             width=SIDE,
         )
-        for name, plan, found in plans
+        for p in plans
     ]
     return [pn.Row(*sides, styles=WRAP)]
 
 
-def _alone(table: Table, plan: Plan, found: Pushed | None, runs: Callable[[], Any]) -> list[Any]:
+def _alone(planned: _Planned, runs: Callable[[], Any], layouts: Callable[[], Any]) -> list[Any]:
+    table, plan, found = planned.table, planned.plan, planned.found
     tabs = lazy_tabs(
         {
             "Files": lambda: answered(partial(_files, plan), _files_grid, "Telling why…"),
@@ -125,6 +149,7 @@ def _alone(table: Table, plan: Plan, found: Pushed | None, runs: Callable[[], An
                 sizing_mode="stretch_width",
             ),
             "What would help": lambda: estimates_view(table, plan.where, _version(plan)),
+            "Layouts": layouts,
             "Statistics": lambda: answered(
                 lambda: (table.metrics(_version(plan)), table.clustering((), _version(plan))),
                 partial(_statistics, plan),
@@ -193,11 +218,7 @@ def _intervals_view(table: Table, plan: Plan) -> Any:
     job = Job("", [column], box)
 
     def show(found: Intervals) -> None:
-        box[:] = (
-            [picture(intervals_svg(found), margin=(0, 10), sizing_mode="stretch_width")]
-            if found.items
-            else [note("No file is looked at.")]
-        )
+        box[:] = _intervals(found)
 
     def start(*_: Any) -> None:
         job.start(partial(table.intervals, plan, column.value), show, "Reading bounds…")
@@ -205,6 +226,12 @@ def _intervals_view(table: Table, plan: Plan) -> Any:
     column.param.watch(start, "value")
     start()
     return pn.Column(pn.Row(column, job.view), box, sizing_mode="stretch_width")
+
+
+def _intervals(found: Intervals) -> list[Any]:
+    if not found.items:
+        return [note("No file is looked at.")]
+    return [picture(intervals_svg(found), margin=(0, 10), sizing_mode="stretch_width")]
 
 
 def _partitions(found: Collection) -> list[Any]:

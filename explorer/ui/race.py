@@ -58,7 +58,7 @@ class RacePanel:
             speed = lap.acknowledged / lap.seconds if lap.seconds else 0.0
             self.picture.object = race_svg(list(laps), total)
             return (
-                f"{lap.acknowledged} of {total} commits in {lap.seconds:.0f} s: {speed:.1f} a second, "
+                f"{lap.acknowledged:,} of {total:,} commits in {lap.seconds:.0f} s: {speed:.1f} a second, "
                 f"{count(lap.retries, 'swap')} lost, {count(lap.failures, 'failure')}"
             )
 
@@ -76,7 +76,7 @@ class RacePanel:
             else "what was acknowledged and what is there differ"
         )
         self.job.say(
-            f"{tally.acknowledged} acknowledged = {tally.snapshots} snapshots = {tally.rows} rows: {verdict}. "
+            f"{tally.acknowledged:,} acknowledged = {tally.snapshots:,} snapshots = {tally.rows:,} rows: {verdict}. "
             f"{tally.commits_per_second:.1f} commits a second, {count(tally.retries, 'swap')} lost, "
             f"{count(tally.failures, 'failure')}, "
             f"{count(tally.orphans, 'file')} left behind."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -14,6 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.collection import Collection
+from explorer.core.delete_layers import Layer
+from explorer.core.fates import RowVersion
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.row_diff import RowDiff
 from explorer.core.snapshot_deletes import Deletes
@@ -21,11 +24,25 @@ from explorer.core.units import count, human_bytes
 from explorer.core.values import row_dicts
 from explorer.engines.reads import ReadRequest, ReadSession, SparkRead, SqlRequest, metadata_columns
 from explorer.table import Table
+from explorer.ui.answer_states import DeletesState
 from explorer.ui.background import ELSEWHERE, HERE, Job, Pool, answered
+from explorer.ui.layers import layers_figure, layers_words
 from explorer.ui.pane import GraphPane
-from explorer.ui.state import DeletesState
 from explorer.ui.tables import download_buttons
-from explorer.ui.widgets import SMALL, WRAP, Text, column_names, grid, heading, lazy_tabs, note, version_input, versions
+from explorer.ui.timeline import DRAWN, timeline, timeline_words
+from explorer.ui.widgets import (
+    SMALL,
+    WRAP,
+    Text,
+    column_names,
+    grid,
+    heading,
+    lazy_tabs,
+    note,
+    plot,
+    version_input,
+    versions,
+)
 from explorer.views.rows import plain
 from explorer.views.rowviews import change_table, cost_rows, delete_rows, event_rows, row_diff_words
 from explorer.views.text import cell
@@ -61,21 +78,6 @@ def rows_frame(rows: pa.Table) -> pd.DataFrame:
 def save_buttons(get: Callable[[], pa.Table], name: str, pool: Pool = HERE) -> pn.Row:
     """Buttons that save rows as CSV and Parquet."""
     return pn.Row(*download_buttons(lambda: Collection(get(), name), name, ("csv", "parquet"), pool))
-
-
-def rows_view(table: Table, snapshot_id: int | None, reads: ReadSession, show: Show, sql: bool) -> Any:
-    """Everything about rows, as of the snapshot in view; `sql` says whether people may write conditions and queries."""
-    if snapshot_id is None:
-        return heading("The table has no snapshot, so it has no rows.")
-    query = {"SQL": lambda: SqlPanel(table, snapshot_id, reads, show).view()} if sql else {}
-    return lazy_tabs(
-        {
-            "Read": lambda: ReadPanel(table, snapshot_id, reads, show, sql).view(),
-            **query,
-            "Row diff": lambda: row_diff_view(table, snapshot_id),
-            "Fate of a row": lambda: fate_view(table, snapshot_id),
-        }
-    )
 
 
 @dataclass(frozen=True)
@@ -141,10 +143,12 @@ class ReadPanel:
     def fill(self, asked: Asked, read: SparkRead) -> None:
         """The rows, and what the scan took."""
         rows = shown = read.result()
-        self.job.say(f"{count(rows.num_rows, 'row')} in {read.progress().seconds:.1f} s. {asked.about}")
+        self.job.say(
+            f"{count(rows.num_rows, 'row')} in {read.progress().seconds:.1f} s. {asked.about} {read.told}".rstrip()
+        )
         if "_file" in rows.column_names:
             shown = rows.set_column(rows.schema.get_field_index("_file"), "_file", _short(rows["_file"]))
-        widget = grid(rows_frame(shown), {"_file": 240})
+        widget = grid(rows_frame(shown), {"_file": 240}, ours=False)
         if "_file" in rows.column_names:
             widget.on_click(lambda event: self.show(rows["_file"][event.row].as_py(), asked.snapshot_id))
         parts: list[Any] = [heading("Scan report")]
@@ -197,12 +201,13 @@ def _short(paths: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.replace_substring_regex(paths, r"^.*/", "")
 
 
-def row_diff_view(table: Table, snapshot_id: int) -> Any:
-    """Two versions, the columns that tell updates, and the rows that differ."""
+def row_diff_view(table: Table, snapshot_id: int, compare: str) -> Any:
+    """Two versions, at first the snapshot in view against `compare`, or else its parent; the columns that tell updates,
+    and the rows that differ."""
     ordinals = snapshot_ordinals(table.metadata)
     here = table.metadata.snapshot(snapshot_id)
     parent = here.parent_snapshot_id if here else None
-    before_name = snapshot_name(parent, ordinals) if parent in ordinals else versions(table)[-1]
+    before_name = compare or (snapshot_name(parent, ordinals) if parent in ordinals else versions(table)[-1])
     first = version_input(table, "from", before_name, 190)
     second = version_input(table, "to", snapshot_name(snapshot_id, ordinals), 190)
     keys = pmui.MultiChoice(
@@ -225,7 +230,11 @@ def row_diff_view(table: Table, snapshot_id: int) -> Any:
             )
         side.append(save_buttons(lambda: everything, "row-diff"))
         box[:] = [
-            pn.Row(grid(rows_frame(shown), {"_file": 240}), pn.Column(*side, width=430), sizing_mode="stretch_both")
+            pn.Row(
+                grid(rows_frame(shown), {"_file": 240}, ours=False),
+                pn.Column(*side, width=430),
+                sizing_mode="stretch_both",
+            )
         ]
 
     def start(*_: Any) -> None:
@@ -242,9 +251,11 @@ def row_diff_view(table: Table, snapshot_id: int) -> Any:
     return pn.Column(pn.Row(first, second, keys, run), job.view, box, sizing_mode="stretch_both")
 
 
-def fate_view(table: Table, snapshot_id: int) -> Any:
-    """A filter, the timeline of the rows that match it, and why they are there or not as of the snapshot in view."""
-    name = snapshot_name(snapshot_id, snapshot_ordinals(table.metadata))
+def fate_view(table: Table, snapshot_id: int, go: Show) -> Any:
+    """A filter, the timeline of the rows that match it, and why they are there or not as of the snapshot in view; a
+    click on a row leads to its file."""
+    ordinals = snapshot_ordinals(table.metadata)
+    name = snapshot_name(snapshot_id, ordinals)
     where = pmui.TextInput(label="which rows", placeholder="name = 'jack' and id > 3", width=380, **SMALL)
     version = version_input(table, "as of", name, 190)
     keys = pmui.MultiChoice(
@@ -258,18 +269,25 @@ def fate_view(table: Table, snapshot_id: int) -> Any:
     def start(*_: Any) -> None:
         condition, at, told_by = where.value.strip(), version.value.strip() or None, keys.value or ()
 
-        def tell() -> tuple[pd.DataFrame, list[str]]:
+        def tell() -> tuple[pd.DataFrame, list[str], list[RowVersion], int]:
             snapshot = table.resolve(at).snapshot
             fate = table.fate(condition, told_by)
             events = event_rows(fate.events, [f.name for f in fate.schema.fields])
-            return pd.DataFrame(events), fate.explain(snapshot)
+            return pd.DataFrame(events), fate.explain(snapshot), fate.versions, snapshot.snapshot_id
 
         job.start(tell, lambda answer: show(*answer), "Looking through every snapshot…")
 
-    def show(events: pd.DataFrame, told: list[str]) -> None:
-        widths = {"when": 165, "snapshot": 100, "what": 85, "row": 300, "at": 190, "how": 560}
+    def show(events: pd.DataFrame, told: list[str], rows: list[RowVersion], asked: int) -> None:
+        widths = {"when": 185, "snapshot": 100, "what": 85, "row": 300, "at": 190, "how": 560}
         parts: list[Any] = [grid(events, widths, height=min(420, 70 + 34 * max(1, len(events))))] if len(events) else []
-        box[:] = [*parts, heading("The answer"), note("\n".join(told[:SENTENCES]), sx={"whiteSpace": "pre-wrap"})]
+        names = [(i, snapshot_name(i, ordinals)) for i in sorted(ordinals, key=lambda i: ordinals[i])]
+        some = f", the first {DRAWN:,} of {len(rows):,}" if len(rows) > DRAWN else ""
+        figure = [
+            heading(f"Each stored row over the snapshots in whose files it lies{some}; dashed: the one asked about"),
+            plot(timeline(rows, names, asked, go), timeline_words(rows, names)),
+        ] if rows else []  # fmt: skip
+        answer = note("\n".join(told[:SENTENCES]), sx={"whiteSpace": "pre-wrap"})
+        box[:] = [*figure, *parts, heading("The answer"), answer]
         if len(told) > SENTENCES:
             box.append(note(f"and {len(told) - SENTENCES:,} sentences more: ask for fewer rows."))
 
@@ -278,14 +296,14 @@ def fate_view(table: Table, snapshot_id: int) -> Any:
     return pn.Column(pn.Row(where, version, keys, run), job.view, box, sizing_mode="stretch_both")
 
 
-def deletes_view(table: Table, snapshot_id: int | None) -> Any:
-    """Which deletes apply to which data files, as a graph and as tables."""
-    if snapshot_id is None:
-        return heading("The table has no snapshot.")
-    return answered(lambda: DeletesState(table, snapshot_id), _deletes_parts, "Holding deletes against data files…")
+def deletes_view(table: Table, snapshot_id: int, show: Callable[[str], None]) -> Any:
+    """Which deletes apply to which data files, as a graph, as layers and as tables; `show` is called with the path of a
+    file that is clicked."""
+    parts = partial(_deletes_parts, show)
+    return answered(lambda: DeletesState(table, snapshot_id), parts, "Holding deletes against data files…")
 
 
-def _deletes_parts(state: DeletesState) -> list[Any]:
+def _deletes_parts(show: Callable[[str], None], state: DeletesState) -> list[Any]:
     known = state.deletes
     if not known.files.deletes:
         return [heading("No deletes are live in this snapshot: every row of every data file is read.")]
@@ -296,6 +314,7 @@ def _deletes_parts(state: DeletesState) -> list[Any]:
     tabs = lazy_tabs(
         {
             "Graph": lambda: GraphPane.of(state, sizing_mode="stretch_both", min_height=380),
+            "Layers": lambda: answered(state.layers, partial(_layers, show), "Adding layers up…"),
             f"Pairs ({_shown(pairs + len(known.dangling))})": lambda: answered(
                 lambda: _pairs(known), _pairs_grid, "Telling pairs…"
             ),
@@ -305,6 +324,15 @@ def _deletes_parts(state: DeletesState) -> list[Any]:
         }
     )
     return [heading(words), tabs]
+
+
+def _layers(show: Callable[[str], None], layers: list[Layer]) -> list[Any]:
+    words = (
+        "Each delete lies above the data files that it may apply to: those below it, within its width. To paler data "
+        "files no delete applies, and dashed deletes apply to none. Click one to see it in the graph."
+    )
+    figure = plot(layers_figure(layers, show), layers_words(layers))
+    return [note(words), pn.Column(figure, scroll=True, sizing_mode="stretch_both")]
 
 
 def _shown(count: int) -> str:

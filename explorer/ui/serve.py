@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
-from explorer.engines.spark import shared_engine
+from explorer.engines.quotas import check_audit, quotas
 from explorer.errors import AccessRefused
 from explorer.ui.access import Access, is_loopback
 
 PASSWORD_VARIABLE = "ICEBERG_EXPLORER_PASSWORD"
+OAUTH_VARIABLES = ("PANEL_OAUTH_PROVIDER", "PANEL_OAUTH_KEY", "PANEL_OAUTH_SECRET", "PANEL_COOKIE_SECRET")
 
 
 def serve(
@@ -30,23 +32,33 @@ def serve(
     hosts: Sequence[str] = (),
     allow_sql: bool = False,
     allow_lab: bool = False,
+    behind: str = "",
 ) -> None:
-    """Run the server until it is interrupted; `hosts` are more names it goes by. On another address than loopback, SQL
-    and what writes are off unless allowed. Raises AccessRefused there without a password."""
+    """Run the server until it is interrupted; `hosts` are more names it goes by, `behind` the URL by which a reverse
+    proxy serves it. On another address than loopback, and behind a proxy, SQL and what writes are off unless allowed.
+    Raises AccessRefused there without a password or OAuth."""
     import panel as pn
 
     from explorer.ui import app, background
+    from explorer.ui.monitoring import HANDLERS
 
-    password = os.environ.get(PASSWORD_VARIABLE, "")
-    alone = is_loopback(address)
-    if not alone and not password:
+    quotas()
+    check_audit()
+    password, oauth = os.environ.get(PASSWORD_VARIABLE, ""), _oauth()
+    alone = is_loopback(address) and not behind
+    if not alone and not password and not oauth:
+        where = "it is served behind a proxy" if behind else f"{address} can be reached from other machines"
         raise AccessRefused(
-            f"{address} can be reached from other machines, and anyone there could read your tables. "
-            f"Serve on 127.0.0.1, or set {PASSWORD_VARIABLE}"
+            f"{where}, and anyone there could read your tables. Serve on 127.0.0.1, set {PASSWORD_VARIABLE}, or have "
+            f"Panel ask who somebody is ({OAUTH_VARIABLES[0]})"
         )
+    if password and oauth:
+        raise AccessRefused(f"{PASSWORD_VARIABLE} and {OAUTH_VARIABLES[0]} are both set: which of them lets people in?")
+    public = urlsplit(behind)
+    if behind and (public.scheme not in ("http", "https") or not public.hostname or public.query or public.fragment):
+        raise AccessRefused(f"--behind {behind!r} is no URL such as https://explorer.example.org/iceberg")
     if table:
         os.environ[app.TABLE_VARIABLE] = table
-    shared_engine().start()
     offers = app.Offers(sql=alone or allow_sql, lab=alone or allow_lab)
     server = pn.serve(
         {"/": lambda: app.create(offers)},
@@ -56,13 +68,16 @@ def serve(
         start=False,
         verbose=False,
         title="Iceberg metadata explorer",
+        prefix=public.path.rstrip("/"),
+        use_xheaders=bool(behind),
+        **oauth,
     )
     names = (address, *hosts) if alone else (address, socket.gethostname(), socket.getfqdn(), *hosts)
-    access = Access(names, password)
+    access = Access((*names, *filter(None, [public.hostname])), password, bool(oauth), HANDLERS)
     access.guard(server._tornado)
     name = "localhost" if alone else socket.gethostname() if address in ("0.0.0.0", "::", "") else address
     name = f"[{name}]" if ":" in name else name
-    url = access.url(f"http://{name}:{server.port}/")
+    url = access.url(f"{behind.rstrip('/')}/" if behind else f"http://{name}:{server.port}/")
     click.echo(f"Iceberg metadata explorer: {url}")
     server.start()
     with tempfile.TemporaryDirectory() as folder:  # which nobody else may read
@@ -70,6 +85,18 @@ def serve(
             webbrowser.open(_door_sign(Path(folder), url))
         server.run_until_shutdown()
     background.stop()
+
+
+def _oauth() -> dict[str, Any]:
+    """Panel's options for the provider that the environment names; nothing without one. Raises AccessRefused."""
+    given = {name: os.environ.get(name, "") for name in OAUTH_VARIABLES}
+    if not given[OAUTH_VARIABLES[0]]:
+        return {}
+    if missing := [name for name in OAUTH_VARIABLES if not given[name]]:
+        raise AccessRefused(f"{OAUTH_VARIABLES[0]} is set, and so must be {', '.join(missing)}")
+    names = ("oauth_provider", "oauth_key", "oauth_secret", "cookie_secret")
+    options: dict[str, Any] = dict(zip(names, given.values(), strict=True))
+    return options | {"oauth_encryption_key": os.environ.get("PANEL_OAUTH_ENCRYPTION", "").encode() or None}
 
 
 def _door_sign(folder: Path, url: str) -> str:

@@ -7,31 +7,30 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
-import pyarrow as pa
-
+from explorer.core.doctor.findings import Finding
 from explorer.core.names import snapshot_ordinals
-from explorer.core.plan import Plan
-from explorer.core.plan_parts import verdicts
-from explorer.core.units import instant
-from explorer.drawn import OPEN_ENTRIES, OPEN_MANIFESTS
+from explorer.core.units import second
 from explorer.errors import ExplorerError
-from explorer.graphs.delete_graph import delete_graph
-from explorer.graphs.diff_graph import diff_graph
+from explorer.graphs.found import marked
 from explorer.graphs.graph import Elided, Graph, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node
-from explorer.graphs.plan_graph import plan_graph
 from explorer.graphs.source import GraphView
 from explorer.graphs.table_graph import METADATA
 from explorer.graphs.uncommitted import Uncommitted, overlay
-from explorer.inspection import Section, inspect, life, row_sections
+from explorer.inspection import Section, inspect, life, row_sections, stored_pointer
+from explorer.io.locate import moves
+from explorer.io.paths import local_path
 from explorer.model.manifest import FileKind
 from explorer.progress import Cancelled
 from explorer.table import Table
 from explorer.views.svg import picture
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 QUICK_FILES, QUICK_BYTES = 300, 1 << 20
 """Selecting a file shows its rows at once when its snapshot has at most so many files, and it at most so many bytes."""
@@ -53,6 +52,7 @@ class GraphState:
         self.selected: list[str] = []
         self.graph: Graph
         self._told: frozenset[tuple[str, str]] = frozenset()
+        self._stored: Section | None = None
 
     def timeline(self) -> dict[str, Any]:
         """What can be stepped through; empty when nothing can."""
@@ -62,8 +62,12 @@ class GraphState:
         """What the widget draws, and `selection`."""
         return {
             **self.selection(), "picture": picture(self.graph), "selected": self.selected, "message": self.message,
-            "offers": list(self.offers), "asked": self.asked(),
+            "offers": self.offered(), "asked": self.asked(),
         }  # fmt: skip
+
+    def offered(self) -> list[str]:
+        """`offers`, and what depends on the table."""
+        return list(self.offers)
 
     def asked(self) -> dict[str, Any]:
         """What the bar's search and filtered stand at, where they are offered."""
@@ -80,6 +84,11 @@ class GraphState:
         if node is None:
             return None
         inspection = inspect(self.table, node)
+        if node.kind == "catalog" and self.table.reader.location.catalog is not None:
+            known = [self._stored] if self._stored else []
+            actions = [] if known else [["pointer", "Ask the catalog what it stores"]]
+            told = replace(inspection, sections=(*inspection.sections[:1], *known, *inspection.sections[1:]))
+            return {**told.to_json(), "actions": actions}
         if node.kind not in FILES:
             return inspection.to_json()
         is_data = node.kind == "data_file"
@@ -95,8 +104,9 @@ class GraphState:
         actions = [[what, title] for what, title in offers.items() if (what, node.id) not in self._told]
         return {**replace(inspection, sections=tuple(sections)).to_json(), "actions": actions}
 
-    def handle(self, request: Mapping[str, Any]) -> bool:
-        """Carry out a request of the widget. What is wrong with it is a message to the person."""
+    def handle(self, request: Mapping[str, Any]) -> bool | None:
+        """Carry out a request of the widget. What is wrong with it is a message to the person. None: nothing came of
+        it."""
         self.message = ""
         kind = str(request.get("type"))
         if kind == "select":
@@ -107,6 +117,9 @@ class GraphState:
             node = self.graph.node(self.selected[-1]) if self.selected else None
             if node and node.kind in FILES and self._quick(node):
                 self._told |= {("rows", node.id)}
+            return False
+        if kind == "pointer":
+            self._stored = stored_pointer(self.table)
             return False
         if kind in ("life", "rows"):
             self._told |= {(kind, node) for node in self.selected[-1:]}
@@ -122,7 +135,7 @@ class GraphState:
             self.message = str(error)
         return True
 
-    def copied(self) -> GraphState:
+    def copied(self) -> Self:
         """Another state that is as this one is now: what a state holds is replaced, never changed in place."""
         return copy.copy(self)
 
@@ -153,74 +166,6 @@ class GraphState:
         raise NotImplementedError
 
 
-class CompareState(GraphState):
-    """The difference of two snapshots, with its long levels paged."""
-
-    def __init__(self, table: Table, before: str | int | None, after: str | int | None) -> None:
-        super().__init__(table)
-        self.diff = table.diff(before, after)
-        self._before, self._after = (
-            table.tree.manifests(table.metadata.snapshot(i)) for i in (self.diff.before, self.diff.after)
-        )
-        self._draw()
-
-    def _draw(self) -> None:
-        self.graph = diff_graph(self.table.name, self.diff, self.table.metadata, self._before, self._after, self.pages)
-
-
-class DeletesState(GraphState):
-    """Data files and the deletes that could matter to them, the dearest first, a page at a time."""
-
-    def __init__(self, table: Table, snapshot: str | int | None) -> None:
-        super().__init__(table)
-        self.deletes = table.deletes(snapshot)
-        self._snapshot_id = table.resolve(snapshot).snapshot.snapshot_id
-        self._draw()
-
-    def _draw(self) -> None:
-        known = self.deletes
-        self.graph = delete_graph(self.table.name, self._snapshot_id, known, self.pages)
-
-
-class PlanState(GraphState):
-    """The manifests and files of a planned scan, read and skipped, with what decided; small plans with their files."""
-
-    def __init__(self, table: Table, plan: Plan) -> None:
-        super().__init__(table)
-        self.plan = plan
-        kept = [v.manifest.manifest_path for v in plan.manifests if v.keeps]
-        few = len(kept) <= OPEN_MANIFESTS and (plan.stages[1].left.files or 0) <= OPEN_ENTRIES
-        self._files = self._read(kept if few else ())
-        self._draw()
-
-    def details(self) -> dict[str, Any] | None:
-        """With why the node is read or skipped."""
-        node = self.graph.node(self.selected[-1]) if self.selected else None
-        told = super().details()
-        if told is None or node is None or "because" not in node.facts:
-            return told
-        why = Section("in this plan", [(node.status, node.facts["because"], "")])
-        return {**told, "sections": [why.to_json(), *told["sections"]]}
-
-    def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
-        node = self.graph.node(str(request.get("id")))
-        if kind == "toggle" and node is not None and node.fold:
-            path = node.facts["path"]
-            if path in self._files:
-                self._files = {p: files for p, files in self._files.items() if p != path}
-            else:
-                self._files = {**self._files, **self._read([path])}
-            self._draw()
-
-    def _read(self, paths: Collection[str]) -> Mapping[str, pa.Table]:
-        """What becomes of the files of some manifests, by path."""
-        some = [v.manifest for v in self.plan.manifests if v.manifest.manifest_path in paths]
-        return {m.manifest_path: verdicts(self.plan.scan, m, e) for m, e in self.table.tree.stored(some, True)}
-
-    def _draw(self) -> None:
-        self.graph = plan_graph(self.table.name, self.plan, self._files, self.pages)
-
-
 class ViewState(GraphState):
     """A table as of one snapshot: which nodes are open, the timeline, search and paging. `marks` are drawn into it."""
 
@@ -230,9 +175,10 @@ class ViewState(GraphState):
         super().__init__(table)
         self.view: GraphView
         self.marks = marks
-        self._look(snapshot)
+        self.findings: tuple[Finding, ...] = ()
+        self.look_at(snapshot)
 
-    def _look(self, snapshot: str | int | None) -> None:
+    def look_at(self, snapshot: str | int | None) -> None:
         """Start over at a snapshot, with its default view."""
         old = getattr(self, "view", None)
         self.view = self.table.default_view(snapshot)
@@ -250,7 +196,7 @@ class ViewState(GraphState):
         self.pages = {key: start for key, start in self.pages.items() if key == METADATA}
 
     def _draw(self) -> None:
-        self.graph = self.table.graph(view=replace(self.view, pages=self.pages))
+        self.graph = marked(self.table.graph(view=replace(self.view, pages=self.pages)), self.findings)
         if self.marks is not None:
             self.graph = overlay(self.graph, self.marks)
 
@@ -266,9 +212,39 @@ class ViewState(GraphState):
         return {
             "ids": [str(s.snapshot_id) for s in ordered],
             "operations": [s.operation or "unknown" for s in ordered],
-            "times": [instant(s.timestamp_ms)[:19] + " UTC" for s in ordered],
+            "times": [second(s.timestamp_ms) for s in ordered],
             "refs": [refs.get(s.snapshot_id, []) for s in ordered],
         }
+
+    def offered(self) -> list[str]:
+        """To follow the table too, where each look costs nothing: not in a remote store."""
+        location = self.table.reader.location
+        here = local_path(location.metadata_location) is not None
+        return [*self.offers, *(["follow"] if "reload" in self.offers and here and moves(location) else [])]
+
+    def handle(self, request: Mapping[str, Any]) -> bool | None:
+        """As other states do; and `look` whether there is a newer metadata file."""
+        if request.get("type") != "look" or "follow" not in self.offered():
+            return super().handle(request)
+        try:
+            newer = self.table.newer()
+            if newer is None:
+                return None
+            self._take(newer)
+            self.message = ""
+        except Cancelled:
+            raise
+        except ExplorerError as error:
+            if str(error) == self.message:
+                return None
+            self.message = str(error)
+        return True
+
+    def _take(self, table: Table) -> None:
+        """Look at a newer state of the table; who looked at its current snapshot, at that which is current now."""
+        latest = self.view.snapshot_id == self.table.metadata.current_snapshot_id
+        self.table = table
+        self.look_at(None if latest else self.view.snapshot_id)
 
     def asked(self) -> dict[str, Any]:
         """As the view has them: it also changes by other ways than the bar."""
@@ -281,11 +257,9 @@ class ViewState(GraphState):
 
     def _carry_out(self, kind: str, request: Mapping[str, Any]) -> None:
         if kind == "snapshot":
-            self._look(str(request.get("id")))
+            self.look_at(str(request.get("id")))
         elif kind == "reload":
-            latest = self.view.snapshot_id == self.table.metadata.current_snapshot_id
-            self.table = self.table.refresh()
-            self._look(None if latest else self.view.snapshot_id)
+            self._take(self.table.refresh())
         elif kind == "search":
             self.view = replace(self.view, search=str(request.get("text", ""))[:200].strip())
             self._first_pages()
@@ -298,7 +272,16 @@ class ViewState(GraphState):
     def move_to(self, table: Table) -> None:
         """Look at a newer version of the same table: at its current snapshot."""
         self.table = table
-        self._look(None)
+        self.look_at(None)
+
+    def mark(self, findings: Sequence[Finding]) -> None:
+        """Show what the doctor found on the nodes."""
+        self.findings = tuple(findings)
+        self._draw()
+
+    def draw(self) -> None:
+        """What is drawn has changed."""
+        self._draw()
 
     def show_file(self, path: str) -> None:
         """Open and select a live data file, the deletes that apply to it, and their manifests."""
@@ -338,7 +321,7 @@ class ViewState(GraphState):
         if node is None:
             return
         if kind == "focus" and node.kind == "snapshot":
-            self._look(node.facts["snapshot_id"])
+            self.look_at(node.facts["snapshot_id"])
         else:
             self._toggle(node)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 import panel as pn
+import panel_material_ui as pmui
 import param
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,12 +18,14 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from explorer.collection import Collection
-from explorer.core.units import human_bytes, instant
+from explorer.core.units import instant
 from explorer.core.values import named_partition_path, row_dicts
+from explorer.graphs.graph import Graph
 from explorer.model.manifest import FILE_CONTENT
 from explorer.model.metadata import TableMetadata
-from explorer.ui.background import HERE, Job, Pool, answered
-from explorer.ui.widgets import Text, grid
+from explorer.ui.background import HERE, Job, Pool
+from explorer.ui.export import export
+from explorer.ui.widgets import SMALL, Text, grid
 from explorer.views.rows import plain
 from explorer.views.text import cell
 
@@ -52,7 +55,15 @@ WIDTHS = {
     "timestamp-ms": 230,
     "last_updated_ms": 230,
 }
+ID, IDS = 175, ("snapshot-id", "snapshot_id")
+"""Wide enough for all of an id."""
 PATHS = ("file_path", "manifest_path", "manifest-list")
+ABOUT = {"snapshots": ("snapshot-id", "snapshot"), "manifests": ("manifest_path", "manifest"),
+         "files": ("file_path", "file"), "entries": ("file_path", "file")}  # fmt: skip
+"""The column that says what a row is about, and what that is."""
+SHOWN = 100_000
+"""Rows of a list that one page has in memory."""
+EXAMPLES = {"files": "record_count < 100 and content = 0", "entries": "logical_status = 'DELETED'"}
 
 
 def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
@@ -71,11 +82,10 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
         elif name in PATHS:
             text = column.cast(pa.string())
             data[name] = pc.replace_substring(text, metadata.location + "/", "", max_replacements=1).to_pandas()
-        elif name.endswith(("snapshot-id", "snapshot_id")):
+        elif name.endswith(IDS):
             data[name] = column.cast(pa.string()).to_pandas()
         elif name == "file_size_in_bytes" or name == "manifest_length":
-            data[name] = column.to_pandas()
-            data["size"] = [human_bytes(v) for v in column.to_pylist()]
+            data[name] = data["size"] = column.to_pandas()
         elif name == "content" and pa.types.is_integer(column.type):
             data[name] = [FILE_CONTENT.get(v or 0, v) for v in column.to_pylist()]
         else:
@@ -94,29 +104,58 @@ def _partitions(values: list[Any], spec_ids: list[int], metadata: TableMetadata)
     return result
 
 
-def table_view(get: Callable[[], Collection], what: str, metadata: TableMetadata) -> pn.viewable.Viewable:
-    """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows."""
+def table_view(
+    get: Callable[[], Collection], what: str, metadata: TableMetadata, go: Callable[[str, str], None]
+) -> pn.viewable.Viewable:
+    """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows. Of more
+    than SHOWN the page holds the first, and has a field for a condition. `go` is called with the kind and the path, or
+    the id, of what a clicked row is about."""
+    box = pn.Column(sizing_mode="stretch_both")
+    job = Job(box=box)
+    which = pmui.TextInput(label=f"which {what}", placeholder=EXAMPLES.get(what, ""), width=380, visible=False, **SMALL)
+    made: list[Collection] = []
 
-    def read() -> tuple[Collection, pd.DataFrame]:
-        rows = get()
-        return rows, frame(rows, what, metadata)
+    def read(where: str) -> tuple[Collection, Collection, pd.DataFrame]:
+        if not made:
+            made.append(get())
+        found = made[0].select(where) if where else made[0]
+        some = found if len(found) <= SHOWN else found.select(limit=SHOWN)
+        return found, some, frame(some, what, metadata)
 
-    def show(answer: tuple[Collection, pd.DataFrame]) -> list[Any]:
-        rows, data = answer
+    def show(answer: tuple[Collection, Collection, pd.DataFrame]) -> None:
+        which.visible = len(made[0]) > SHOWN
+        box[:] = shown(*answer)
+
+    def ask(_: Any = None) -> None:
+        job.start(partial(read, which.value.strip()), show, f"Reading {what}…")
+
+    def shown(rows: Collection, some: Collection, data: pd.DataFrame) -> list[Any]:
         if not len(rows):
-            return [Text(f"This snapshot has no {what}.", margin=20)]
-        wide = {c: WIDTHS.get(c, max(110, 9 * len(c) + 30)) for c in data.columns}
+            return [Text(f"No such {what}." if which.value.strip() else f"This snapshot has no {what}.", margin=20)]
+        wide = {c: WIDTHS.get(c, max(ID if c.endswith(IDS) else 110, 9 * len(c) + 30)) for c in data.columns}
+        text = {"type": "input", "func": "like", "placeholder": "filter"}
+        least = {"type": "number", "func": ">=", "placeholder": "at least"}
         filters = {
-            c: {"type": "input", "func": "like", "placeholder": "filter"}
+            c: text if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str" else least
             for c in data.columns
-            if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str"
+            if data[c].dtype.kind in "OTUiuf" or str(data[c].dtype) == "str"
         }
-        widget = grid(data, wide, min_height=300, pagination="remote", page_size=50, header_filters=filters)
+        sizes = [c for c in data.columns if c == "size"]
+        look: dict[str, Any] = {"min_height": 300, "pagination": "remote", "page_size": 50, "sizes": sizes}
+        widget = grid(data, wide, header_filters=filters, **look)
+        key, kind = ABOUT.get(what, ("", ""))
+        if key in data.columns:
+            known = some.to_arrow().column(key)
+            widget.on_click(lambda event: go(kind, str(known[int(event.row)].as_py())))
+        first = f"the first {len(some):,} of " if len(some) < len(rows) else ""
+        words = f"{first}{len(rows):,} {what}{'. Click one to see it in the graph' if key in data.columns else ''}"
         buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
-        bar = pn.Row(Text(f"{len(rows):,} {what}", variant="subtitle1"), *buttons, sizing_mode="stretch_width")
+        bar = pn.Row(Text(words, variant="subtitle1"), *buttons, sizing_mode="stretch_width")
         return [bar, widget]
 
-    return answered(read, show, f"Reading {what}…")
+    which.param.watch(ask, "value")
+    ask()
+    return pn.Column(which, job.view, box, sizing_mode="stretch_both")
 
 
 class Download(pn.widgets.FileDownload):
@@ -142,6 +181,27 @@ def downloads(files: Mapping[str, Callable[[], bytes]], pool: Pool = HERE, **loo
     for button, make in zip(buttons, files.values(), strict=True):
         button.press = partial(job.start, make, button.send, f"Making {button.filename}…")
     return [*buttons, job.view]
+
+
+EXPORTS = {
+    "svg": "a picture that scales",
+    "png": "a picture, laid out by Graphviz",
+    "html": "a page that opens from disk, with pan, zoom and search",
+    "dot": "Graphviz source",
+    "json": "nodes, edges and what was left out",
+}
+
+
+def exports_view(graph: Callable[[], Graph | None]) -> Any:
+    """Downloads of the graph as it is drawn when one is pressed."""
+
+    def made(kind: str) -> bytes:
+        drawn = graph()
+        return export(drawn, kind) if drawn else b""
+
+    *buttons, progress = downloads({f"graph.{kind}": partial(made, kind) for kind in EXPORTS}, width=140)
+    lines = [pn.Row(b, Text(about, margin=(14, 6))) for b, about in zip(buttons, EXPORTS.values(), strict=True)]
+    return pn.Column(Text("The graph as it is drawn now", variant="subtitle1"), *lines, progress, margin=12)
 
 
 def download_buttons(get: Callable[[], Collection], what: str, kinds: Sequence[str], pool: Pool = HERE) -> list[Any]:

@@ -14,19 +14,26 @@ from typing import Any
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
+import param
+from panel.custom import AnyWidgetComponent
 
+from explorer.core.glossary import TERMS, Term
 from explorer.core.names import snapshot_ordinals
+from explorer.core.units import human_bytes
 from explorer.table import Table
 from explorer.ui import echoes
+from explorer.ui.assets import statement_script
 from explorer.views.text import clean
 
 echoes.leave_out()
 
 DENSE = (
     ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; "
-    "height: auto; }"
+    "height: auto; text-overflow: ellipsis; }"
 )
 """Tables as dense as the graph is."""
+AS_LARGE_AS_EVER = ":host { zoom: calc(1 / var(--scale, 1)); }"
+"""On a page that is presented larger: Bokeh places what it draws by pixels that are not zoomed."""
 SMALL: dict[str, Any] = {"size": "small", "margin": (14, 6, 4, 6)}
 """For a field or button in a row of them."""
 WRAPPED = "label { white-space: normal !important; font-size: 13px; } .bk-input-group { gap: 3px; }"
@@ -66,6 +73,23 @@ def note(text: str, **options: Any) -> Text:
     return Text(text, **{"variant": "body2", "margin": (4, 10), **options})
 
 
+class Statement(AnyWidgetComponent):
+    """A statement to paste elsewhere, with a button that copies it."""
+
+    _esm = statement_script()
+    text = param.String()
+
+
+def folded(title: str, content: Any) -> Any:
+    """A line, which unfolds to what is in it."""
+    none = "box-shadow: none !important; border: 0 !important;"
+    look = f":host {{ {none} }} .card-header {{ padding: 0 !important; background: none; {none} }}"
+    head = note(f"{title}…", margin=(2, 4))
+    return pn.Card(
+        content, header=head, collapsed=True, sizing_mode="stretch_width", margin=(0, 10), stylesheets=[look]
+    )
+
+
 def label(text: str) -> str:
     """Text for a label, an option or a toast, where Material sets text but replaces `:material/name:` by an icon."""
     return lines(text).replace(":material/", ":\u200amaterial/")
@@ -82,13 +106,23 @@ def picture(svg: str = "", **options: Any) -> Any:
     return pn.pane.HTML(svg, **options)
 
 
+def plot(figure: Any, words: str) -> Any:
+    """A figure of ui.figures, with `words` that say what it shows to who cannot see it."""
+    told = pn.pane.HTML(f'<div role="img" aria-label="{escape(clean(words), quote=True)}"></div>', height=0, margin=0)
+    return pn.Column(pn.pane.Bokeh(figure, margin=(0, 10)), told, margin=0, stylesheets=[AS_LARGE_AS_EVER])
+
+
 class Grid(pn.widgets.Tabulator):
-    """Tabulator, told to take the titles of columns as text, in the head and in the tooltip over it."""
+    """Tabulator, told to take the titles of columns as text, in the head and in the tooltip over it, which says what
+    the word means where the glossary has it."""
+
+    terms: Mapping[str, Term] = TERMS
 
     def _config_columns(self, column_objs: list[Any]) -> Any:
-        titles = {column.field: column.title for column in column_objs}
+        titles = {column.field: str(column.title) for column in column_objs}
+        told = {field: escape(str(self.terms.get(title, title))) for field, title in titles.items()}
         return [
-            {**column, "titleFormatter": "plaintext", "headerTooltip": escape(str(titles.get(column.get("field"), "")))}
+            {**column, "titleFormatter": "plaintext", "headerTooltip": told.get(column.get("field"), "")}
             for column in super()._config_columns(column_objs)
         ]
 
@@ -101,25 +135,40 @@ def grid(
     stylesheets: Sequence[str] = (),
     wrapped: Sequence[str] = (),
     drawn: str = "",
+    sizes: Sequence[str] = (),
+    ours: bool = True,
     **options: Any,
 ) -> Grid:
     """A read-only table, paged when it is longer than a page. In columns `wrapped` line breaks show; the column `drawn`
-    holds SVG that one of our views made, and has no title."""
+    holds SVG that one of our views made, and has no title; `sizes` are bytes, told in words and sorted as numbers.
+    Columns that are not `ours`, but a table's own, are not explained."""
     size = (
         {"height": height, "sizing_mode": "stretch_width"}
         if height
         else {"sizing_mode": "stretch_both", "min_height": 200}
     )
-    if len(data) > page_size:
+    data = data.assign(**{name: _sizes(data[name]) for name in sizes})
+    if len(data) > page_size or sizes:  # the browser sorts words
         options |= {"pagination": "remote", "page_size": page_size}
     # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
     titles = {name: " " for name in data.columns if name in ("", drawn)}
     formatters = {name: {"type": "textarea"} for name in wrapped} | ({drawn: {"type": "html"}} if drawn else {})
-    return Grid(
+    made = Grid(
         data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths or {},
         stylesheets=[DENSE, *stylesheets], formatters=formatters, titles=titles,
         **{**size, **options},
     )  # fmt: skip
+    if not ours:
+        made.terms = {}
+    return made
+
+
+def _sizes(column: pd.Series[Any]) -> pd.Categorical:
+    """Bytes in words, which sort as the numbers do."""
+    known = sorted(column.dropna().unique())
+    words = {value: human_bytes(int(value)) for value in known}
+    texts = [words.get(value, "?") for value in column]
+    return pd.Categorical(texts, list(dict.fromkeys(["?", *words.values()])), ordered=True)
 
 
 def lazy_tabs(makers: Mapping[str, Callable[[], Any]]) -> Any:
@@ -161,9 +210,22 @@ class LiveTabs:
 
 def version_input(table: Table, title: str, value: str, width: int) -> Any:
     """A field for a version, which suggests refs and snapshots."""
-    return pmui.AutocompleteInput(
+    field = pmui.AutocompleteInput(
         label=title, value=value, options=versions(table), restrict=False, min_characters=0, width=width, **SMALL
     )
+    return keep_text(field)
+
+
+def keep_text(field: Any) -> Any:
+    """A field that suggests texts, in which any other stays too."""
+
+    def keep(event: Any) -> None:
+        """Another text than those suggested vanishes from the field once it is taken, unless it is put there."""
+        if event.new:
+            field.value_input = str(event.new)
+
+    field.param.watch(keep, "value")
+    return field
 
 
 def versions(table: Table) -> list[str]:

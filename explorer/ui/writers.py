@@ -5,7 +5,7 @@ from __future__ import annotations
 import panel as pn
 import panel_material_ui as pmui
 
-from explorer.core.operations import ISOLATION, KINDS, Operation
+from explorer.core.operations import ISOLATION, TAKE_PART, Operation, titled
 from explorer.lab.stepper import NAMES
 from explorer.ui.conflict import switched_on, validation_switches
 from explorer.ui.widgets import SMALL, WRAP, heading, note
@@ -14,16 +14,17 @@ NOBODY = ""
 
 
 def _choices() -> dict[str, str]:
-    """What a writer may do, in words, to `kind@engine`."""
+    """What a writer or reader may do, in words, to `kind@engine`."""
     return {
-        kind.title + (f", by {e}" if e != "java" else ""): f"{name}@{e}"
-        for name, kind in KINDS.items()
+        titled(name) + (f", by {e}" if e != "java" else ""): f"{name}@{e}"
+        for name, kind in TAKE_PART.items()
         for e in kind.engines
     }
 
 
 class Writers:
-    """Fields for two or three writers, the isolation level and the format version; switches for validations beside."""
+    """Fields for two or three writers or readers, the isolation level and the format version; switches for validations
+    beside."""
 
     def __init__(self) -> None:
         self.writers = [
@@ -56,7 +57,7 @@ class Writers:
             if i >= len(chosen):
                 continue
             kind, engine = chosen[i]
-            box.append(heading(f"writer {NAMES[i]}: {KINDS[kind].title}"))
+            box.append(heading(f"writer {NAMES[i]}, {titled(kind)}"))
             switches = validation_switches(Operation(kind, self.isolation.value, engine), 510)
             box.append(switches or note("no validations to set", margin=(2, 10)))
 

@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from explorer.core.costs import RunCost
+from explorer.core.costs import CommitCost, RunCost
 from explorer.core.diff import FileChange, SnapshotDiff
 from explorer.core.entries import read_as
+from explorer.core.landed import Landed
 from explorer.core.lifecycle import Biography, Cell, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
-from explorer.core.names import base_name, runs
+from explorer.core.names import base_name, runs, snapshot_name, snapshot_ordinals
 from explorer.core.secrets import HIDDEN
 from explorer.core.units import count, human_bytes, instant
 from explorer.graphs.lanes import lanes
 from explorer.graphs.vocabulary import KINDS
+from explorer.model.metadata import TableMetadata
 from explorer.views.rows import plain
 from explorer.views.text import cell, clean, render_table
 
@@ -119,6 +121,30 @@ def render_diff(diff: SnapshotDiff) -> str:
     return "\n".join(clean(line) for line in lines) + "\n"
 
 
+def landed_object(landed: Landed) -> dict[str, Any]:
+    """A commit that landed as JSON: the metadata file that was current then, the snapshot, its diff or the changes."""
+    at = {"metadata_location": landed.metadata.metadata_location}
+    if landed.snapshot is None:
+        return {**at, "changes": plain(landed.changes)}
+    snapshot = landed.snapshot
+    about = {
+        "snapshot_id": snapshot.snapshot_id,
+        "operation": snapshot.operation,
+        "timestamp_ms": snapshot.timestamp_ms,
+    }
+    return {**at, **about, "diff": diff_object(landed.diff) if landed.diff else None}
+
+
+def render_landed(landed: Landed) -> str:
+    """A commit that landed as text: a line that names it, and what it changed."""
+    if landed.snapshot is None:
+        return f"{clean(base_name(landed.metadata.metadata_location))}\n{render_changes(landed.changes)}"
+    snapshot = landed.snapshot
+    name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(landed.metadata))
+    head = f"{name} {snapshot.operation or 'no summary'} {instant(snapshot.timestamp_ms)}"
+    return f"{clean(head)}\n{render_diff(landed.diff) if landed.diff else 'its parent has expired'}"
+
+
 def lifecycle_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """Cells as JSON."""
     return [plain(asdict(cell)) | {"live": cell.live} for cell in cells]
@@ -207,28 +233,55 @@ def commits_object(run: RunCost) -> dict[str, Any]:
     return {"commits": [plain(asdict(c)) | {"metadata_bytes": c.metadata_bytes} for c in run.commits], **totals}
 
 
-def commit_rows(run: RunCost) -> list[dict[str, Any]]:
-    """A run of commits for a table that people read."""
+COMMIT_SIZES = ("written", "removed", "manifest bytes", "list", "metadata.json")
+"""The columns of `commit_rows` that are bytes."""
+
+
+def commit_rows(run: RunCost, metadata: TableMetadata) -> list[dict[str, Any]]:
+    """A run of commits for a table that people read: when, by which engine and application, what it did and cost."""
 
     def change(added: int, removed: int) -> str:
         return " ".join(part for part, n in ((f"+{added:,}", added), (f"−{removed:,}", removed)) if n)
 
+    snapshots = {s.snapshot_id: s for s in metadata.snapshots}
     return [
         {
             "snapshot": c.snapshot,
+            "when": instant(snapshots[c.snapshot_id].timestamp_ms),
+            "by": _writer(snapshots[c.snapshot_id].summary),
             "operation": c.operation or "?",
             "data files": change(c.data_files_added, c.data_files_removed),
             "delete files": change(c.delete_files_added, c.delete_files_removed),
             "rows": change(c.rows_added, c.rows_removed),
-            "written": human_bytes(c.bytes_added),
-            "removed": human_bytes(c.bytes_removed),
+            "written": c.bytes_added,
+            "removed": c.bytes_removed,
             "manifests": c.manifests_written,
-            "manifest bytes": human_bytes(c.manifest_bytes),
-            "list": human_bytes(c.manifest_list_bytes),
-            "metadata.json": human_bytes(c.metadata_json_bytes),
+            "manifest bytes": c.manifest_bytes,
+            "list": c.manifest_list_bytes,
+            "metadata.json": c.metadata_json_bytes,
         }
         for c in run.commits
     ]
+
+
+WRITTEN = {
+    "files": ("data files", "delete files"),
+    "metadata": ("manifests", "manifest list", "metadata.json"),
+}
+"""What commits write, by what it is a part of."""
+
+
+def written(cost: CommitCost) -> dict[str, int | None]:
+    """Bytes that a commit wrote, by what they are; None where that is not known."""
+    files = (cost.bytes_added - cost.delete_bytes_added, cost.delete_bytes_added)
+    metadata = (cost.manifest_bytes, cost.manifest_list_bytes, cost.metadata_json_bytes)
+    return dict(zip((*WRITTEN["files"], *WRITTEN["metadata"]), (*files, *metadata), strict=True))
+
+
+def _writer(summary: Mapping[str, str]) -> str:
+    """Which engine and application made a snapshot, as far as its summary says."""
+    engine = " ".join(summary[name] for name in ("engine-name", "engine-version") if summary.get(name))
+    return ", ".join(part for part in (engine, summary.get("app-id", "")) if part)
 
 
 def run_words(run: RunCost) -> str:
@@ -238,13 +291,19 @@ def run_words(run: RunCost) -> str:
         if run.write_amplification is None
         else f"write amplification {run.write_amplification:.2f}"
     )
+    unknown = sum(c.metadata_json_bytes is None for c in run.commits)
+    gone = f", without the metadata.json of {unknown:,}, which the metadata log no longer has" if unknown else ""
     written, kept = human_bytes(run.bytes_written), human_bytes(run.bytes_kept)
     return (
         f"{count(len(run.commits), 'commit')} wrote {written} of files; {kept} are still read at the end: {factor}. "
-        + (f"Their metadata took {human_bytes(run.metadata_bytes)}.")
+        + f"Their metadata took {human_bytes(run.metadata_bytes)}{gone}."
     )
 
 
-def render_commits(run: RunCost) -> str:
+def render_commits(run: RunCost, metadata: TableMetadata) -> str:
     """A run of commits as text."""
-    return render_table(commit_rows(run), width=150) + clean(run_words(run)) + "\n"
+    rows = [
+        {name: human_bytes(value) if name in COMMIT_SIZES else value for name, value in row.items() if name != "by"}
+        for row in commit_rows(run, metadata)
+    ]
+    return render_table(rows, width=170) + clean(run_words(run)) + "\n"

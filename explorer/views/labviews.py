@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from typing import Any
 
@@ -11,18 +12,27 @@ from explorer.core.effects import Effects
 from explorer.core.names import shorten
 from explorer.core.operations import LOOKS_AT_CATALOG, StepOutcome
 from explorer.core.runs import Event, Interleavings, LabRow, Lap, WriterState
+from explorer.core.units import count
 from explorer.views.rows import plain
 from explorer.views.text import clean, render_table
 
 
 def render_run(events: Iterable[Event], writers: Sequence[WriterState], rows: Sequence[LabRow]) -> str:
-    """A run as text: the steps, with the files each wrote in order; what each writer left behind; the rows."""
-    lines = [f"{w.name}: {w.operation.kind}, {w.operation.isolation}" for w in writers]
+    """A run as text: the steps, with the files each wrote in order; what each writer left behind; what each lane saw;
+    the rows."""
+    lines = [
+        f"{w.name}: {w.operation.kind}" + ("" if w.operation.what.reads else f", {w.operation.isolation}")
+        for w in writers
+    ]
     for e in events:
         lines.append(f"{e.n:>3} {e.writer} {e.step:<9}{e.outcome:<10}{e.words}")
-        lines += [f"      wrote {f}" for f in e.files]
+        lines += [f"      wrote {f}" for f in e.files] + [f"      removed {f}" for f in e.removed]
     for w in writers:
         lines.append(f"{w.name} {w.state}" + (f"; left behind: {', '.join(w.left_behind)}" if w.left_behind else ""))
+    for row in saw_rows(writers):
+        lines.append(
+            f"{row['lane']} saw {row['snapshot']} of {row['table']}" + (f": {row['rows']}" if row["rows"] else "")
+        )
     lines.append("rows: " + "; ".join(f"{i} {v!r} {p}" for i, v, p in rows))
     return "\n".join(clean(line) for line in lines) + "\n"
 
@@ -30,10 +40,27 @@ def render_run(events: Iterable[Event], writers: Sequence[WriterState], rows: Se
 def run_object(saved: str, writers: Sequence[WriterState], rows: Sequence[LabRow]) -> dict[str, Any]:
     """A run as JSON; it can be saved and replayed."""
     ends = [
-        {"writer": w.name, "state": w.state, "attempts": w.attempts, "left_behind": list(w.left_behind)}
+        {
+            "writer": w.name, "state": w.state, "attempts": w.attempts, "left_behind": list(w.left_behind),
+            "saw": [plain(asdict(s)) for s in w.saw],
+        }
         for w in writers
-    ]
+    ]  # fmt: skip
     return {**json.loads(saved), "writers": ends, "rows": plain(list(rows))}
+
+
+def saw_rows(writers: Sequence[WriterState]) -> list[dict[str, str]]:
+    """What each lane saw of each table, one row each: writers what they loaded, readers also what they read."""
+    return [
+        {
+            "lane": w.name,
+            "table": saw.table,
+            "snapshot": saw.snapshot,
+            "rows": "" if saw.rows is None else rows_words(saw.rows) or "none",
+        }
+        for w in writers
+        for saw in w.saw
+    ]
 
 
 def rows_words(rows: Sequence[LabRow]) -> str:
@@ -46,7 +73,7 @@ def interleaving_rows(run: Interleavings) -> list[dict[str, Any]]:
     return [
         {
             "order": o.order,
-            "outcomes": ", ".join(o.writers),
+            "outcomes": ", ".join(o.ends),
             "rows": rows_words(o.rows),
             "equals": " ".join(o.serial),
             "anomaly": o.anomaly,
@@ -71,13 +98,13 @@ def interleavings_object(run: Interleavings) -> dict[str, Any]:
 
 COLORS: Mapping[StepOutcome, str] = {
     "ok": "#555555", "committed": "#00895a", "lost": "#d55e00", "refused": "#b00020", "killed": "#111111",
-    "unknown": "#7b4fd0",
+    "unknown": "#7b4fd0", "answered": "#00895a", "failed": "#b00020",
 }  # fmt: skip
 LANE, TOP, LINE = 190, 46, 38
 
 
 def sequence_svg(events: Sequence[Event], writers: Sequence[WriterState]) -> str:
-    """A run as a sequence diagram: lanes for the writers, the storage and the catalog; all text is escaped."""
+    """A run as a sequence diagram: lanes for writers and readers, the storage and the catalog; all text is escaped."""
     lanes = [*(f"{w.name}: {w.operation.kind}" for w in writers), "storage", "catalog"]
     x = {w.name: 70 + LANE * i for i, w in enumerate(writers)}
     storage, catalog = 70 + LANE * len(writers), 70 + LANE * (len(writers) + 1)
@@ -94,7 +121,8 @@ def sequence_svg(events: Sequence[Event], writers: Sequence[WriterState]) -> str
         out.append(f'<line x1="{at}" y1="28" x2="{at}" y2="{height - 8}" stroke="#bbb" stroke-dasharray="3 3"/>')
     for i, event in enumerate(events):
         y, own, color = TOP + LINE * i + 16, x[event.writer], COLORS[event.outcome]
-        target = catalog if event.step in LOOKS_AT_CATALOG else storage if event.files else own
+        reads = event.step in ("plan", "read")
+        target = catalog if event.step in LOOKS_AT_CATALOG else storage if event.files or reads else own
         if event.step == "apply" and event.outcome != "refused":
             out.append(f'<line x1="{own}" y1="{y}" x2="{catalog}" y2="{y}" stroke="#999" stroke-dasharray="2 3"/>')
         if target != own:
@@ -103,13 +131,16 @@ def sequence_svg(events: Sequence[Event], writers: Sequence[WriterState]) -> str
         out.append(f"<g><title>{escape(clean(event.words))}</title>")
         out.append(f'<circle cx="{own}" cy="{y}" r="9" fill="{color}"/>')
         out.append(f'<text x="{own}" y="{y + 4}" text-anchor="middle" fill="#fff" font-size="10">{event.n}</text>')
-        label = event.step if event.outcome == "ok" else f"{event.step}: {event.outcome}"
+        label = event.step if event.outcome in ("ok", "answered") else f"{event.step}: {event.outcome}"
+        label += f": {event.short}" if event.short and event.outcome != "failed" else ""
         out.append(f'<text x="{own + 14}" y="{y - 5}" fill="{color}" font-weight="600">{escape(label)}</text>')
         more = (
-            f"{len(event.files)} files"
+            count(len(event.files), "file")
             if len(event.files) > 1
             else shorten(event.files[0].rsplit("/", 1)[-1], 25)
             if event.files
+            else shorten(event.short, 25)
+            if event.outcome == "failed"
             else ""
         )
         if more:

@@ -14,10 +14,10 @@ from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name
 from explorer.core.row_diff import RowDiff
 from explorer.core.snapshot_deletes import Deletes, ReadCost
-from explorer.core.units import count, human_bytes, instant
+from explorer.core.units import count, human_bytes, second
 from explorer.core.values import row_dicts
 from explorer.views.rows import plain
-from explorer.views.text import clean, render_table
+from explorer.views.text import clean, render_fields, render_table
 
 
 def delete_rows(known: Deletes, limit: int | None = None) -> Iterator[dict[str, Any]]:
@@ -84,25 +84,16 @@ def render_deletes(known: Deletes) -> str:
     return "\n".join(delete_lines(known)) + "\n"
 
 
-def row_counts(diff: RowDiff) -> dict[str, int]:
-    """Rows inserted, deleted and updated."""
-    changes = diff.changes
-    return {
-        "inserted": changes.inserted.num_rows,
-        "deleted": changes.deleted.num_rows,
-        "updated": changes.updated_after.num_rows,
-    }
-
-
 def row_diff_object(diff: RowDiff) -> dict[str, Any]:
-    """A row diff as JSON, all rows."""
+    """A row diff as JSON, all rows that it has."""
     changes = diff.changes
     pairs = zip(row_dicts(changes.updated_before), row_dicts(changes.updated_after), strict=True)
     return {
         "before": diff.before,
         "after": diff.after,
         "paired_by": list(diff.paired_by),
-        "counts": row_counts(diff),
+        "counts": dict(diff.counts),
+        "made": diff.made,
         "partitions": diff.partitions,
         "files_read": diff.files_read,
         "files": diff.files,
@@ -132,9 +123,13 @@ def change_table(diff: RowDiff, limit: int | None = None) -> pa.Table:
 
 def row_diff_words(diff: RowDiff) -> str:
     """The counts in a sentence."""
-    counts = row_counts(diff)
+    counts = diff.counts
     told = f", told by {', '.join(diff.paired_by)}" if diff.paired_by else "; no key tells updates"
     sentence = f"{counts['inserted']:,} inserted, {counts['deleted']:,} deleted, {counts['updated']:,} updated{told}."
+    changes = diff.changes
+    held = changes.inserted.num_rows + changes.deleted.num_rows + changes.updated_after.num_rows
+    if held < sum(counts.values()):
+        sentence += f" {held:,} of them came back of Spark."
     return f"{sentence} {diff.files_read:,} of {count(diff.files, 'data file')} read." + (
         f" {diff.note}." if diff.note else ""
     )
@@ -158,7 +153,7 @@ def event_rows(events: Iterable[FateEvent], columns: Sequence[str]) -> list[dict
     """The events of a fate for a table."""
     return [
         {
-            "when": instant(e.timestamp_ms)[:19], "snapshot": e.snapshot, "what": e.what,
+            "when": second(e.timestamp_ms), "snapshot": e.snapshot, "what": e.what,
             "row": ", ".join(f"{c}={plain(e.row.get(c))}" for c in columns), "at": f"{base_name(e.file)}:{e.pos}",
             "how": e.words,
         }
@@ -182,3 +177,35 @@ def render_fate(events: Iterable[FateEvent], columns: Sequence[str], sentences: 
         for e in event_rows(events, columns)
     ]
     return "\n".join(clean(line) for line in [*lines, "", *sentences]) + "\n"
+
+
+FOOTER_COLUMNS = ("path", "field_id", "type", "logical_type")
+CHUNK_COLUMNS = ("path", "field_id", "min", "max", "null_count", "total_compressed_size", "compression")
+
+
+def footer_words(footer: Mapping[str, Any]) -> str:
+    """A Parquet footer in a sentence."""
+    groups = count(len(footer["row_groups"]), "row group")
+    return f"{count(footer['num_rows'], 'row')} in {groups}, written by {footer['created_by'] or 'nobody knows what'}."
+
+
+def chunk_rows(footer: Mapping[str, Any], group: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The column chunks of a row group, a row each: CHUNK_COLUMNS."""
+    ids = {column["path"]: column["field_id"] for column in footer["columns"]}
+    return [
+        {n: ids.get(chunk["path"]) if n == "field_id" else plain(chunk[n]) for n in CHUNK_COLUMNS}
+        for chunk in group["columns"]
+    ]
+
+
+def render_footer(footer: Mapping[str, Any]) -> str:
+    """A footer (table.Table.footer) as text: of Parquet columns with field ids, key-value metadata, and row groups with
+    statistics of each column chunk."""
+    if "row_groups" not in footer:
+        return render_fields(footer)
+    columns = [{name: column[name] for name in FOOTER_COLUMNS} for column in footer["columns"]]
+    parts = [f"{clean(footer_words(footer))}\n", render_table(columns), render_fields(footer["key_value_metadata"])]
+    for group in footer["row_groups"]:
+        size = f"{count(group['num_rows'], 'row')}, {human_bytes(group['total_byte_size'])} at offset {group['offset']}"
+        parts.append(f"row group {group['ordinal']}: {size}\n{render_table(chunk_rows(footer, group))}")
+    return "\n".join(parts)

@@ -58,7 +58,6 @@ def state_dot(run: Interleavings) -> str:
         ending = ids[(outcome.writers, outcome.rows, outcome.anomaly)]
         kind = "anomaly" if outcome.anomaly else "refused" if "refused" in outcome.writers else "serial"
         fill, line = ENDS[kind]
-        fate = [f"{'ABC'[i]} {w}" for i, w in enumerate(outcome.writers)]
         equals = (
             f"anomaly: {outcome.anomaly}"
             if outcome.anomaly
@@ -67,7 +66,7 @@ def state_dot(run: Interleavings) -> str:
         rows = [f"{i} {v!r}" for i, v, _ in outcome.rows] or ["no rows"]
         dot.node(
             ending,
-            lines(*fate, *rows, equals, count(ends[ending], "order")),
+            lines(*outcome.ends, *rows, equals, count(ends[ending], "order")),
             fillcolor=fill,
             color=line,
             style="filled",

@@ -3,23 +3,20 @@ svg`."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from explorer.core.glossary import meanings
 from explorer.core.names import shorten
 from explorer.graphs.graph import Graph
 from explorer.graphs.layout import HEADER, Box, column_x, layout
 from explorer.graphs.vocabulary import EDGES, GONE, KINDS, MARKS, OPERATIONS, STATUSES
-from explorer.views.rows import plain
 from explorer.views.text import clean
 
 
 def vocabulary() -> dict[str, Any]:
-    """What the widget needs to know of graphs.vocabulary, as JSON."""
+    """What the widget needs to know of graphs.vocabulary, and what the words of fields mean, as JSON."""
     return {
         "kinds": {
             name: {
@@ -32,6 +29,7 @@ def vocabulary() -> dict[str, Any]:
             name: {"title": s.title, "color": s.color, "night": s.night, "sign": s.sign, "look": s.look, "of": s.of}
             for name, s in STATUSES.items()
         },
+        "terms": meanings(),
         "marks": {
             name: {"title": m.title, "color": m.color, "night": m.night, "look": m.look} for name, m in MARKS.items()
         },
@@ -66,7 +64,7 @@ def picture(graph: Graph) -> dict[str, Any]:
         ],
         "edges": [{"s": e.source, "t": e.target, "kind": e.kind, "status": e.status} for e in graph.edges],
         "more": [
-            {"id": e.id, "parent": e.parent, "label": e.label, "action": e.action, **at(e.id)}
+            {"id": e.id, "parent": e.parent, "label": e.label, "action": e.action, "before": e.before, **at(e.id)}
             for e in graph.elided
         ],
     }  # fmt: skip
@@ -136,7 +134,7 @@ def render_svg(graph: Graph) -> str:
         for i, line in enumerate(node.lines):
             out.append(
                 f'<text x="{box.x + 12:g}" y="{box.y + 33 + 15 * i:g}" '
-                f'fill="#444">{escape(clean(shorten(line, 38)))}</text>'
+                f'fill="#444">{escape(clean(shorten(line, 34)))}</text>'
             )
         out.append("</g>")
     for elided in graph.elided:
@@ -147,21 +145,3 @@ def render_svg(graph: Graph) -> str:
         )
     out.append("</svg>")
     return "\n".join(out)
-
-
-def render_html(graph: Graph, script: str, style: str) -> str:
-    """A page that opens from disk, with the widget's own script for pan, zoom and search, and no other. `script` and
-    `style` are ours."""
-    data = json.dumps(plain([vocabulary(), {"picture": picture(graph)}]), ensure_ascii=True).replace("<", "\\u003c")
-    start = 'mount(document.getElementById("graph"), vocabulary).show(state);'
-    code = f"\n{script}\nconst [vocabulary, state] = {data};\n{start}\n"
-    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
-    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'"
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{escape(clean(graph.title))}</title>
-<style>html, body {{ margin: 0; height: 100% }} #graph {{ height: 100vh }}
-{style}</style></head>
-<body><div id="graph"></div>
-<script type="module">{code}</script></body></html>
-"""

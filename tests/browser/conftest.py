@@ -16,8 +16,9 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
+from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.find_browser import FLAGS, find
 
 expect.set_options(timeout=20_000)  # as long as a page waits: the machine may be busy
@@ -72,12 +73,27 @@ def signed_in(browser: Browser, url: str, **options: Any) -> BrowserContext:
     return context
 
 
-@pytest.fixture
-def watched(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Watched]:
-    url = request.getfixturevalue("dashboard") if "dashboard" in request.fixturenames else ""
-    context = signed_in(browser, url, viewport={"width": 1280, "height": 800})
-    yield Watched(context.new_page())
+@pytest.fixture(scope="session")
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    """One for all pages that are watched: a browser that has been there before has the scripts, compiled."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    yield context
     context.close()
+
+
+@pytest.fixture
+def watched(profile: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Watched]:
+    """A page that remembers nothing but scripts."""
+    profile.clear_cookies()
+    if "dashboard" in request.fixturenames:
+        assert profile.request.get(request.getfixturevalue("dashboard").entry, max_redirects=0).status == 302
+    page = profile.new_page()
+    yield Watched(page)
+    with contextlib.suppress(Error):  # a file has none
+        page.evaluate("() => localStorage.clear()")
+    profile.set_offline(False)
+    for opened in profile.pages:
+        opened.close()
 
 
 def free_port() -> int:
@@ -134,10 +150,8 @@ def served(log: Path, *options: str, host: str = "localhost", **environment: str
 
 @pytest.fixture(scope="session")
 def jupyter(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    import shutil
-
+    """As `course` opens it."""
     folder = tmp_path_factory.mktemp("lab")
-    shutil.copytree(Path(__file__).parents[2] / "notebooks", folder / "notebooks")
     own = {f"JUPYTER_{n}_DIR": str(folder / n.lower()) for n in ("CONFIG", "DATA", "RUNTIME")} | {
         "HOME": str(folder),
         "JUPYTERLAB_SETTINGS_DIR": str(folder / "s"),
@@ -153,6 +167,30 @@ def jupyter(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         "--LabApp.expose_app_in_browser=True",
         "--LabApp.news_url=",
     ]
-    command = [sys.executable, "-m", "jupyterlab", *options, f"--notebook-dir={folder / 'notebooks'}"]
+    command = [sys.executable, "-m", "explorer.cli", "course", str(folder / "notebooks"), "--", *options]
     with server(command, f"http://localhost:{port}/lab", folder / "log", own) as url:
         yield url
+
+
+def node(page: Page, label: str) -> object:
+    return page.locator(f'.ix-node[data-label="{label}"]')
+
+
+def show(page: Page, url: str) -> None:
+    """A page with a graph: of a dashboard the one of its table, unless the URL says which view."""
+    if urlparse(url).scheme == "http" and "view=" not in url:
+        url += f"{'&' if '?' in url else '?'}view=graph"
+    page.goto(url)
+    page.wait_for_selector(".ix-node")
+
+
+def to(page: Page, view: str) -> None:
+    """To a view of the dashboard, by its name in URLs: into its room, and there to it."""
+    room = ROOMS[VIEWS[view]]
+    page.locator(".bk-tab:visible").get_by_text(room.title, exact=True).first.click()
+    if len(room.views) > 1:
+        page.locator(".bk-tab:visible").get_by_text(room.views[view], exact=True).first.click()
+
+
+def tab(page: Page, name: str) -> None:
+    page.locator(".bk-tab:visible").get_by_text(name, exact=True).last.click()

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Served, Watched, free_port, served, signed_in
+from tests.browser.conftest import Served, Watched, free_port, served, signed_in, to
 from tests.security.web_cases import REQUESTS
 
 
@@ -103,7 +103,7 @@ def test_headers(dashboard: Served) -> None:
 def test_the_token_leaves_the_address_bar_and_a_get_opens_nothing(dashboard: Served, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()
-    page.goto(dashboard.entry + "&table=demo.three_inserts")
+    page.goto(dashboard.entry + "&table=demo.three_inserts&view=graph")
     expect(page.locator(".ix-name")).to_have_text("sandbox.demo.three_inserts", timeout=60_000)
     assert "token" not in page.url
     assert "token" not in page.evaluate("performance.getEntriesByType('navigation')[0].name")
@@ -132,7 +132,7 @@ def other_site() -> Iterator[str]:
 def test_another_site_opens_and_frames_nothing(dashboard: Served, browser: Browser, other_site: str) -> None:
     context = signed_in(browser, dashboard)
     page = context.new_page()
-    target = f"{dashboard}?table=demo.three_inserts"
+    target = f"{dashboard}?table=demo.three_inserts&view=graph"
     for site in (other_site, other_site.replace("127.0.0.1", "localhost")):  # another site; the same one, another port
         page.goto(site)
         page.set_content(f'<a href="{target}">look</a>')
@@ -168,7 +168,7 @@ def shared(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def test_a_password_page_of_our_own(shared: Served, watched: Watched, artifacts: Path) -> None:
     page = watched.page
     assert "token" not in shared.entry
-    page.goto(f"{shared}?table=demo.three_inserts")
+    page.goto(f"{shared}?table=demo.three_inserts&view=graph")
     field = page.get_by_label("Password")
     page.screenshot(path=artifacts / "login.png")
     field.fill("wrong")
@@ -177,14 +177,14 @@ def test_a_password_page_of_our_own(shared: Served, watched: Watched, artifacts:
     page.get_by_label("Password").fill("a b&c")
     page.get_by_label("Password").press("Enter")
     expect(page.locator(".ix-name")).to_have_text("sandbox.demo.three_inserts", timeout=60_000)
-    page.locator(".bk-tab").get_by_text("Rows", exact=True).click()
+    to(page, "rows")
     expect(page.get_by_text("Row diff")).to_be_visible()
     expect(page.get_by_text("SQL", exact=True)).to_have_count(0)
     expect(page.get_by_label("where (Spark SQL)")).to_have_count(0)
-    page.locator(".bk-tab").get_by_text("Lab", exact=True).click()
+    to(page, "lab")
     expect(page.get_by_text("--allow-lab")).to_be_visible()
     expect(page.get_by_role("button", name="New run")).to_have_count(0)
-    page.locator(".bk-tab").get_by_text("Maintain", exact=True).click()
+    to(page, "maintain")
     expect(page.get_by_text("Previews only")).to_be_visible()
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
     watched.errors[:] = [e for e in watched.errors if "401" not in e]  # that of the login page itself
@@ -231,7 +231,7 @@ def test_panel_serve_goes_through_the_same_door(sandbox: Path, browser: Browser,
         entry = re.search(r"explorer: (http\S+)", log.read_text())
         assert entry
         page = browser.new_context().new_page()
-        page.goto(entry[1] + "&table=demo.three_inserts")
+        page.goto(entry[1] + "&table=demo.three_inserts&view=graph")
         expect(page.locator(".ix-name")).to_have_text("sandbox.demo.three_inserts", timeout=60_000)
         page.context.close()
     finally:

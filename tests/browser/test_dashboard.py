@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Watched, signed_in
+from tests.browser.conftest import Watched, node, show, signed_in, tab, to
 from tests.golden.test_figures import FIGURE_8
-
-
-def node(page: Page, label: str) -> object:
-    return page.locator(f'.ix-node[data-label="{label}"]')
-
-
-def show(page: Page, url: str) -> None:
-    page.goto(url)
-    page.wait_for_selector(".ix-node")
+from tests.unit.test_following import Home
 
 
 def test_figure_8_step_by_step(dashboard: str, watched: Watched, artifacts: Path) -> None:
@@ -52,8 +44,18 @@ def test_inspector_fold_and_deep_link(dashboard: str, watched: Watched, artifact
     expect(side).to_contain_text("min_sequence_number")
     expect(side).to_contain_text("filtered out")
     expect(side).to_contain_text("its own Avro header")
+    expect(side.locator("dt", has_text="added_snapshot_id")).to_have_attribute("title", re.compile("that wrote the"))
     page.wait_for_timeout(400)
     page.screenshot(path=artifacts / "inspector.png")
+    smallest = """() => Math.min(...[...document.querySelectorAll("*")].flatMap(function texts(e) {
+        const inner = e.shadowRoot ? [...e.shadowRoot.querySelectorAll("*")].flatMap(texts) : [];
+        const drawn = e.matches("text.ix-head, text.ix-line");
+        return drawn ? [e.getScreenCTM().d * parseFloat(getComputedStyle(e).fontSize)] : inner;
+    }))"""
+    assert page.evaluate(smallest) >= 12
+    before = side.bounding_box()["width"]
+    page.locator(".ix-grip").press("ArrowLeft")
+    assert side.bounding_box()["width"] > before
     page.wait_for_url("**node=m*")
     link = page.url
     node(page, "manifest-2").locator(".ix-fold").click()
@@ -64,6 +66,21 @@ def test_inspector_fold_and_deep_link(dashboard: str, watched: Watched, artifact
     show(page, link)
     expect(page.locator(".ix-side h3")).to_have_text("manifest-2")
     expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 5")
+    header, field = page.locator("header"), page.get_by_label("Table, folder or metadata.json")
+    to(page, "files")
+    page.wait_for_url("**view=files*")
+    field.fill("demo.three_inserts")
+    field.press("Enter")
+    expect(header).to_contain_text("sandbox.demo.three_inserts · snapshot-3 of 3 · main")
+    page.wait_for_url("**table=demo.three_inserts*")
+    page.go_back()
+    expect(header).to_contain_text("sandbox.demo.manifest_lifecycle · snapshot-3 of 5")
+    expect(page.locator(".bk-tab.bk-active:visible").nth(1)).to_have_text("Files")
+    page.go_back()
+    expect(page.locator(".ix-side h3")).to_have_text("manifest-2")
+    page.go_forward()
+    page.go_forward()
+    expect(header).to_contain_text("sandbox.demo.three_inserts")
     watched.clean()
 
 
@@ -107,6 +124,35 @@ def test_keyboard_multi_select_and_zoom(dashboard: str, watched: Watched) -> Non
     before = world.get_attribute("transform")
     page.get_by_label("Zoom in").click()
     assert world.get_attribute("transform") != before
+    head, around = node(page, "snapshot-2").locator(".ix-head"), page.locator("nav, .ix-bar, .bk-header")
+    small, bars = head.bounding_box(), around.filter(visible=True).count()
+    page.keyboard.press("p")  # presented: nothing but the graph, larger; keys step
+    expect(around.filter(visible=True)).to_have_count(0)
+    expect(page.locator("header")).not_to_be_visible()
+    assert head.bounding_box()["height"] > 1.3 * small["height"]
+    page.keyboard.press("PageDown")
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-5 of 5")
+    page.keyboard.press("Escape")
+    expect(around.filter(visible=True)).to_have_count(bars)
+    focused = """() => {
+        let found = document.activeElement;
+        while (found.shadowRoot && found.shadowRoot.activeElement) found = found.shadowRoot.activeElement;
+        return found.classList.contains("bk-tab") ? found.textContent : "";
+    }"""
+    page.get_by_label("Table, folder or metadata.json").focus()
+    for _ in range(20):  # past the tree, and before what they show
+        if page.evaluate(focused) == "Explore":
+            break
+        page.keyboard.press("Tab")
+    rooms = (("ArrowRight", "Changes"), ("Home", "Overview"), ("ArrowLeft", "Lab"), ("End", "Lab"))
+    for key, name in (*rooms, ("ArrowRight", "Overview"), ("ArrowRight", "Explore")):
+        page.keyboard.press(key)
+        expect(page.locator(".bk-tab.bk-active:visible").first).to_have_text(name)
+        page.wait_for_function(f"() => ({focused})() === '{name}'")
+    while page.evaluate(focused) != "Snapshots":  # past the other rooms, to the views of this one
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".bk-tab.bk-active:visible").nth(1)).to_have_text("Snapshots")
     watched.clean()
 
 
@@ -117,14 +163,14 @@ def test_large_table_pages_and_search(dashboard: str, watched: Watched, artifact
     expect(page.locator('.ix-node[data-label="288 older snapshots"]')).to_be_visible()
     page.locator('.ix-node[data-kind="data_manifest"] .ix-fold').last.click()
     more = page.locator('.ix-node[data-kind="more"][data-label*="more data files"]')
-    expect(more).to_have_attribute("data-label", "2,950 more data files")
+    expect(more).to_have_attribute("data-label", "1,162 more data files")
     page.wait_for_timeout(500)
     page.screenshot(path=artifacts / "large-table.png")
     page.get_by_label("Fit the graph (f)").click()
     more.click()
     expect(page.locator('.ix-node[data-kind="more"][data-label*="previous data files"]')).to_be_visible()
-    page.locator(".ix-search").fill("part-01234")
-    expect(node(page, "part-01234.parquet")).to_have_count(1)
+    page.locator(".ix-search").fill("part-00934")
+    expect(node(page, "part-00934.parquet")).to_have_count(1)
     expect(page.locator('.ix-node[data-kind="data_file"]')).to_have_count(1)
     expect(page.locator('.ix-node[data-kind="more"][data-label*="without a match"]').first).to_be_attached()
     page.locator(".ix-search").fill("")
@@ -155,7 +201,7 @@ def test_the_bar_shows_what_the_graph_was_asked(dashboard: str, watched: Watched
 def test_lists_filter_sort_and_download(dashboard: str, watched: Watched, artifacts: Path) -> None:
     page = watched.page
     page.goto(f"{dashboard}?table=demo.long_history&view=files")
-    expect(page.get_by_text("3,000 files")).to_be_visible()
+    expect(page.get_by_text("1,200 files")).to_be_visible()
     rows = page.locator(".tabulator-row")
     expect(rows.first).to_be_visible()
     page.locator(".tabulator-header-filter input").first.press_sequentially("part-00042")
@@ -167,6 +213,8 @@ def test_lists_filter_sort_and_download(dashboard: str, watched: Watched, artifa
         path = caught.value.path()
         assert caught.value.suggested_filename == f"files.{kind}"
         assert path.stat().st_size > 10_000
+    rows.first.click()
+    expect(page.locator(".ix-side h3")).to_have_text("part-00042.parquet")
     watched.clean()
 
 
@@ -175,9 +223,17 @@ def test_pick_a_table_and_switch_to_dark(dashboard: str, watched: Watched, artif
     page.set_viewport_size({"width": 1920, "height": 1080})
     show(page, dashboard)
     expect(page.locator(".ix-name")).to_have_text("sandbox.demo.manifest_lifecycle")
+    page.get_by_label("Pin sandbox.demo.manifest_lifecycle").click()
     page.get_by_text("deletion_vectors", exact=True).click()
     expect(page.locator(".ix-name")).to_have_text("sandbox.demo.deletion_vectors")
     expect(page.locator('.ix-node[data-kind="deletion_vector"]')).to_have_count(2)
+    show(page, f"{dashboard}?table=demo.three_inserts")  # the browser keeps what was pinned, and opened before
+    kept = page.get_by_role("button", name=re.compile("^Open sandbox"))
+    expect(kept.first).to_have_text("demo.manifest_lifecycle")
+    expect(kept.nth(1)).to_have_text("demo.three_inserts")
+    kept.nth(2).click()
+    expect(page.locator(".ix-name")).to_have_text("sandbox.demo.deletion_vectors")
+    page.get_by_label("Unpin sandbox.demo.manifest_lifecycle").click()
     page.locator(".MuiToolbar-root button:visible").last.click()
     expect(page.locator(".ix-root")).to_have_class("ix-root ix-dark")
     page.get_by_label("What colours, shapes and marks mean").click()
@@ -186,13 +242,58 @@ def test_pick_a_table_and_switch_to_dark(dashboard: str, watched: Watched, artif
     watched.clean()
 
 
-def test_a_table_that_is_not_there_is_a_toast_and_the_rest_goes_on(dashboard: str, watched: Watched) -> None:
+def test_what_is_seen_first_and_a_pair_chosen_once(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    """Without a table what this is; its overview; what it is compared with, in the header, the diff and the URL."""
+    page = watched.page
+    page.emulate_media(color_scheme="dark")
+    page.goto(dashboard)
+    page.wait_for_function("() => document.body && getComputedStyle(document.body).colorScheme.includes('dark')")
+    expect(page.get_by_text("An Iceberg table is a tree of files")).to_be_visible()
+    page.screenshot(path=artifacts / "welcome.png")
+    page.locator(".tabulator-row", has_text="branches_and_tags").click()
+    expect(page.get_by_text("branch main: snapshot-5; tag opening: snapshot-1")).to_be_visible()
+    expect(page.get_by_role("img", name="snapshots in time, the last 6 of 6")).to_have_count(1)
+    expect(page.get_by_text("the table went back from snapshot-6 to its ancestor snapshot-5")).to_be_visible()
+    expect(page.get_by_text("nothing wrong was found")).to_be_visible()
+    page.screenshot(path=artifacts / "overview.png")
+    page.get_by_role("button", name="Doctor: ok").click()
+    page.wait_for_url("**view=problems**")
+    field = page.get_by_role("combobox", name="compare with")
+    field.fill("opening")
+    field.press("Enter")
+    page.wait_for_url("**compare=opening*")
+    to(page, "diff")
+    expect(page.get_by_text("2 files added, 0 removed, net")).to_be_visible()
+    page.locator(".MuiSelect-select").first.click()
+    page.locator(".MuiListItemText-primary").get_by_text("snapshot-2", exact=True).click()
+    page.wait_for_url("**compare=snapshot-2*")
+    expect(field).to_have_value("snapshot-2")
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("combobox", name="Go to a table, view or snapshot")
+    palette.fill("lifecy table")
+    expect(page.get_by_role("option")).to_have_count(2)
+    page.screenshot(path=artifacts / "palette.png")
+    palette.press("Enter")
+    page.wait_for_url("**table=sandbox.demo.manifest_lifecycle**")
+    page.keyboard.press("Control+k")
+    palette.fill("fate")
+    palette.press("Enter")
+    page.wait_for_url("**view=fate**")
+    page.keyboard.press("?")
+    expect(page.get_by_text("the snapshot before, and after")).to_be_visible()
+    watched.clean()
+
+
+def test_a_table_that_is_not_there_is_said_once_and_the_rest_goes_on(dashboard: str, watched: Watched) -> None:
     page = watched.page
     show(page, f"{dashboard}?table=demo.manifest_lifecycle")
     page.get_by_label("Table, folder or metadata.json").fill("demo.nothing_here")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("no table 'demo.nothing_here'").first).to_be_visible()
+    expect(page.get_by_text("no table 'demo.nothing_here'")).to_be_visible()
     expect(page.locator(".ix-name")).to_have_text("sandbox.demo.manifest_lifecycle")
+    page.goto(f"{dashboard}?table=demo.nothing_here&view=files")
+    expect(page.get_by_text("no table 'demo.nothing_here'")).to_be_visible()
+    expect(page.locator(".tabulator-row", has_text="three_inserts")).to_be_visible()  # to go on from
     watched.clean()
 
 
@@ -234,9 +335,28 @@ def test_places_that_moved(dashboard: str, watched: Watched, tmp_path: Path, art
     field.fill(f"s3://nowhere=/nowhere\n{table}/data={tmp_path}/elsewhere")
     field.blur()
     expect(side).not_to_contain_text("does not exist")
+    page.get_by_label("Fit the graph (f)").click()  # beside the inspector, which stays open, there is not room for all
     file.click()
     expect(side).to_contain_text("fruit-0")
     page.screenshot(path=artifacts / "moved.png")
+    watched.clean()
+
+
+def test_a_table_is_followed(dashboard: str, watched: Watched, tmp_path: Path, artifacts: Path) -> None:
+    page, home = watched.page, Home(tmp_path)
+    show(page, f"{dashboard}?table={home.path}")
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-1 of 1")
+    page.get_by_text("follow", exact=True).click()
+    for number in (2, 3):
+        home.commit()
+        # two seconds; twice that, since the machine may be busy
+        expect(page.locator(".ix-where")).to_contain_text(f"snapshot-{number} of {number}", timeout=4_000)
+        expect(page.locator(".ix-changed").first).to_be_attached()
+    page.screenshot(path=artifacts / "followed.png")
+    page.get_by_text("follow · 1 s").click()
+    home.commit()
+    page.wait_for_timeout(1500)
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 3")
     watched.clean()
 
 
@@ -259,16 +379,46 @@ def test_other_hosts_are_refused(dashboard: str) -> None:
         urllib.request.urlopen(request)
 
 
-def test_exported_page_opens_from_disk(sandbox: Path, watched: Watched, tmp_path: Path) -> None:
+def test_exported_page_opens_from_disk(sandbox: Path, watched: Watched, tmp_path: Path, artifacts: Path) -> None:
+    import explorer
     from explorer.ui.export import export
     from tests.helpers import open_demo
 
-    page = watched.page
-    file = tmp_path / "graph.html"
-    file.write_bytes(export(open_demo("manifest_lifecycle").graph("snapshot-3"), "html"))
+    page, table, file = watched.page, open_demo("manifest_lifecycle"), tmp_path / "table.html"
+    page.context.set_offline(True)
+    explorer.export_html(table, file)
     show(page, file.as_uri())
-    page.locator(".ix-search").fill("data-2.parquet")
-    expect(page.locator(".ix-node.ix-found")).to_have_count(1)
+    page.get_by_label("Previous snapshot").click()
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-4 of 5")
+    node(page, "data-3.parquet").locator(".ix-head").click()
+    page.keyboard.press("p")
+    expect(page.locator(".ix-bar")).not_to_be_visible()
+    page.keyboard.press("p")
+    expect(page.locator(".ix-bar")).to_be_visible()
+    side = page.locator(".ix-side")
+    for words in ("entry: stored and logical", "stored ADDED, reads as EXISTING", "inherited: the manifest list's"):
+        expect(side).to_contain_text(words)
+    page.screenshot(path=artifacts / "exported.png")
+    node(page, "manifest-4").locator(".ix-fold").click()
+    expect(node(page, "data-2.parquet")).to_have_count(0)
+    page.locator(".ix-search").fill("data-2.parquet")  # unfolds what has it
+    expect(page.locator(".ix-node.ix-found")).to_have_attribute("data-label", "data-2.parquet")
+    page.get_by_label("Next snapshot").click()
+    expect(page.get_by_role("alert")).to_contain_text("it is in snapshot-1, snapshot-2, snapshot-3, snapshot-4")
+    page.get_by_label("Previous snapshot").click()
+    page.get_by_text("changes", exact=True).click()
+    expect(node(page, "data-2.parquet")).to_have_attribute("data-status", "removed")
+    expect(side).to_contain_text("manifests: 1 kept, 1 added, 1 rewritten, 0 dropped")
+    assert page.locator(".ix-busy.ix-open").count() == 0
+    vectors = explorer.export_html(open_demo("deletion_vectors"), tmp_path / "vectors.html")
+    show(page, Path(vectors["file"]).as_uri())
+    expect(page.locator("footer")).to_contain_text("Nothing of its metadata graph was left out.")
+    expect(page.locator("footer")).not_to_contain_text("error")
+    one = tmp_path / "graph.html"
+    one.write_bytes(export(table.graph("snapshot-3"), "html"))
+    show(page, one.as_uri())
+    node(page, "manifest-3").locator(".ix-head").click()
+    expect(side).to_contain_text("added here")
     watched.clean()
 
 
@@ -285,11 +435,13 @@ def test_lifecycle_history_and_diff(dashboard: str, watched: Watched, artifacts:
     ):
         expect(table).to_contain_text(words)
     expect(page.get_by_text("it holds only DELETED entries")).to_be_visible()
+    drawn = page.get_by_role("img", name="5 manifests by 5 snapshots: 2 rewritten, 1 dropped")
+    expect(drawn).to_have_count(1)
     page.screenshot(path=artifacts / "lifecycle.png")
     table.get_by_text("carried 0 / 1 / 1").click()
     expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 5")
     expect(page.locator(".ix-side h3")).to_have_text("manifest-2")
-    page.locator(".bk-tab").get_by_text("Diff", exact=True).click()
+    to(page, "diff")
     expect(page.get_by_text("1 file added, 0 removed, net")).to_be_visible()
     expect(node(page, "manifest-3")).to_have_attribute("data-status", "added")
     expect(node(page, "data-3.parquet")).to_have_attribute("data-status", "added")
@@ -348,7 +500,7 @@ def test_why_the_updated_row_is_hidden(dashboard: str, watched: Watched, artifac
     page.screenshot(path=artifacts / "file-rows.png")
     node(page, "delete-1.parquet").locator(".ix-head").click()
     expect(side).to_contain_text("what it holds")
-    page.locator(".bk-tab").get_by_text("Deletes", exact=True).click()
+    to(page, "deletes")
     expect(page.get_by_text("1 of 3 pairs of data and delete files apply; 0 deletes dangle.")).to_be_visible()
     expect(page.locator('.ix-edge[data-kind="applies"]')).to_have_count(1)
     expect(page.locator('.ix-edge[data-kind="does not apply"]')).to_have_count(2)
@@ -361,7 +513,7 @@ def test_why_the_updated_row_is_hidden(dashboard: str, watched: Watched, artifac
 def test_the_fate_of_a_row_and_row_diffs(dashboard: str, watched: Watched, artifacts: Path) -> None:
     page = watched.page
     page.goto(f"{dashboard}?table=demo.deletion_vectors&view=rows")
-    page.locator(".bk-tab").get_by_text("Fate of a row", exact=True).click()
+    to(page, "fate")
     page.get_by_label("which rows").fill("name = 'jack'")
     page.keyboard.press("Enter")
     expect(page.get_by_text("favorite_color: 'red' → 'yellow' (told by _row_id)")).to_be_visible()
@@ -370,7 +522,7 @@ def test_the_fate_of_a_row_and_row_diffs(dashboard: str, watched: Watched, artif
     page.get_by_label("which rows").fill("nam = 'jack'")
     page.keyboard.press("Enter")
     expect(page.get_by_text("does not fit")).to_be_visible()
-    page.locator(".bk-tab").get_by_text("Row diff", exact=True).click()
+    to(page, "row-diff")
     expect(
         page.get_by_text("0 inserted, 1 deleted, 0 updated, told by _row_id. 1 of 2 data files read.")
     ).to_be_visible()
@@ -390,8 +542,7 @@ def test_read_through_spark_watch_and_cancel(dashboard: str, watched: Watched, a
     page.get_by_text("sarah", exact=True).click()  # its data file, the delete, and both manifests light up
     expect(page.locator(".ix-node.ix-selected")).to_have_count(4)
     expect(page.locator(".ix-side h3")).to_have_text("data-1.parquet")
-    page.locator(".bk-tab").get_by_text("Rows", exact=True).click()
-    page.locator(".bk-tab").get_by_text("SQL", exact=True).click()
+    to(page, "sql")
     query = page.get_by_label("A query: t is the table as opened")
     query.fill("SELECT count(*) FROM range(100000000000) WHERE hash(id) = 3")
     query.blur()
@@ -422,6 +573,17 @@ def test_maintenance_on_a_copy(dashboard: str, watched: Watched, artifacts: Path
     page = watched.page
     page.goto(f"{dashboard}?table=demo.position_deletes&view=maintain")
     expect(page.get_by_text("2 data files").first).to_be_visible()
+    expect(page.get_by_text("CALL sandbox.system.rewrite_data_files(table => 'demo.position_deletes')")).to_be_visible()
+    page.get_by_label("Copy this statement").click()
+    expect(page.get_by_label("Copy this statement")).to_have_text(re.compile("^(copied|selected)"))
+    expect(page.get_by_text("a file with too high a delete ratio")).to_be_visible()
+    page.get_by_label("options: name=value; …").fill("delete-ratio-threshold=0.9; min-file=1")
+    page.get_by_label("options: name=value; …").press("Enter")
+    expect(page.get_by_text("no option 'min-file'")).to_be_visible()
+    page.get_by_label("options: name=value; …").fill("delete-ratio-threshold=0.9")
+    page.get_by_label("options: name=value; …").press("Enter")
+    expect(page.get_by_text("Nothing would be rewritten: in none of 1 group")).to_be_visible()
+    expect(page.get_by_text("options => map('delete-ratio-threshold', '0.9')")).to_be_visible()
     expect(page.get_by_role("button", name="Run")).to_be_disabled()
     page.get_by_role("button", name="Make a copy to change").click()
     page.wait_for_url("**table=lab.position_deletes_*", timeout=90_000)
@@ -430,27 +592,9 @@ def test_maintenance_on_a_copy(dashboard: str, watched: Watched, artifacts: Path
     expect(page.get_by_text("Before and after")).to_be_visible(timeout=60_000)
     page.screenshot(path=artifacts / "maintain.png")
     page.get_by_role("button", name="Open the table as it is now").click()
-    page.locator(".bk-tab").get_by_text("Graph", exact=True).click()
+    to(page, "graph")
     expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 3 · replace")
     watched.clean()
-
-
-def lab_step(page: Any, button: str) -> None:
-    found = page.get_by_role("button", name=button)
-    expect(found).to_be_enabled(timeout=90_000)
-    before = page.locator("svg circle[r='9']").count()
-    found.click()
-    expect(page.locator("svg circle[r='9']")).not_to_have_count(before)
-
-
-def lab_choose(page: Page, place: int, words: str) -> None:
-    """Choose in the lab's nth select."""
-    page.locator(".MuiSelect-select:visible").nth(place).click()
-    page.locator(".MuiListItemText-primary").get_by_text(words, exact=True).last.click()
-
-
-def tab(page: Page, name: str) -> None:
-    page.locator(".bk-tab:visible").get_by_text(name, exact=True).last.click()
 
 
 def asked(page: Page, dashboard: str, table: str, where: str) -> None:
@@ -459,6 +603,36 @@ def asked(page: Page, dashboard: str, table: str, where: str) -> None:
     expect(page.get_by_text("after column metrics")).to_be_visible()
     page.get_by_label("a query for rows where").fill(where)
     page.get_by_label("a query for rows where").press("Enter")
+
+
+def put_beside(page: Page, other: str) -> None:
+    field = page.get_by_role("combobox", name="beside: a version, a table")
+    field.fill(other)
+    field.press("Enter")
+    expect(field).to_have_value(other)
+    page.get_by_role("button", name="Plan", exact=True).click()
+
+
+def test_sorted_stands_beside_unsorted_and_sorting_is_estimated(
+    dashboard: str, watched: Watched, artifacts: Path
+) -> None:
+    """Figure 16: both tables as funnels and bounds; what is estimated of the one is what the other reads."""
+    page = watched.page
+    asked(page, dashboard, "unsorted_files", "name = 'jack'")
+    put_beside(page, "demo.sorted_files")
+    expect(page.get_by_text("demo.sorted_files: name = 'jack'")).to_be_visible()
+    reads = page.locator("svg text")
+    expect(reads.filter(has_text="1 manifest, 4 data files, 12 rows")).to_have_count(4 + 3)  # after each stage
+    expect(reads.filter(has_text="1 manifest, 1 data file, 3 rows")).to_contain_text("−3 files")
+    expect(page.get_by_role("img", name="data files by the bounds of name")).to_have_count(2)
+    page.screenshot(path=artifacts / "plans-beside.png", full_page=True)
+    put_beside(page, "demo.no_such_table")
+    expect(page.get_by_text("nor is it a table")).to_be_visible()
+    put_beside(page, "")
+    tab(page, "What would help")
+    expect(page.locator(".tabulator-row:visible", has_text="sort by name").first).to_contain_text("25")
+    page.screenshot(path=artifacts / "estimates.png")
+    watched.clean()
 
 
 def test_a_plan_says_what_is_read_and_why_not(dashboard: str, watched: Watched, artifacts: Path) -> None:
@@ -503,190 +677,7 @@ def test_a_plan_says_what_is_read_and_why_not(dashboard: str, watched: Watched, 
     manifest.click()
     expect(page.get_by_text("ts_day <= 2024-06-03: its values begin at 2024-06-04")).to_be_visible()
     page.screenshot(path=artifacts / "plan-graph.png")
-    page.get_by_role("combobox", name="beside (or none)").fill("snapshot-3")
-    page.get_by_role("combobox", name="beside (or none)").press("Enter")
-    page.get_by_role("button", name="Plan", exact=True).click()
+    put_beside(page, "snapshot-3")
     for version in ("snapshot-5", "snapshot-3"):
         expect(page.get_by_text(f"{version}: ts >= '2024-06-03 00:00:00Z' AND")).to_be_visible()
-    watched.clean()
-
-
-def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Path) -> None:
-    """Two writers from one base; the second swap is lost, and its retry commits."""
-    page = watched.page
-    page.goto(f"{dashboard}?view=lab")
-    page.get_by_role("button", name="New run").click()
-    for writer in "AABBABABAB":
-        lab_step(page, f"Step {writer}")
-    expect(page.get_by_text("swap: lost")).to_be_visible()
-    tab(page, "Graph, with what is not committed")
-    staged = page.locator(
-        '.ix-node[data-mark="staged"]'
-    )  # the loser waits to apply again: its data file is in no snapshot
-    expect(staged).to_have_count(1)
-    assert staged.locator(".ix-box").evaluate("e => getComputedStyle(e).strokeDasharray") != "none"
-    expect(page.locator('.ix-node[data-mark="orphan"][data-kind="metadata"]')).to_have_count(1)
-    page.get_by_role(
-        "button", name="Step B"
-    ).click()  # it applies again: a snapshot, its list, its manifest and file are staged
-    expect(staged).to_have_count(4)
-    tab(page, "Sequence")
-    page.get_by_role("button", name="Play", exact=True).click()  # one step after the other
-    expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
-    expect(page.get_by_text("Orphans")).to_be_visible()
-    page.screenshot(path=artifacts / "lab.png")
-    tab(page, "Graph, with what is not committed")
-    expect(page.locator('.ix-node[data-label="snapshot-4"]')).to_be_visible()
-    expect(staged).to_have_count(0)
-    watched.clean()
-
-
-def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched: Watched, artifacts: Path) -> None:
-    page = watched.page
-    page.goto(f"{dashboard}?view=lab")
-    lab_choose(page, 0, "rewrite the data files of partition a into one")
-    lab_choose(page, 1, "DELETE WHERE id = 1, merge-on-read")
-    page.get_by_role("button", name="New run").click()
-    for writer in "AABBBBB":
-        lab_step(page, f"Step {writer}")
-    expect(
-        page.get_by_text(
-            "It is refused: snapshot-3 added position deletes for a data file that this commit rewrites (in p=a)"
-        )
-    ).to_be_visible()
-    lab_step(page, "Step A")
-    expect(page.get_by_text("apply: refused")).to_be_visible()
-    expect(page.get_by_text("found new position delete for replaced data file").first).to_be_visible()
-    tab(page, "Graph, with what is not committed")
-    lit = page.locator('.ix-node[data-mark="conflict"]')
-    expect(lit).to_have_count(2)
-    assert sorted(lit.evaluate_all("found => found.map((e) => e.dataset.kind)")) == ["position_deletes", "snapshot"]
-    expect(page.locator('.ix-node[data-mark="orphan"]')).to_have_count(1)
-    page.screenshot(path=artifacts / "lab-conflict.png")
-    watched.clean()
-
-
-def test_the_lab_meets_faults_and_draws_all_orders(dashboard: str, watched: Watched, artifacts: Path) -> None:
-    """A writer whose swap gets no answer begins again without looking: the row is there twice. Then every order of two
-    appends."""
-    page = watched.page
-    page.goto(f"{dashboard}?view=lab")
-    lab_choose(page, 1, "INSERT a row with id 1, by pyiceberg")
-    page.get_by_role("button", name="New run").click()
-    for _ in range(4):
-        lab_step(page, "Step A")
-    lab_choose(page, 5, "lose the answer to its swap")
-    lab_step(page, "Step A")
-    expect(page.get_by_text("swap: unknown")).to_be_visible()
-    lab_choose(page, 5, "begin again without looking")
-    for _ in range(6):
-        lab_step(page, "Step A")
-    expect(page.locator(".tabulator-cell").get_by_text("by A", exact=True)).to_have_count(2)
-    lab_step(page, "Step B")
-    lab_step(page, "Step B")
-    lab_choose(page, 5, "kill it")
-    lab_step(page, "Step B")
-    expect(page.get_by_text("kill: killed")).to_be_visible()
-    page.get_by_role("button", name="All orders").click()
-    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
-    expect(page.get_by_text("20 orders:")).to_be_visible(timeout=90_000)
-    expect(page.get_by_text("the table as it was")).to_be_visible()
-    expect(page.get_by_text("as if AB").first).to_be_attached()
-    page.screenshot(path=artifacts / "lab-orders.png")
-    tab(page, "Orders")
-    page.locator(".tabulator-cell").get_by_text("AAABBB", exact=True).click()
-    expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
-    with page.expect_download() as saved:
-        page.get_by_text("Save this run").click()
-    page.get_by_role("button", name="New run").click()
-    expect(page.get_by_text("swap: committed")).to_have_count(0, timeout=20_000)
-    kept: Any = {"name": "run.json", "mimeType": "application/json", "buffer": saved.value.path().read_bytes()}
-    page.locator("input[type=file]").set_input_files(kept)
-    expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
-    watched.clean()
-
-
-def test_each_validation_is_a_switch(dashboard: str, watched: Watched) -> None:
-    """A merge-on-read UPDATE after an append: refused, but not when the one validation that minds is off."""
-    page = watched.page
-    page.goto(f"{dashboard}?view=lab")
-    lab_choose(page, 0, "UPDATE WHERE id = 1, merge-on-read")
-    page.get_by_role("button", name="Validations").click()
-    page.get_by_text("validateNoConflictingDataFiles:").click()
-    page.get_by_role("button", name="New run").click()
-    for writer in "AABBBBBA":
-        lab_step(page, f"Step {writer}")
-    expect(page.get_by_text("apply: refused")).to_have_count(0)
-    page.get_by_text("validateNoConflictingDataFiles:").click()
-    page.get_by_role("button", name="New run").click()
-    expect(page.locator("svg circle[r='9']")).to_have_count(0)
-    for writer in "AABBBBBA":
-        lab_step(page, f"Step {writer}")
-    expect(page.get_by_text("apply: refused")).to_be_visible()
-    watched.clean()
-
-
-def test_a_commit_comes_into_the_graph(dashboard: str, watched: Watched, artifacts: Path) -> None:
-    """On a copy of one's own: a statement, its new parts in the graph, its files, swap and report; the table API; and
-    reset."""
-    page = watched.page
-    page.goto(f"{dashboard}?table=demo.three_inserts&view=lab")
-    tab(page, "One statement")
-    expect(page.get_by_role("button", name="Run it")).to_be_disabled()
-    page.get_by_role("button", name="Make a copy of my own").click()
-    page.wait_for_url("**table=lab.three_inserts_*", timeout=90_000)
-    expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-3 of 3")
-    page.locator("textarea:visible").fill("INSERT INTO t SELECT * FROM t LIMIT 1")
-    page.get_by_role("button", name="Run it").click()
-    expect(page.get_by_text("1 commit: the catalog swapped")).to_be_visible(timeout=60_000)
-    expect(page.locator('.ix-node.ix-changed[data-label="snapshot-4"]')).to_be_visible()
-    expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-4 of 4 · append")
-    page.screenshot(path=artifacts / "lab-statement.png")
-    tab(page, "Files in order")
-    expect(page.get_by_text("Compare-and-swap")).to_be_visible()
-    tab(page, "Commit report")
-    expect(page.get_by_text("total-duration")).to_be_visible()
-    page.locator("textarea:visible").fill("DELETE FROM sandbox.demo.three_inserts")
-    page.get_by_role("button", name="Run it").click()
-    expect(page.get_by_text("may be written to").first).to_be_visible()
-    page.get_by_role("button", name="Call it").click()
-    expect(page.get_by_text("1 commit: the catalog swapped")).to_be_visible(timeout=60_000)
-    tab(page, "Graph")
-    page.get_by_role("button", name="Reset").click()
-    expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-3 of 3", timeout=60_000)
-    watched.clean()
-
-
-def test_a_conflict_is_explained_and_lit(dashboard: str, watched: Watched) -> None:
-    page = watched.page
-    page.goto(f"{dashboard}?table=demo.equality_deletes&view=lab")
-    tab(page, "Explain a conflict")
-    page.get_by_label("it began at").fill("snapshot-1")
-    page.keyboard.press("Enter")
-    page.get_by_label("on rows where").fill("name = 'jack'")
-    page.get_by_label("on rows where").press("Enter")
-    page.get_by_role("button", name="Explain").click()
-    expect(page.get_by_text("It is refused: snapshot-2 added")).to_be_visible()
-    lit = page.locator('.ix-node[data-mark="conflict"]')
-    expect(lit).to_have_count(5)
-    assert {"snapshot-2", "snapshot-3", "delete-1.parquet"} <= set(
-        lit.evaluate_all("found => found.map((e) => e.dataset.label)")
-    )
-    watched.clean()
-
-
-def test_a_race_on_the_page(dashboard: str, watched: Watched) -> None:
-    page = watched.page
-    page.goto(f"{dashboard}?view=lab")
-    tab(page, "Race and faults")
-    page.get_by_label("writer processes").fill("2")
-    page.get_by_label("commits of each").fill("12")
-    page.get_by_label("commits of each").press("Enter")
-    page.get_by_role("button", name="Race", exact=True).click()
-    expect(page.get_by_text("a second")).to_be_visible(timeout=60_000)
-    tab(page, "Writers, step by step")  # what changes while it is not on the page asks nobody outside for anything
-    page.wait_for_timeout(4000)
-    tab(page, "Race and faults")
-    expect(page.get_by_text("24 acknowledged = 24 snapshots = 24 rows")).to_be_visible(timeout=90_000)
-    expect(page.get_by_text("acknowledged commits")).to_be_visible()
     watched.clean()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import nbformat
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Watched
@@ -34,3 +38,48 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     page.screenshot(path=artifacts / "jupyterlab.png")
     assert not watched.outside
     assert not [e for e in watched.errors if "explorer" in e or "anywidget" in e or "ix-" in e]
+    assert page.locator(".ix-still:visible").count() == 0
+
+    # saved, and opened again when its kernel is gone
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    base = jupyter.removesuffix("/lab")
+    saved = page.context.request.get(f"{base}/api/contents/01-first-look.ipynb").json()
+    text = json.dumps(saved["content"])
+    assert "application/vnd.jupyter.widget-view+json" in text
+    assert text.count("MOVE_MS") <= 1  # the script
+    own = {"X-XSRFToken": next(c["value"] for c in page.context.cookies() if c["name"] == "_xsrf"), "Referer": jupyter}
+    for session in page.context.request.get(f"{base}/api/sessions").json():
+        assert page.context.request.delete(f"{base}/api/sessions/{session['id']}", headers=own).ok
+    page.reload()
+    still = page.locator(".ix-still img").first
+    expect(still).to_be_attached(timeout=60_000)
+    still.scroll_into_view_if_needed()
+    expect(still).to_be_visible()
+    assert still.evaluate("image => image.naturalWidth") > 500
+    page.wait_for_timeout(1000)
+    assert page.get_by_text("model not found").locator("visible=true").count() == 0
+    page.screenshot(path=artifacts / "jupyterlab-reopened.png")
+
+
+def test_a_converted_notebook_shows_pictures_without_network(sandbox: Path, watched: Watched, tmp_path: Path) -> None:
+    source = "import explorer\ntable = explorer.open_table('demo.three_inserts')\ntable"
+    cells = [
+        nbformat.v4.new_code_cell(source),
+        nbformat.v4.new_code_cell("explorer.compare(table, 'snapshot-1', 'main')"),
+    ]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    bundles = [o["data"] for cell in cells for o in cell["outputs"]]
+    assert sum("application/vnd.jupyter.widget-view+json" in b and "image/svg+xml" in b for b in bundles) == 2
+    assert "MOVE_MS" not in json.dumps(notebook)  # the script
+    page = watched.page
+    page.context.set_offline(True)
+    for name, kept in (("with-state", notebook.metadata), ("without", {})):
+        file = tmp_path / f"{name}.html"
+        html, _ = HTMLExporter().from_notebook_node(nbformat.from_dict({**notebook, "metadata": kept}))
+        file.write_text(html)
+        page.goto(file.as_uri(), wait_until="domcontentloaded")
+        stills = page.locator(".ix-still img:visible")
+        expect(stills).to_have_count(2)
+        assert min(stills.evaluate_all("all => all.map(image => image.naturalWidth)")) > 300
+        assert page.locator(".jp-OutputArea-output:visible").count() == 2  # nothing twice

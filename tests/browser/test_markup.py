@@ -15,7 +15,8 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 from pyiceberg.catalog.sql import SqlCatalog
 
-from tests.browser.conftest import Served, Watched, served, signed_in
+from explorer.ui.rooms import VIEWS
+from tests.browser.conftest import Served, Watched, served, signed_in, tab, to
 from tests.security import EVERY
 from tests.security.web_cases import MARKUP
 from tests.unit.small import edit_metadata
@@ -39,12 +40,7 @@ BAD = """() => {
   walk(document);
   return bad;
 }"""
-TABS = ("Diff", "Lifecycle", "History", "Rows", "Deletes", "Plan", "Maintain", "Lab", "Snapshots", "Manifests", "Files")
-INNER = {
-    "History": ("Commits", "Metadata files"), "Maintain": ("Branches and undo",),
-    "Plan": ("Bounds", "Manifests", "Statistics"),
-}  # fmt: skip
-TABS += ("Entries", "Partitions", "Problems", "Export")
+INNER = {"plan": ("Bounds", "Manifests", "Statistics")}
 
 
 def make_evil(folder: Path, words: Iterator[str]) -> Path:
@@ -135,10 +131,6 @@ def inert(page: Page) -> None:
     assert page.evaluate(BAD) == []
 
 
-def tab(page: Page, name: str) -> None:
-    page.locator(".bk-tab:visible").get_by_text(name, exact=True).last.click()
-
-
 def test_the_probe_sees_markup(page: Page) -> None:
     page.set_content(f"<div id=a></div>{IMG}")
     page.wait_for_timeout(300)
@@ -146,8 +138,8 @@ def test_the_probe_sees_markup(page: Page) -> None:
     assert len(page.evaluate(BAD)) == 2
 
 
-def test_every_tab_and_node(evil: Path, dangerous: Served, page: Page, artifacts: Path) -> None:
-    page.goto(f"{dangerous}?table={quote(str(evil))}")
+def test_every_tab_and_node(evil: Path, dangerous: Served, page: Page) -> None:
+    page.goto(f"{dangerous}?table={quote(str(evil))}&view=graph")
     page.wait_for_selector(".ix-node", timeout=60_000)
     inert(page)
     for i in range(page.locator(".ix-node .ix-head").count()):
@@ -156,19 +148,18 @@ def test_every_tab_and_node(evil: Path, dangerous: Served, page: Page, artifacts
     inert(page)
     page.locator(".ix-search").fill(IMG)
     inert(page)
-    for name in TABS:
-        tab(page, name)
-        page.wait_for_timeout(700)
+    for name in (name for name in VIEWS if name not in ("graph", "tables", "sql")):
+        to(page, name)
+        page.wait_for_timeout(400)
         for title in page.locator(".tabulator-col:visible .tabulator-col-title").all()[:6]:
             with contextlib.suppress(Error):  # a column that ends off the page
                 title.hover(force=True)
         inert(page)
         for inner in INNER.get(name, ()):
             tab(page, inner)
-            page.wait_for_timeout(700)
+            page.wait_for_timeout(400)
             inert(page)
-        page.screenshot(path=artifacts / f"markup-{name.lower()}.png")
-    tab(page, "Files")
+    to(page, "files")
     expect(page.locator(".tabulator-row").first).to_be_visible()
 
 
@@ -178,15 +169,13 @@ def test_rows_and_deletes_and_lab(evil: Path, dangerous: Served, page: Page, art
     page.locator(".tabulator-row").first.wait_for(timeout=180_000)
     for title in page.locator(".tabulator-col:visible .tabulator-col-title").all()[:6]:
         title.hover(force=True)
-        page.wait_for_timeout(500)  # its tooltip
-        inert(page)
+        inert(page)  # its tooltip, too
     page.screenshot(path=artifacts / "markup-read.png")
-    tab(page, "Row diff")
+    to(page, "row-diff")
     page.locator(".tabulator-row").first.wait_for(timeout=60_000)
     expect(page.locator(".tabulator-col-title", has_text="<").first).to_be_attached()
     for title in page.locator(".tabulator-col:visible .tabulator-col-title").all()[:6]:
         title.hover(force=True)
-        page.wait_for_timeout(500)
         inert(page)
     page.get_by_label("columns that tell an update").click()
     inert(page)
@@ -196,7 +185,7 @@ def test_rows_and_deletes_and_lab(evil: Path, dangerous: Served, page: Page, art
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Compare").click()
     inert(page)
-    tab(page, "Fate of a row")
+    to(page, "fate")
     page.get_by_label("which rows").fill("id >= 0")
     page.get_by_label("which rows").press("Enter")
     page.get_by_text("The answer").wait_for(timeout=60_000)
@@ -205,9 +194,8 @@ def test_rows_and_deletes_and_lab(evil: Path, dangerous: Served, page: Page, art
     page.get_by_label("which rows").fill(f"a = '{IMG}'")
     page.get_by_label("which rows").press("Enter")
     inert(page)
-    tab(page, "Lab")
-    for inner in ("One statement", "Explain a conflict"):
-        tab(page, inner)
+    for name in ("statement", "conflict"):
+        to(page, name)
         page.wait_for_timeout(700)
         inert(page)
     page.get_by_label("it began at").fill("snapshot-1")
@@ -238,7 +226,7 @@ def test_catalogs_errors_and_links(dangerous: Served, page: Page, artifacts: Pat
     for table in tables.all():
         name = table.inner_text()
         table.click()
-        expect(page.locator(".ix-name").get_by_text(name)).to_be_visible(timeout=60_000)
+        expect(page.locator("header").get_by_text(name)).to_be_visible(timeout=60_000)
     inert(page)
     page.screenshot(path=artifacts / "markup-tree.png")
 
@@ -246,10 +234,14 @@ def test_catalogs_errors_and_links(dangerous: Served, page: Page, artifacts: Pat
 def test_notebook_and_exports(evil: Path, page: Page, tmp_path: Path) -> None:
     import explorer
     from explorer.ui.export import export
-    from explorer.ui.notebook import mimebundle
+    from explorer.ui.notebook import TableWidget
 
     table = explorer.open_table(str(evil))
-    parts = [mimebundle(table)["text/html"], table.files()._repr_html_(), table.snapshots._repr_html_()]
+    parts = [
+        TableWidget(table)._repr_mimebundle_()[0]["image/svg+xml"],
+        table.files()._repr_html_(),
+        table.snapshots._repr_html_(),
+    ]
     parts += [table.refs._repr_html_(), table.entries(view="all")._repr_html_(), table.manifests()._repr_html_()]
     for kind in ("html", "svg"):
         file = tmp_path / f"graph.{kind}"
@@ -265,7 +257,7 @@ def test_notebook_and_exports(evil: Path, page: Page, tmp_path: Path) -> None:
 def test_the_policy_is_a_second_lock(dangerous: Served, browser: Browser) -> None:
     context = signed_in(browser, dangerous)
     page = context.new_page()
-    page.goto(dangerous)
+    page.goto(f"{dangerous}?view=graph")
     page.wait_for_selector(".ix-node", timeout=60_000)
     for attack in (a for a in MARKUP if "refresh" not in a.payload):  # which no policy forbids
         page.evaluate(

@@ -7,7 +7,7 @@ import time
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Served, signed_in
+from tests.browser.conftest import Served, signed_in, to
 
 CLICKS = 12
 MOST_ADDED_S = 0.3
@@ -34,8 +34,8 @@ def clicks(page: Page) -> list[float]:
 def test_a_fate_over_300_snapshots_does_not_hold_up_another_session(dashboard: Served, browser: Browser) -> None:
     asking, clicking = (signed_in(browser, dashboard).new_page() for _ in range(2))
     asking.goto(f"{dashboard}?table=demo.long_history&view=rows")
-    asking.locator(".bk-tab").get_by_text("Fate of a row", exact=True).click()
-    clicking.goto(f"{dashboard}?table=demo.manifest_lifecycle")
+    to(asking, "fate")
+    clicking.goto(f"{dashboard}?table=demo.manifest_lifecycle&view=graph")
     expect(clicking.locator(".ix-where")).to_contain_text("snapshot-5 of 5")
     clicks(clicking)
     added = []

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
+from nbclient.util import run_sync
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[AsyncKernelManager]:
+    """One for all, with one Spark: each notebook finds it without the names of the one before."""
+    manager = AsyncKernelManager(kernel_name="python3")
+    yield manager
+    run_sync(manager.shutdown_kernel)(now=True)
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_runs(path: Path, sandbox: Path) -> None:
+def test_runs(path: Path, sandbox: Path, kernel: AsyncKernelManager) -> None:
     notebook = nbformat.read(path, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "commit notebooks without outputs"
-    NotebookClient(
-        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(FOLDER)}}
-    ).execute()
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("%reset -f"))
+    client = NotebookClient(notebook, km=kernel, timeout=300, resources={"metadata": {"path": str(FOLDER)}})
+    client.execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     shown = [output["data"] for output in outputs if "data" in output]
     widgets = [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
     assert widgets, "the notebook shows no widget"
-    assert all("<svg" in data["text/html"] and len(data["text/plain"].splitlines()) > 1 for data in widgets), (
+    assert all("<svg" in data["image/svg+xml"] and len(data["text/plain"].splitlines()) > 1 for data in widgets), (
         "no picture or text for readers without a kernel"
     )
 

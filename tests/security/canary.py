@@ -67,13 +67,17 @@ class Canary:
 
     @contextmanager
     def programs_of(self, pid: int) -> Iterator[None]:
-        """Notice what a process starts, looking a few hundred times a second."""
+        """Notice what a process starts, looking a few hundred times a second. What it had started before, as Spark's
+        Python workers of an earlier test, is not noticed."""
         over = threading.Event()
         process = psutil.Process(pid)
+        before = {child.pid for child in process.children(recursive=True)}
 
         def look() -> None:
             while not over.is_set():
                 for child in process.children(recursive=True):
+                    if child.pid in before:
+                        continue
                     try:
                         while (words := child.cmdline()) and Path(words[0]).name == "jspawnhelper":
                             continue  # Java's own, which becomes the program

@@ -24,6 +24,7 @@ from explorer.errors import ExplorerError
 from explorer.inspection import inspect
 from explorer.io import avro
 from explorer.io.paths import local_path
+from explorer.maintaining.calls import LOOKS, PROCEDURES
 from explorer.scenarios import NAMESPACE
 from tests.security.build import avro_file
 
@@ -134,9 +135,13 @@ def questions(table: explorer.Table) -> Iterator[Callable[[], Any]]:
     yield lambda: table.diff("snapshot-1", "main")
     yield table.deletes
     yield lambda: [table.file(f["file_path"]) for f in list(table.files())[:1]]
-    yield lambda: maintenance.preview(table, "expire")
+    for operation in (*PROCEDURES, *LOOKS):
+        if operation != "remove-orphans":
+            yield lambda operation=operation: maintenance.preview(table, operation).files  # type: ignore[misc]
     yield lambda: table.row_diff("snapshot-1", "main")
     yield table.fate
+    yield lambda: explorer.doctor(table, deep=True).to_json()
+    yield lambda: explorer.live_rows(table)
 
 
 def ask_all(folder: Path) -> int:

@@ -193,6 +193,7 @@ def cached(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "SMALLEST", 0)
     explorer.open_table(str(table)).entries()
+    cache.settle()
     return next((tmp_path / "cache").iterdir())
 
 

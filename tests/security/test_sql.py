@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.engines import allowed, confine, guard
+from explorer.engines import allowed, confine, gateway, guard
 from explorer.engines.reads import ReadSession, SqlRequest
-from explorer.engines.spark import SparkEngine, gateway_pid
+from explorer.engines.spark import SparkEngine
 from explorer.errors import AccessRefused, StatementFailed
 from explorer.io.paths import canonical
 from tests.security import EVERY, harmless, sql_cases
@@ -102,7 +102,7 @@ def test_statements_at_random_that_reach_out_are_refused(spark, untouched: Canar
     random_ = random.Random(20261121)
     parser = spark._jsparkSession.sessionState().sqlParser()
     number, parsed = (5000 if EVERY else 120), 0
-    with untouched.programs_of(gateway_pid()):
+    with untouched.programs_of(gateway.pid()):
         for i in range(number):
             sql = untouched.filled(statement(random_, write=i % 3 == 0))
             assert not let_through(spark, sql, i % 3 == 0), sql

@@ -15,7 +15,7 @@ from pyiceberg.catalog import load_catalog
 
 import explorer
 from explorer.cli import main
-from explorer.engines.java import BUNDLES
+from explorer.engines.fileio import java_file_io
 from explorer.engines.reads import ReadSession
 from explorer.errors import TableNotFound
 from explorer.io import catalogs
@@ -34,13 +34,14 @@ KEPT = [0, 1, 2, 4, 5, 6, 7]
 def write(reads: ReadSession, warehouse: str, store: Mapping[str, str], folder: Path) -> dict[str, str]:
     """By Spark, below `warehouse` in the store with these properties: of each of MODES a table of three commits, the
     last of which deletes a row. Their metadata files, by name."""
-    reads.engine.require(BUNDLES["aws"])
+    opens = java_file_io(warehouse, store)
+    assert opens.bundle is not None
+    reads.engine.require(opens.bundle)
     spark: Any = reads.engine.session()
     settings = {
         "": "org.apache.iceberg.spark.SparkCatalog", ".type": "jdbc", ".uri": f"jdbc:sqlite:{folder}/writer.db",
-        ".jdbc.schema-version": "V1", ".warehouse": warehouse, ".s3.path-style-access": "true",
-        ".io-impl": "org.apache.iceberg.aws.s3.S3FileIO", ".client.region": "us-east-1",
-        **{f".{name}": store[name] for name in ("s3.endpoint", "s3.access-key-id", "s3.secret-access-key")},
+        ".jdbc.schema-version": "V1", ".warehouse": warehouse, ".io-impl": opens.implementation,
+        **{f".{key}": value for key, value in opens.properties.items()},
     }  # fmt: skip
     name = f"{WRITER}_{folder.name}".replace("-", "_")
     for key, value in settings.items():

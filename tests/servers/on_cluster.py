@@ -38,6 +38,12 @@ def same(table: explorer.Table) -> None:
         )
     assert table.files(engine="spark").to_json() == table.files(engine="local").to_json()
     assert in_any_order(table.partitions(engine="spark")) == in_any_order(table.partitions(engine="local"))
+    sides = (table.metadata.snapshots[0].snapshot_id, table.metadata.snapshots[-1].snapshot_id)
+    ours, theirs = (table.row_diff(*sides, engine=engine) for engine in ("local", "spark"))
+    assert (ours.counts, ours.partitions) == (theirs.counts, theirs.partitions)
+    assert table.fate(engine="spark").events == table.fate(engine="local").events
+    for ask in (explorer.doctor, explorer.health):
+        assert ask(table, engine="spark").to_json() == ask(table, engine="local").to_json()
 
 
 def executors() -> list[psutil.Process]:

@@ -15,15 +15,16 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from explorer.engines.reads import ReadSession
-from explorer.ui.app import TABS, Dashboard, Offers
+from explorer.ui.app import Dashboard, Offers
 from explorer.ui.background import Session
+from explorer.ui.rooms import VIEWS
 from explorer.ui.tables import Download
 
 WAIT_S = 60
 
 
 def on_the_page(full: str, reads: ReadSession, opened: Callable[[], None] = lambda: None) -> list[str]:
-    """The page of a session that opens a table, looks at each tab and what is below it, and saves one download of
+    """The page of a session that opens a table, looks at each view and what is below it, and saves one download of
     each; `opened` is told once the table is open."""
     with ThreadPoolExecutor(1) as alone:  # a browser's loop may run on the thread of the tests
         return alone.submit(asyncio.run, _looked_at(full, reads, opened)).result()
@@ -35,9 +36,8 @@ async def _looked_at(full: str, reads: ReadSession, opened: Callable[[], None]) 
     with set_curdoc(document):
         dashboard = Dashboard(offers=Offers(lab=False))
         dashboard.reads = reads
-        whole = pn.Column(
-            dashboard.path, dashboard.moved, dashboard.opening.view, dashboard.picker.view, dashboard.tabs
-        )
+        parts = (dashboard.browser, dashboard.path, dashboard.moved, dashboard.opening.view, dashboard.picker.view)
+        whole = pn.Column(*parts, dashboard.rooms.view)
         document.add_root(whole.get_root(document))
         dashboard.picker.fill()
         dashboard.open(full)
@@ -52,10 +52,10 @@ async def _looked_at(full: str, reads: ReadSession, opened: Callable[[], None]) 
         await settled()
         assert dashboard.opened == full, shown
         opened()
-        for at, name in enumerate(TABS):
-            dashboard.tabs.active = at
+        for name in VIEWS:
+            dashboard.rooms.go(name)
             await settled()
-            box = dashboard.tabs[at]
+            box = dashboard.rooms.boxes.get(name, dashboard.rooms.view)
             for inner in box.select(pn.Tabs):
                 for below in range(1, len(inner)):
                     inner.active = below
@@ -72,6 +72,6 @@ async def _looked_at(full: str, reads: ReadSession, opened: Callable[[], None]) 
                 await settled()
                 if download.data:
                     shown.append(base64.b64decode(download.data.partition(",")[2]).decode(errors="replace"))
-        shown.append(str(pn.state.location.search))
+        shown.append(dashboard.browser.search)
         assert full in shown[-1]
     return shown

@@ -3,13 +3,17 @@ context that gives its address, or skips the test and says what is missing."""
 
 from __future__ import annotations
 
+import base64
+import hmac
 import os
 import shutil
 import socket
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -134,6 +138,46 @@ def versitygw(folder: Path, keys: tuple[str, str]) -> Iterator[str]:
     account = {"ROOT_ACCESS_KEY": keys[0], "ROOT_SECRET_KEY": keys[1]}
     with running([command, *arguments], folder / "versitygw.log", port, account):
         yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def fake_gcs(folder: Path, buckets: Path) -> Iterator[str]:
+    """A server that speaks as GCS does, with the files below `buckets`: its address. It asks for no token."""
+    if not (command := shutil.which("fake-gcs-server")):
+        pytest.skip("fake-gcs-server is not on the PATH (go install github.com/fsouza/fake-gcs-server)")
+    port = free_port()
+    where = ["-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-public-host", f"127.0.0.1:{port}"]
+    with running([command, *where, "-backend", "memory", "-data", str(buckets)], folder / "gcs.log", port):
+        yield f"http://127.0.0.1:{port}"
+
+
+AZURITE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+"""Azurite's own, of its account `devstoreaccount1`: it is in its documentation."""
+
+
+@contextmanager
+def azurite(folder: Path, container: str) -> Iterator[str]:
+    """Microsoft's own emulator of Azure's blob storage, with an empty container: the connection string of its
+    account."""
+    if not (command := shutil.which("azurite-blob")):
+        pytest.skip("azurite-blob is not on the PATH (npm install azurite)")
+    port = free_port()
+    where = ["--location", str(folder / "azurite"), "--blobHost", "127.0.0.1", "--blobPort", str(port)]
+    with running([command, "--silent", "--skipApiVersionCheck", *where], folder / "azurite.log", port):
+        address = f"http://127.0.0.1:{port}/devstoreaccount1"
+        _make_container(address, container)
+        yield f"AccountName=devstoreaccount1;AccountKey={AZURITE_KEY};BlobEndpoint={address}"
+
+
+def _make_container(address: str, container: str) -> None:
+    """Signed by the account's key (Azure's "Authorize with Shared Key"): no client of ours can."""
+    headers = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": "2021-08-06"}
+    signed = ["PUT", *[""] * 11, *(f"{name}:{value}" for name, value in headers.items())]
+    signed += [f"/devstoreaccount1/devstoreaccount1/{container}", "restype:container"]
+    digest = hmac.digest(base64.b64decode(AZURITE_KEY), "\n".join(signed).encode(), "sha256")
+    headers["Authorization"] = f"SharedKey devstoreaccount1:{base64.b64encode(digest).decode()}"
+    url = f"{address}/{container}?restype=container"
+    urllib.request.urlopen(urllib.request.Request(url, headers=headers, method="PUT")).close()
 
 
 @contextmanager

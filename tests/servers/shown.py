@@ -13,11 +13,12 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
+from explorer.engines import gateway
 from explorer.engines.reads import ReadSession
-from explorer.engines.spark import gateway_pid
 from explorer.errors import ExplorerError
 from explorer.ui.export import export
-from explorer.ui.notebook import DeletesWidget, DiffWidget, TableWidget, mimebundle
+from explorer.ui.notebook import DeletesWidget, DiffWidget, TableWidget
+from explorer.ui.standalone import of_table
 from tests.servers.page import on_the_page
 
 
@@ -25,7 +26,7 @@ def on_screen(full: str) -> list[str]:
     """A table's exports, its widgets' states with each node chosen once, and what a notebook stores of it."""
     table = explorer.open_table(full)
     widgets = [TableWidget(table), DiffWidget(table, "snapshot-1", "main"), DeletesWidget(table)]
-    shown = [json.dumps(dict(mimebundle(table)), default=str)]
+    shown = [json.dumps(TableWidget(table)._repr_mimebundle_()[0], default=str), json.dumps(of_table(table).data)]
     for widget in widgets:
         shown += [export(widget.graph, kind).decode() for kind in ("svg", "html", "dot", "json")]
         for node in [node.id for node in widget.graph.nodes]:
@@ -55,7 +56,7 @@ def by_spark(reads: ReadSession) -> list[str]:
     shown.append(str(status.environmentInfo()))
     jobs = status.jobsList(None)
     shown += [f"{jobs.apply(i).name()} {jobs.apply(i).description()}" for i in range(jobs.size())]
-    log = Path(f"/proc/{gateway_pid()}/fd/1")
+    log = Path(f"/proc/{gateway.pid()}/fd/1")
     shown.append(log.read_bytes().decode(errors="replace") if log.exists() else "")
     return shown
 

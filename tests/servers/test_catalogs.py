@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import explorer
-from explorer.errors import ExplorerError, TableNotFound
+from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.maintenance import preview
 from tests.servers.asking import Engineer, register, write
 from tests.servers.conftest import EVERY, Store
@@ -49,6 +49,9 @@ def test_glue(store: Store, written: dict[str, str], engineer: Engineer) -> None
         **store.properties(secret_access_key="hush-store", session_token="hush-token"),
     }  # fmt: skip
     prove(engineer, "lake", properties, written, store)
+    store.proxy.fault = lambda request: ""
+    with pytest.raises(NotSupported, match="neither an SQL nor a REST catalog"):
+        explorer.pointer(explorer.open_table("lake.shop.marked"))
 
 
 def test_hive(
@@ -87,7 +90,7 @@ def test_versitygw(
             **store,
         }
         prove(engineer, "gateway", properties, tables)
-        assert preview(explorer.open_table("gateway.shop.marked"), "remove-orphans").files == ()
+        assert len(preview(explorer.open_table("gateway.shop.marked"), "remove-orphans").tables["files"]) == 0
         wrong = {**properties, "s3.secret-access-key": "hush-wrong"}
         with pytest.raises(ExplorerError, match="PermissionDenied") as refused:
             explorer.open_table("shop.marked", catalog="gateway", properties=wrong)
@@ -141,6 +144,11 @@ def test_postgresql(
         **store.properties(secret_access_key="hush-store", session_token="hush-token"),
     }  # fmt: skip
     prove(engineer, "ledger", properties, written, store)
+    store.proxy.fault = lambda request: ""
+    found = explorer.pointer(explorer.open_table("ledger.shop.marked"))
+    assert (found.stored.where, found.newer) == ("the row of iceberg_tables in postgresql", False)
+    assert found.stored.row["metadata_location"] == written["marked"]
+    assert found.stored.row["table_namespace"] == "shop"
     wrong = {**properties, "uri": uri.replace("hush-password", "hush-wrong")}
     with pytest.raises(TableNotFound) as refused:
         explorer.open_table("shop.rewritten", catalog="other", properties=wrong)

@@ -58,6 +58,12 @@ def test_rest(
     engineer.page = EVERY
     assert accounts == {account}
     engineer.is_refused("served", SECRETS, store)
+    store.proxy.fault = lambda request: ""
+    found = explorer.pointer(explorer.open_table("served.shop.marked"))
+    assert not found.newer
+    assert found.stored.row["metadata-location"] == found.metadata_location
+    assert found.stored.row["metadata.table-uuid"]
+    no_secret(SECRETS, [str(found)])
     for wrong in ({"credential": "you:hush-credential"}, {"token": "hush-credential"}):
         with pytest.raises(TableNotFound, match="not the token") as refused:  # the server says which it got
             explorer.open_table(

@@ -221,5 +221,5 @@ def test_names_of_gcs_and_azure() -> None:
 
 
 def test_a_missing_jar_is_told(store: Store, reads: ReadSession, tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"iceberg-gcp-bundle:1.12.0 .*spark\.json"):
-        reads.engine.require(BUNDLES["gcp"])
+    with pytest.raises(EngineError, match=r"iceberg-azure-bundle:1.12.0 .*spark\.json"):
+        reads.engine.require(BUNDLES["azure"])

@@ -5,21 +5,27 @@ from __future__ import annotations
 import re
 import threading
 import time
+import traceback
 from collections import Counter
 from pathlib import Path
 
+import obstore
 import pytest
 from pyiceberg.io import load_file_io
 from tornado.httputil import HTTPServerRequest
 
 import explorer
-from explorer.errors import UnreadableFile
+from explorer.engines.reads import ReadSession
+from explorer.errors import ExplorerError, UnreadableFile
+from explorer.io import azure
 from explorer.io.storage import Storage
 from explorer.io.stores import EACH
 from explorer.maintenance import preview
 from explorer.progress import Cancelled, Watch
 from explorer.views.changes import diff_object
-from tests.servers.conftest import COMMITS, Store
+from tests.servers.asking import KEPT, write
+from tests.servers.conftest import COMMITS, EVERY, Store
+from tests.servers.running import azurite, fake_gcs
 from tests.unit.small import make_table
 
 
@@ -168,14 +174,15 @@ def test_parts_of_files(store: Store) -> None:
 
 def test_orphans_in_a_store(store: Store) -> None:
     table = opened(store)
-    assert preview(table, "remove-orphans").files == ()
+    assert len(preview(table, "remove-orphans").tables["files"]) == 0
     stray = f"{store.metadata.rpartition('/metadata/')[0]}/data/region=é &%20+/stray.parquet"
     pyarrow = load_file_io(store.properties(endpoint=store.direct), stray)
     with pyarrow.new_output(stray).create() as file:
         file.write(b"left behind")
     try:
         for others in ({}, {"resolve_region": "true"}):  # with the second, pyarrow lists it
-            assert preview(opened(store, **others), "remove-orphans").files == (stray,)
+            [found] = preview(opened(store, **others), "remove-orphans").tables["files"]
+            assert (found["file"], found["becomes"]) == (stray, "too young")
     finally:
         pyarrow.delete(stray)
 
@@ -237,3 +244,60 @@ def test_what_failed_ahead_is_told_once_and_then_asked_anew(store: Store) -> Non
     with pytest.raises(UnreadableFile, match="PermissionDenied"):
         storage.kept(store.metadata)
     assert storage.kept(store.metadata).startswith(b"{")
+
+
+def google(host: str, **token: str) -> dict[str, str]:
+    """What opens tables of a server that speaks as GCS does."""
+    return {"gcs.service.host": host, **{f"gcs.{name}": value for name, value in token.items()}}
+
+
+def test_a_table_by_the_requests_of_gcs(store: Store) -> None:
+    """To moto they are S3's, whose paths are the same: one request a file, with a token."""
+    moved = {"s3://warehouse": "gs://warehouse"}
+    there = store.metadata.replace("s3://", "gs://")
+    asked = google(store.proxy.url, **{"oauth2.token": "hush"})
+    table = explorer.open_table(there, properties=asked, relocate=moved)
+    table.graph()
+    assert (store.proxy.requests, dict(store.proxy.methods)) == (2, {"GET": 2})
+    assert table.entries().to_arrow().equals(opened(store).entries().to_arrow())
+    began = time.monotonic()
+    with pytest.raises(UnreadableFile, match=r"gcs\.oauth2\.token"):  # nor is this a machine of Google's
+        explorer.open_table(there, properties=google(store.proxy.url), relocate=moved)
+    assert time.monotonic() - began < 60
+
+
+def test_gcs(reads: ReadSession, tmp_path: Path) -> None:
+    """Tables that Spark wrote, read here and by Spark with Google's own client."""
+    if not EVERY:
+        pytest.skip("part of `make test-servers`")
+    (tmp_path / "buckets" / "warehouse").mkdir(parents=True)
+    (tmp_path / "buckets" / "warehouse" / "made").write_text("a bucket has a file")
+    with fake_gcs(tmp_path, tmp_path / "buckets") as host:
+        asked = google(host, **{"oauth2.token": "hush"})
+        for metadata in write(reads, "gs://warehouse/written", asked, tmp_path).values():
+            table = explorer.open_table(metadata, properties=asked)
+            assert sorted(row["id"] for row in table.rows(session=reads)) == KEPT
+            assert [e.what for e in table.fate("id = 3").events] == ["appeared", "deleted"]
+            assert explorer.open_table(str(table.metadata.location), properties=asked).metadata == table.metadata
+            assert not table.problems
+
+
+def test_azure(store: Store, tmp_path: Path) -> None:
+    if not EVERY:
+        pytest.skip("part of `make test-servers`")
+    local = make_table(tmp_path / "local", 8)
+    with azurite(tmp_path, "lake") as account:
+        asked = {"adls.connection-string": account}
+        made = azure.container("lake", asked, {}, {})
+        assert made is not None
+        for file in (path for path in local.rglob("*") if path.is_file()):
+            obstore.put(made, f"db/t/{file.relative_to(local)}", file)
+        for authority in ("lake@devstoreaccount1.dfs.core.windows.net", "lake"):
+            table = explorer.open_table(f"abfss://{authority}/db/t", properties=asked)
+            assert table.entries().columns == explorer.open_table(str(local)).entries().columns
+            assert [p.severity for p in table.problems] == ["info"]  # it was copied there
+            assert [e.what for e in table.fate("id = 3").events] == ["appeared"]
+        wrong = {"adls.connection-string": account.replace("Eby8", "Eby9")}
+        with pytest.raises(ExplorerError, match="Azure") as refused:
+            explorer.open_table("abfss://lake/db/t", properties=wrong)
+        assert "Eby9" not in "".join(traceback.format_exception(refused.value))

@@ -45,7 +45,7 @@ class Iceberg:
 
     def __init__(self, engine: SparkEngine) -> None:
         session: Any = engine.session()
-        self.jvm = session._jvm
+        self.spark, self.jvm, self.gateway = session, session._jvm, session._sc._gateway
         self.iceberg = self.jvm.org.apache.iceberg
         self.tables = self.iceberg.hadoop.HadoopTables(session._jsc.hadoopConfiguration())
 

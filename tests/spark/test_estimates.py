@@ -15,10 +15,10 @@ from explorer.cli import main
 from explorer.core.estimates import Asked
 from explorer.core.measured import figures
 from explorer.engines.spark import SparkEngine
-from explorer.errors import StatementFailed
+from explorer.errors import NotFoundInTable, StatementFailed
 from explorer.estimating import estimate
 from explorer.filters import arrow_columns, bound_filter, matching
-from explorer.measuring import measure
+from explorer.measuring import beside, measure
 from explorer.views.measured import measured_lines, measured_object
 from tests.helpers import open_demo
 
@@ -138,6 +138,17 @@ def test_two_snapshots_run_in_spark(sandbox: Path) -> None:
     assert [m["rows"] for m in json.loads(told.stdout)["runs"]] == [9, 9]
 
 
+def test_another_table_is_run_beside(sandbox: Path) -> None:
+    """Figure 16: sorting is what the other table did."""
+    unsorted = open_demo("unsorted_files")
+    ran = measure(unsorted, "name = 'jack'", (None, "demo.sorted_files@main"), runs=1)
+    assert [(m.rows, m.metrics["resultDataFiles"]) for m in ran] == [(1, 4), (1, 1)]
+    with pytest.raises(NotFoundInTable, match="nor is it a table"):
+        beside(unsorted, "demo.no_such_table")
+    with pytest.raises(NotFoundInTable, match="no-such-branch"):
+        beside(unsorted, "no-such-branch")
+
+
 def test_where_spark_reads_more_it_says_whose_choice_that_is(sandbox: Path) -> None:
     """A LIKE with an escape Spark does not hand to Iceberg, which could have left out all files but one."""
     ran = measure(open_demo("sorted_files"), r"name LIKE 'j\_%'", runs=1)[0]
@@ -176,3 +187,30 @@ def test_filters_have_words_in_spark(sandbox: Path, name: str, where: str) -> No
 def test_sql_that_fits_no_column_says_so(sandbox: Path) -> None:
     with pytest.raises(StatementFailed, match="nothing"):
         measure(open_demo("three_inserts"), "nothing = 1", sql=True)
+
+
+def test_layouts_are_written_and_compared(engine: SparkEngine, sandbox: Path) -> None:
+    """Figure 16: what sorting spares is what the plan of really sorted rows says, and nothing is left of them."""
+    engine.session()  # the command's own Spark is the same one
+    before, warehouse = open_demo("unsorted_files"), engine.sandbox / "warehouse" / "lab"
+    asked = ["compare-layouts", "demo.unsorted_files", "--query", "name = 'jack'", "--query", "favorite_color = 'red'"]
+    told = CliRunner().invoke(main, [*asked, "-o", "json"])
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.stdout)
+    assert (found["rows"], found["which"], found["drawn"]) == (12, "all 12 rows", None)
+    by = {one["layout"]: one for one in found["layouts"]}
+    assert list(by) == ["unsorted", "bin-packed", "sorted", "z-ordered", "partitioned"]
+    hows = [by[name]["how"] for name in ("unsorted", "sorted", "z-ordered")]
+    assert hows == ["dealt out to 4 files", "by name", "by name, favorite_color"]
+    assert by["partitioned"]["how"].startswith("by truncate(1, ")
+    assert all(one["why_not"] is None and one["seconds"] > 0 and one["bytes"] > 0 for one in by.values())
+    jack = {name: one["reads"][0] for name, one in by.items()}
+    assert jack["sorted"]["data_files"] == 1 < jack["unsorted"]["data_files"]
+    assert 0 < jack["sorted"]["bytes"] < by["sorted"]["bytes"]
+    assert before.newer() is None
+    assert not list(warehouse.glob("layouts_*"))  # beside it, other tests write into the lab
+
+
+def test_a_query_that_does_not_fit_is_told_before_anything_is_written(sandbox: Path) -> None:
+    with pytest.raises(NotFoundInTable, match="nothing"):
+        explorer.compare_layouts(open_demo("three_inserts"), ["nothing = 1"])

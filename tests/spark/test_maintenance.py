@@ -16,8 +16,12 @@ from explorer.core.reach import reach
 from explorer.engines.spark import SparkEngine, sandbox_conf
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, StatementFailed
 from explorer.lab.observe import observe, observe_api
+from explorer.leftovers import orphans
+from explorer.maintaining.calls import LOOKS, PROCEDURES
 from explorer.table import Table
 from tests.unit.small import make_table
+
+ALL = {"rewrite-all": "true"}
 
 
 def copy(engine: SparkEngine, name: str) -> Table:
@@ -30,7 +34,7 @@ def on_disk(table: Table) -> set[str]:
 
 
 def test_the_command_knows_every_operation() -> None:
-    assert tuple(maintenance.OPERATIONS) == OPERATIONS
+    assert (*PROCEDURES, *LOOKS) == OPERATIONS
 
 
 @pytest.mark.parametrize(
@@ -59,7 +63,9 @@ def test_compaction_before_and_after(sandbox: Path, engine: SparkEngine) -> None
     table = copy(engine, "position_deletes")
     seen = maintenance.preview(table, "compact")
     assert len(seen.files) == 2
+    assert [row["reason"] for row in seen.tables["groups"]] == ["a file with too high a delete ratio"]
     done, after = maintenance.run(table, "compact", engine=engine)
+    assert done.sql == seen.call
     assert (done.before.data_files, done.before.position_delete_files) == (2, 1)
     assert done.after.data_files == 1
     assert {f["file_path"] for f in after.files()} & set(seen.files) == set()
@@ -69,14 +75,22 @@ def test_compaction_before_and_after(sandbox: Path, engine: SparkEngine) -> None
 
 def test_sorting_and_the_other_rewrites(sandbox: Path, engine: SparkEngine) -> None:
     table = copy(engine, "three_inserts")
+    idle = maintenance.preview(table, "compact")
+    assert idle.words[1].startswith("Nothing would be rewritten: in none of 1 group")
+    assert idle.files == []
+    done, table = maintenance.run(table, "compact", engine=engine)
+    assert done.answer[0]["rewritten_data_files_count"] == 0
     for operation in ("compact-sort", "compact-z-order", "rewrite-manifests"):
-        done, table = maintenance.run(table, operation, "fruit", engine=engine)
+        options = {} if operation == "rewrite-manifests" else ALL
+        done, table = maintenance.run(table, operation, "fruit", engine=engine, options=options)
         assert done.after.manifests >= 1
     assert [r["fruit"] for r in table.file_rows(table.files()[0]["file_path"])] == ["apple", "banana", "cherry"]
     table = copy(engine, "compaction_bin_pack")
     assert len(table.deletes().dangling) == 2
-    assert "2 of them dangle" in maintenance.preview(table, "rewrite-position-deletes").words[0]
-    done, table = maintenance.run(table, "rewrite-position-deletes", engine=engine)
+    dangling = maintenance.preview(table, "dangling-deletes")
+    assert dangling.words[0].startswith("2 deletes of 2")
+    assert all("rewrite_position_delete_files" in row["dropped_by"] for row in dangling.tables["deletes"])
+    done, table = maintenance.run(table, "rewrite-position-deletes", engine=engine, options=ALL)
     assert done.after.position_delete_files == 0
 
 
@@ -85,7 +99,7 @@ def test_orphans_are_found_and_young_ones_kept(sandbox: Path, engine: SparkEngin
     import time
 
     table = copy(engine, "three_inserts")
-    assert maintenance.orphans(table) == {}
+    assert orphans(table.tree) == {}
     folder = Path(table.metadata.location.removeprefix("file:")) / "data"
     young, old = folder / "left-behind-1.parquet", folder / "left-behind-2.parquet"
     young.write_text("x")
@@ -93,7 +107,8 @@ def test_orphans_are_found_and_young_ones_kept(sandbox: Path, engine: SparkEngin
     past = time.time() - 5 * 86400
     os.utime(old, (past, past))
     seen = maintenance.preview(table, "remove-orphans")
-    assert set(seen.files) == {str(young), str(old)}
+    becomes = {row["file"]: row["becomes"] for row in seen.tables["files"]}
+    assert becomes == {f"file:{young}": "too young", f"file:{old}": "removed"}
     maintenance.run(table, "remove-orphans", engine=engine)
     assert (young.exists(), old.exists()) == (True, False)
 
@@ -102,7 +117,7 @@ def test_only_in_the_sandbox(sandbox: Path, engine: SparkEngine, tmp_path: Path)
     with pytest.raises(AccessRefused, match="teaching table"):
         maintenance.run(explorer.open_table("demo.three_inserts"), "compact", engine=engine)
     elsewhere = explorer.open_table(str(make_table(tmp_path)))
-    assert maintenance.preview(elsewhere, "compact").files  # a preview writes nothing
+    assert maintenance.preview(elsewhere, "compact", options=ALL).files  # a preview writes nothing
     with pytest.raises(AccessRefused, match="not in the sandbox"):
         maintenance.run(elsewhere, "compact", engine=engine, allow_writes=True)
     with pytest.raises(NotFoundInTable, match="no column"):
@@ -134,7 +149,7 @@ def test_another_catalog_is_written_to_only_when_allowed(
     session = engine.session()
     for key, value in sandbox_conf(tmp_path).items():
         session.conf.set(key.replace("sandbox", "other"), value)
-    outcome, after = maintenance.run(table, "compact", engine=engine, allow_writes=True)
+    outcome, after = maintenance.run(table, "compact", engine=engine, allow_writes=True, options=ALL)
     assert (outcome.before.data_files, outcome.after.data_files) == (2, 1)
     _, after = maintenance.run_undo(after, "rollback", snapshot="snapshot-1", engine=engine, allow_writes=True)
     seen = observe(after, "INSERT INTO t VALUES (7)", engine, allow_writes=True)

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
 
 import explorer
+from explorer import maintenance
 from explorer.cli import main
 from explorer.collection import Collection
-from explorer.engines import pipeline
+from explorer.core.row_diff import RowChanges
+from explorer.engines import choice, file_rows, pipeline
+from explorer.engines.choice import Engine
 from explorer.engines.spark import SparkEngine, shared_engine
 from explorer.io.manifest_reader import ManifestReader
-from explorer.scenarios import NAMESPACE
+from explorer.maintaining.calls import LOOKS, PROCEDURES
+from explorer.scenarios import NAMESPACE, SCENARIOS
+from explorer.views.changes import diff_object
 from explorer.views.plans import plan_object
+from explorer.views.rowviews import delete_rows, row_diff_words
+from tests.spark.test_laws import OPERATIONS, generated
 from tests.unit.small import make_table
 
 NAMES = ("manifest_lifecycle", "equality_deletes", "deletion_vectors", "partition_evolution", "upgraded_v1")
@@ -27,17 +38,16 @@ NAMES = ("manifest_lifecycle", "equality_deletes", "deletion_vectors", "partitio
 def embedded(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session of the tests is the one there is."""
     shared_engine.cache_clear()
-    monkeypatch.setattr("explorer.table.shared_engine", lambda: engine)
-    monkeypatch.setattr("explorer.collection.shared_engine", lambda: engine)
+    for module in ("table", "collection", "metadata_tree", "changed_rows"):
+        monkeypatch.setattr(f"explorer.{module}.shared_engine", lambda: engine)
 
 
 def in_any_order(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(row, sort_keys=True) for row in rows)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_entries_files_and_partitions_are_the_same(name: str, sandbox: Path) -> None:
-    table = explorer.open_table(f"{NAMESPACE}.{name}")
+def entries_are_the_same(table: explorer.Table) -> None:
+    """Entries in all three states, files and partitions of the last snapshot."""
     last = table.metadata.snapshots[-1].snapshot_id
     for view in ("stored", "inherited", "logical", "all"):
         ours, theirs = table.entries(last, view, True), table.entries(last, view, True, "spark")
@@ -46,6 +56,11 @@ def test_entries_files_and_partitions_are_the_same(name: str, sandbox: Path) -> 
     both = (table.partitions(last), table.partitions(last, "spark"))
     assert in_any_order(both[0].to_json()) == in_any_order(both[1].to_json())
     assert not table.problems
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entries_files_and_partitions_are_the_same(name: str, sandbox: Path) -> None:
+    entries_are_the_same(explorer.open_table(f"{NAMESPACE}.{name}"))
 
 
 FILTERS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "", "partition_evolution": "day(ts) = '2024-06-03'"}
@@ -62,12 +77,114 @@ def test_plans_and_statistics_are_the_same(name: str, sandbox: Path) -> None:
     assert table.clustering(engine="spark") == table.clustering()
 
 
+EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCENARIO"))
+CHANGED = [s.name for s in SCENARIOS] if EVERY else ["deletion_vectors"]
+PREVIEWS = [*PROCEDURES, *LOOKS] if EVERY else ["compact", "rewrite-manifests", "expire"]
+
+
+def told(seen: maintenance.Preview) -> list[Any]:
+    """A preview without the moments that differ from one to the next."""
+    rows = [{k: v for k, v in row.items() if k != "age"} for rows in seen.tables.values() for row in rows]
+    return [[re.sub(r"\d{4}-\d\d-\d\d [\d:.]+ UTC", "", repr(part)) for part in some] for some in (seen.words, rows)]
+
+
+def questions(table: explorer.Table, engine: Engine) -> dict[str, Any]:
+    """What is asked of a table beside its rows, as JSON has it."""
+    ids = [s.snapshot_id for s in table.metadata.snapshots]
+    ids = [ids[0], *ids]
+    known = table.deletes(ids[-1], engine)
+    return {
+        "diffs": [
+            diff_object(table.diff(a, b, engine)) for a, b in [(None, ids[-1]), (ids[-2], ids[-1]), (ids[-1], ids[0])]
+        ],
+        "lifecycle": table.lifecycle(engine),
+        "commits": table.commits(engine=engine),
+        "deletes": [
+            list(delete_rows(known, None)),
+            known.applying,
+            known.dangling,
+            [d.path for d in known.hit],
+            known.costs[:],
+        ],
+        "file": table.file(table.files(ids[-1])[0]["file_path"], engine),
+        "previews": [told(maintenance.preview(table, operation, engine=engine)) for operation in PREVIEWS],
+    }
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_what_changed_and_what_applies_are_the_same(name: str, sandbox: Path) -> None:
+    ours, theirs = explorer.open_table(f"{NAMESPACE}.{name}"), explorer.open_table(f"{NAMESPACE}.{name}")
+    told = questions(theirs, "spark")
+    for what, answer in questions(ours, "local").items():
+        assert told[what] == answer, what
+    assert sorted(map(str, theirs.problems)) == sorted(map(str, ours.problems))
+
+
+@settings(
+    max_examples=40, phases=[Phase.explicit, Phase.generate] if EVERY else [Phase.explicit], deadline=None,
+    derandomize=True, suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+@given(
+    st.lists(OPERATIONS, min_size=4, max_size=7), st.sampled_from([2, 3]),
+    st.sampled_from(["copy-on-write", "merge-on-read"]),
+)  # fmt: skip
+@example(["append", "update", "evolve_spec", "append", "manifests", "delete", "rewrite", "delete"], 2, "merge-on-read")
+def test_generated_tables_are_the_same(
+    sandbox: Path, engine: SparkEngine, operations: list[str], version: int, mode: str
+) -> None:
+    with generated(sandbox, engine, operations, version, mode) as name:
+        ours, theirs = explorer.open_table(name), explorer.open_table(name)
+        entries_are_the_same(theirs)
+        told = questions(theirs, "spark")
+        for what, answer in questions(ours, "local").items():
+            assert told[what] == answer, (what, operations)
+
+
+ROWS = {"equality_deletes": "name = 'jack'", "deletion_vectors": "name > ''", "upgraded_v1": ""}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_that_differ_and_their_fates_are_the_same(
+    name: str, sandbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_rows, "A_DEAL", 2)  # so that several tasks compare
+    table = explorer.open_table(f"{NAMESPACE}.{name}")
+    first, last = table.metadata.snapshots[0].snapshot_id, table.metadata.snapshots[-1].snapshot_id
+    for sides in ((first, last), (last, first)):
+        ours, theirs = (table.row_diff(*sides, engine=engine) for engine in ("local", "spark"))
+        assert (ours.counts, ours.partitions, ours.files_read) == (theirs.counts, theirs.partitions, theirs.files_read)
+        for kind in RowChanges.kinds():
+            told = [getattr(diff.changes, kind).to_pylist() for diff in (ours, theirs)]
+            assert sorted(map(repr, told[0])) == sorted(map(repr, told[1]))
+    ours, theirs = (table.fate(ROWS[name], engine=engine) for engine in ("local", "spark"))
+    assert theirs.events == ours.events
+    assert ours.events
+    assert theirs.explain(table.resolve(last).snapshot) == ours.explain(table.resolve(last).snapshot)
+
+
+def test_many_rows_are_counted_and_some_are_shown(
+    sandbox: Path, monkeypatch: pytest.MonkeyPatch, engine: SparkEngine
+) -> None:
+    table = explorer.open_table(f"{NAMESPACE}.three_inserts")
+    monkeypatch.setattr(file_rows, "SHOWN", 1)
+    monkeypatch.setattr(choice, "UNPACKED", 1 << 40)  # so that Spark is chosen
+    found = table.row_diff(None, "main")
+    assert (found.changes.inserted.num_rows, found.counts["inserted"]) == (1, 3)
+    assert "1 of them came back of Spark" in row_diff_words(found)
+    assert "beyond the memory limit" in found.made
+
+
 def test_in_any_cut_of_the_work(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = explorer.open_table(f"{NAMESPACE}.long_history")
     ours, sums = table.entries().to_json(), in_any_order(table.partitions().to_json())
-    for task, job in ((1, 1 << 30), (1 << 30, 20_000)):
+    other = explorer.open_table(f"{NAMESPACE}.manifest_lifecycle")
+    changed, lives = other.diff("snapshot-1", None), other.lifecycle()
+    for task, job, deal in ((1, 1 << 30, 2), (1 << 30, 20_000, 1 << 30)):
         monkeypatch.setattr(pipeline, "A_TASK", task)
         monkeypatch.setattr(pipeline, "A_JOB", job)
+        monkeypatch.setattr(pipeline, "A_DEAL", deal)
+        assert other.diff("snapshot-1", None, "spark") == changed
+        assert other.lifecycle("spark") == lives
         assert table.entries(engine="spark").to_json() == ours
         assert in_any_order(table.partitions(engine="spark").to_json()) == sums
 

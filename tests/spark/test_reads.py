@@ -210,13 +210,13 @@ def test_metadata_columns_need_a_version(sandbox: Path, reads: ReadSession) -> N
 
 LOSE = """
 import explorer
-from explorer.engines import spark
+from explorer.engines import gateway
 from explorer.engines.spark import shared_engine
 
 table = explorer.open_table("demo.three_inserts")
 assert len(table.rows()) == 3
-spark._gateway.kill()
-spark._gateway.wait()
+gateway._process.kill()
+gateway._process.wait()
 for _ in range(2):
     try:
         table.rows()

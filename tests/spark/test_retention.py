@@ -183,7 +183,7 @@ def test_without_garbage_collection_nothing_goes(sandbox: Path, engine: SparkEng
     for operation in ("expire", "remove-orphans"):
         seen = maintenance.preview(table, operation)
         assert seen.words[0].startswith("Iceberg would refuse: ")
-        assert seen.files == ()
+        assert seen.files == []
         with pytest.raises(StatementFailed):
             maintenance.run(table, operation, engine=engine)
         assert explorer.open_table(name).metadata.metadata_location == table.metadata.metadata_location

@@ -344,12 +344,20 @@ def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> N
         raise RuntimeError("the power went out")
 
     scenario = Scenario("half_made", "nothing", "none", broken)
-    with pytest.raises(RuntimeError, match="power"):
-        build_all(engine, [scenario])
+    spark = engine.session()
+    others = "sandbox.building.another_process_builds_this"
+    spark.sql(f"CREATE TABLE {others} (id INT) USING iceberg")
+    spark.sql("CREATE TABLE sandbox.building.half_made (left_by_an_earlier_run INT) USING iceberg")
+    try:
+        with pytest.raises(RuntimeError, match="power"):
+            build_all(engine, [scenario])
+        assert spark.catalog.tableExists(others)
+    finally:
+        spark.sql(f"DROP TABLE {others} PURGE")
     assert "half_made" not in {
         r.tableName
         for ns in (NAMESPACE, "building")
-        for r in engine.session().sql(f"SHOW TABLES IN sandbox.{ns}").collect()
+        for r in spark.sql(f"SHOW TABLES IN sandbox.{ns}").collect()
     }
     assert not (sandbox / "warehouse" / NAMESPACE / "half_made").exists()
     assert built() == set(BY_NAME)

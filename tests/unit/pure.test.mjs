@@ -43,12 +43,22 @@ test("extent and fitted: everything is in sight, nothing is blown up, and no roo
   const room = { width: 800, height: 600 };
   const all = pure.fitted(graph, room, true);
   assert.ok(graph.width * all.k <= room.width && graph.height * all.k <= room.height);
-  assert.equal(pure.fitted({ width: 1000, height: 10 }, room, false).k, (800 - 44) / 1000);
+  assert.equal(pure.fitted({ width: 680, height: 10 }, room, false, 245).k, (800 - 44) / 680);
+  assert.equal(pure.fitted({ width: 680, height: 10 }, room, false, 245).x, 26);
   assert.equal(pure.fitted({ width: 1e6, height: 10 }, room, true).k, 0.1);
-  assert.equal(pure.fitted({ width: 1e6, height: 10 }, room, false).k, 0.62);  // readable
+  const wide = pure.fitted({ width: 1e6, height: 10 }, room, false, 245);
+  assert.equal(wide.k, 1);  // readable
+  assert.equal(wide.x + 245 * wide.k, 26);  // the column that matters is the first in sight, or the last one whole
+  const last = pure.fitted({ width: 800, height: 10 }, room, false, 245);
+  assert.ok(Math.abs(last.x + 800 * last.k - (800 - 18)) < 1e-9);
   assert.equal(pure.fitted({ width: 100, height: 10 }, room, false).k, 1.15);
   assert.equal(pure.fitted(graph, { width: 0, height: 0 }, true), null);
   assert.equal(pure.fitted({ width: 0, height: 0 }, room, true), null);
+});
+
+test("sideWidth: as wide as wanted, and neither it nor the graph too narrow", () => {
+  assert.deepEqual([[380, 1026], [100, 1026], [900, 1026], [380, 400]].map((a) => pure.sideWidth(...a)),
+    [380, 260, 726, 260]);
 });
 
 test("zoomed: what is under the pointer stays there, within limits", () => {
@@ -159,7 +169,36 @@ test("isDark: of colours that one sees", () => {
   for (const [color, dark] of [["rgb(255, 0, 0)", true], ["rgb(0, 255, 0)", false], ["rgb(0, 0, 255)", true]]) {
     assert.equal(pure.isDark(color), dark);  // as bright as an eye sees it
   }
+  for (const [color, dark] of [  // as browsers compute mixed and wide colours
+    ["color(srgb 1 1 1)", false], ["color(srgb 0.07 0.09 0.12)", true], ["color(display-p3 0.98 0.98 0.97)", false],
+    ["color(srgb 1e-7 0 0 / 0.2)", null], ["oklab(0.98 0 0)", false], ["oklch(0.2 0.02 260)", true],
+    ["lab(97 0 0)", false], ["lch(12 3 270)", true],
+  ]) assert.equal(pure.isDark(color), dark, color);
   assert.equal(pure.isDark("rgba(0, 0, 0, 0.5)"), true);
   assert.equal(pure.isDark("rgba(0, 0, 0, 0)"), null);
   assert.equal(pure.isDark(""), null);
+});
+
+test("unfolded: what folded nodes lead to is gone, what others lead to as well stays, and the rest closes up", () => {
+  const node = (id, column, y) => ({ ...box(id, 250 * column, y), w: 200, focus: id === "s" });
+  const edge = (s, t) => ({ s, t, kind: "contains" });
+  const picture = {
+    columns: [{ x: 0 }, { x: 250 }, { x: 500 }, { x: 750 }],
+    nodes: [node("j", 0, 30), node("s", 1, 30), node("l", 2, 92), node("m", 2, 216), node("a", 3, 30), node("b", 3, 92),
+            node("c", 3, 154)],
+    edges: [edge("j", "s"), edge("s", "l"), edge("s", "m"), edge("l", "a"), edge("l", "b"), edge("m", "b"), edge("m", "c")],
+    more: [{ id: "more", parent: "m", before: false, label: "7 more", ...box("more", 750, 216), h: 26 }],
+  };
+  const shown = (folded, out) => pure.unfolded(picture, EDGES, new Set(folded), out);
+  const ids = (of) => pure.drawn(of).map((n) => n.id).join(" ");
+  assert.equal(ids(shown([])), "j s l m a b c more");
+  assert.deepEqual(shown([]).nodes.map((n) => n.fold), ["", "open", "open", "open", "", "", ""]);
+  assert.equal(ids(shown(["l"])), "j s l m b c more");  // the other manifest has b too
+  assert.equal(ids(shown(["m"])), "j s l m a b");
+  assert.deepEqual(shown(["m"]).nodes.map((n) => n.fold), ["", "open", "open", "folded", "", ""]);
+  assert.equal(ids(shown(["s"])), "j s");
+  assert.equal(ids(shown(["j"])), "j s l m a b c more");  // what leads to snapshots has no fold
+  assert.equal(ids(shown([], (n) => n.id === "c")), "j s l m a b more");
+  const closed = shown(["l", "m"]);
+  assert.deepEqual(closed.nodes.slice(2).map((n) => n.y), [30, 92]);
 });

@@ -23,6 +23,20 @@ def make_table(folder: Path, commits: int = 3, **properties: str) -> Path:
     return folder / "warehouse" / "db" / "t"
 
 
+def partitioned(folder: Path) -> Path:
+    """A table of 130 partitions, a file each, whose names are no text to a browser or TeX; returns its folder."""
+    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
+    catalog.create_namespace("db")
+    rows = pa.table({"id": range(130), "kind": ["$$x$$" if i % 13 else "<b>" for i in range(130)]})
+    table = catalog.create_table("db.parts", rows.schema)
+    with table.update_spec() as spec:
+        spec.add_identity("id")
+        spec.add_identity("kind")
+    table.append(rows)
+    catalog.engine.dispose()
+    return folder / "warehouse" / "db" / "parts"
+
+
 def newest_metadata(table: Path) -> Path:
     return max((table / "metadata").glob("*.metadata.json"))
 

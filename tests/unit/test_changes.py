@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,18 @@ from pyiceberg.expressions import EqualTo
 
 import explorer
 from explorer.cli import main
+from explorer.core.fates import Stretch, row_versions
+from explorer.core.lifecycle import lives
 from explorer.core.lineage import HistoryEntry
 from explorer.core.names import runs
 from explorer.errors import NotFoundInTable
 from explorer.graphs.lanes import lanes
 from explorer.table import Table
+from explorer.ui.answer_states import CompareState
 from explorer.ui.changes import lane_cell
-from explorer.ui.state import CompareState
+from explorer.ui.costs import costs_figures, costs_words
+from explorer.ui.lifelines import lifeline_words, lifelines
+from explorer.ui.timeline import timeline, timeline_words
 from explorer.views.changes import change_rows, run_words
 from explorer.views.text import render_tree
 from tests.unit.small import make_table
@@ -50,6 +56,44 @@ def test_a_diff_graph_tells_added_removed_and_kept_apart(table: Table) -> None:
     assert [e.label for e in graph.elided] == ["1 manifest kept, not decoded"]
     assert "rewritten" in render_tree(graph)
     assert {e.kind for e in graph.edges} == {"contains", "compared with", "rewritten into"}
+
+
+def test_the_life_of_each_manifest_has_a_beginning_and_an_end(table: Table) -> None:
+    snapshots, each = lives(table.lifecycle())
+    assert snapshots == [f"snapshot-{n}" for n in range(1, len(snapshots) + 1)]
+    last = len(snapshots) - 1
+    assert [(life.manifest, [run[:2] for run in life.runs]) for life in each[:2]] == [
+        ("manifest-1", [(0, last - 1)]), ("manifest-2", [(1, last)]),
+    ]  # fmt: skip
+    [(at, end)] = each[0].ends
+    assert (at, end.state, each[1].ends) == (last, "rewritten", ())
+    assert "1 rewritten" in lifeline_words(table.lifecycle())
+    odd = [replace(cell, added=-5, manifest="manifest-1") for cell in table.lifecycle()]  # of another writer's list
+    drawn = lifelines(odd, lambda *_: None)
+    [bars] = [r for r in drawn.renderers if "width" in r.data_source.data]
+    assert sorted(set(bars.data_source.data["y"])) == list(range(len(each)))
+
+
+def test_a_fate_is_a_bar_for_each_stored_row(table: Table) -> None:
+    """A row that was rewritten into another file is two bars, one after the other; what hides a row begins another."""
+    versions = table.fate("id = 0 or id = 100").versions
+    snapshots = [(s.snapshot_id, f"snapshot-{n}") for n, s in enumerate(table.metadata.snapshots, 1)]
+    last = len(snapshots) - 1
+    told = [(v.row["id"], [e.what for _, e in v.events], v.stretches) for v in versions]
+    assert told == [
+        (0, ["appeared", "deleted"], (Stretch(0, last - 1),)), (100, ["appeared"], (Stretch(0, last - 1),)),
+        (100, ["copied"], (Stretch(last, last),)),
+    ]  # fmt: skip
+    at: list[tuple[str, int]] = []
+    drawn = timeline(versions, snapshots, snapshots[-1][0], lambda *to: at.append(to))
+    bars = drawn.renderers[0].data_source
+    assert (bars.data["left"], bars.data["right"]) == ([-0.5, -0.5, last - 0.5], [last - 0.5, last - 0.5, last + 0.5])
+    bars.selected.indices = [2]
+    assert at == [(versions[2].file, snapshots[-1][0])]
+    assert "readers see it" in timeline_words(versions, snapshots)
+    place = ("file", 7)
+    [version] = row_versions([1, 2, 3, 4], {place: {}}, [{place: ""}, {place: "a"}, {}, {place: "a"}], [])
+    assert version.stretches == (Stretch(0, 0), Stretch(1, 1, "a"), Stretch(3, 3, "a"))
 
 
 def test_kept_manifests_unfold_and_what_both_read_stays_folded(table: Table) -> None:
@@ -108,6 +152,13 @@ def test_costs_of_commits(table: Table) -> None:
     assert run.write_amplification == pytest.approx(run.bytes_written / live)
     assert all(c.manifest_list_bytes and c.metadata_json_bytes and c.manifest_bytes for c in run.commits)
     assert "write amplification 1.2" in run_words(run)
+    at: list[int] = []
+    for drawn, sizes in zip(costs_figures(run, at.append), ("bytes_added", "metadata_bytes"), strict=True):
+        top = drawn.renderers[-1].data_source
+        assert top.data["top"] == [getattr(c, sizes) for c in run.commits]
+        top.selected.indices = [2]
+    assert at == [run.commits[2].snapshot_id] * 2
+    assert "manifest list" in costs_words(run)
     part = table.commits("snapshot-2", "snapshot-4")
     assert [c.snapshot for c in part.commits] == ["snapshot-3", "snapshot-4"]
     assert part.write_amplification == 1

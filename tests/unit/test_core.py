@@ -10,9 +10,12 @@ import pyarrow as pa
 import pytest
 
 from explorer.core import entries as core
+from explorer.core.glossary import TERMS, looked_up
 from explorer.core.units import human_bytes, instant
 from explorer.core.values import decode_bound, partition_value, summary_bound
-from explorer.model.manifest import NARROW_FIELDS, ManifestFile
+from explorer.errors import NotFoundInTable
+from explorer.io.manifests import LIST_IDS
+from explorer.model.manifest import ENTRY_SCHEMA, NARROW_FIELDS, ManifestFile
 
 MANIFEST = ManifestFile("m.avro", 10, 0, 0, 7, 3, 70, 1, 1, 1, 1, 1, 1, None, None, None, {})
 
@@ -169,3 +172,11 @@ def test_units() -> None:
     ]
     assert instant(0) == "1970-01-01 00:00:00.000 UTC"
     assert instant(10**18) == f"{10**18} ms"
+
+
+def test_every_field_of_entries_and_manifests_is_in_the_glossary() -> None:
+    fields = {*ENTRY_SCHEMA.names, *LIST_IDS, "partition", "logical_status"} - {"key_metadata"}
+    assert fields <= TERMS.keys()
+    assert list(looked_up("data sequence")) == ["sequence_number", "min_sequence_number"]
+    with pytest.raises(NotFoundInTable):
+        looked_up("snowflake")

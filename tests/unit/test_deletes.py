@@ -17,15 +17,17 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.types import StringType
 
 import explorer
+from explorer.core.delete_layers import delete_layers
 from explorer.core.deletes import PATH_ID
 from explorer.core.lineage import newer
 from explorer.core.live_files import LiveFile
-from explorer.core.row_diff import row_changes
+from explorer.core.row_diff import deals, row_changes
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import rows as contents
 from explorer.io.storage import Storage
 from explorer.reading import reading, sql_request
 from explorer.table import Table
+from explorer.ui.layers import layers_figure, placed
 from explorer.views.rowviews import delete_lines, delete_rows, render_row_diff, row_diff_object
 from tests.unit.paper import applicability, deletes_of, on_paper
 from tests.unit.small import make_table
@@ -41,7 +43,9 @@ DATA = LiveFile("data.parquet", "data_file", 0, {}, 5, 5, 10, 100, "m1")
 
 def delete(kind: str, sequence: int | None = 5, **more: Any) -> LiveFile:
     base: dict[str, Any] = {"file_format": "PUFFIN" if kind == "deletion_vector" else "PARQUET"}
-    return LiveFile("delete", kind, 0, {}, sequence, sequence, 1, 10, "m2", **(base | more))
+    base |= {"path": "delete", "spec_id": 0, "partition": {}}
+    return LiveFile(kind=kind, sequence_number=sequence, file_sequence_number=sequence, record_count=1, size=10,
+                    manifest_path="m2", **(base | more))  # fmt: skip
 
 
 def verdict(table: Table, data: LiveFile, *deletes: LiveFile) -> list[bool]:
@@ -57,6 +61,43 @@ def test_sequence_numbers_decide(table: Table) -> None:
     assert verdict(table, DATA, delete("deletion_vector", referenced_data_file="data.parquet", content_offset=4)) == [
         True
     ]
+
+
+def test_deletes_lie_above_what_they_apply_to() -> None:
+    """In the picture of layers: of every pair that applies, the delete is higher and at least as wide."""
+    specs = [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [
+        {"field-id": 1000, "name": "part", "transform": "identity", "source-id": 1}]}]  # fmt: skip
+    metadata = on_paper([None, 1], change=lambda data: data.update({"partition-specs": specs}))
+    data = [
+        replace(DATA, path=f"{at}.parquet", sequence_number=at, spec_id=1, partition={"1000": at % 3})
+        for at in range(9)
+    ]
+    of = {"spec_id": 1, "partition": {"1000": 1}}
+    vector = delete("deletion_vector", 4, **of, path="v", referenced_data_file="4.parquet", content_offset=4)
+    deletes = [
+        delete("position_deletes", 7, **of, path="p"), delete("equality_deletes", 7, **of, path="e", equality_ids=(1,)),
+        delete("equality_deletes", 5, path="global", equality_ids=(1,)), vector, replace(vector, path="stray",
+        referenced_data_file="gone.parquet"),
+    ]  # fmt: skip
+    known = deletes_of(applicability(metadata, [*data, *deletes]))
+    rows = [
+        {"file_path": f.path, "content": 0, "partition": {"part": f.partition["1000"]}, "spec_id": 1,
+         "sequence_number": f.sequence_number, "record_count": 10, "file_size_in_bytes": 100} for f in data
+    ]  # fmt: skip
+    layers = delete_layers(pa.Table.from_pylist(rows), known)
+    boxes = {layer.path: (left, right, row) for layer, left, right, row in placed(layers)[0]}
+    pairs = [(v.data.path, v.delete.path) for v in known.verdicts if v.applies]
+    assert {name for _, name in pairs} == {"p", "e", "global", "v"}
+    for below, above in pairs:
+        (left, right, row), (from_left, to_right, higher) = boxes[below], boxes[above]
+        assert row < higher
+        assert from_left <= left < right <= to_right
+    assert [layer.path for layer in layers if not layer.applied] == ["stray", "5.parquet", "6.parquet", "8.parquet"]
+    assert layers_figure(layers, lambda _: None).legend
+    grown = [row | {"file_path": f"{n}-{row['file_path']}"} for row in rows for n in range(7)]
+    many = delete_layers(pa.Table.from_pylist(grown), known)
+    assert sum(layer.files for layer in many) == len(grown) + len(deletes)
+    assert {layer.files for layer in many if layer.kind == "data_file"} == {7}
 
 
 def test_a_vector_replaces_position_deletes(table: Table) -> None:
@@ -234,6 +275,16 @@ def frame(*rows: tuple[Any, ...]) -> pa.Table:
     return pa.table(
         {"k": pa.array([r[0] for r in rows], pa.int64()), "v": pa.array([r[1] for r in rows], pa.float64())}
     )
+
+
+def test_rows_are_dealt_by_their_values() -> None:
+    rows = pa.table({"k": [1, None, 2, 1, None], "v": ["a", "b", "c", "d", "e"]})
+    dealt = dict(deals(["k"], ["k", "v"], 1000, rows))
+    assert sorted(v for some in dealt.values() for v in some["v"].to_pylist()) == ["a", "b", "c", "d", "e"]
+    assert ["a", "d"] in [some["v"].to_pylist() for some in dealt.values()]
+    assert len(dealt) == 4, "what has no key is spread"
+    assert [some.num_rows for _, some in deals([], [], 7, rows)] == [5]
+    assert not list(deals(["k"], ["k"], 7, rows.slice(0, 0)))
 
 
 def test_row_changes_are_multisets_with_updates() -> None:

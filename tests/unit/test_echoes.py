@@ -8,8 +8,11 @@ import panel as pn
 import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
+from panel.io.state import set_curdoc
+from panel.util import edit_readonly
 
 import explorer.ui.widgets  # noqa: F401  (leaves them out)
+from explorer.ui.app import Dashboard
 
 
 def shown(widget: Any) -> tuple[Document, Any]:
@@ -39,3 +42,15 @@ def test_what_a_person_does_counts(make: Any) -> None:
     widget._events = {"value": "typed"}
     widget._change_event(document)
     assert widget.value == "typed"
+
+
+def test_no_page_is_told_of_what_others_do() -> None:
+    """Panel's Page follows whether any session of the server is busy: a click of one was a change on all thirty."""
+    with set_curdoc(Document()):
+        page = Dashboard().page()
+    told = []
+    page.param.watch(lambda event: told.append(event.new), "busy")
+    for busy in (True, False):
+        with edit_readonly(pn.state):
+            pn.state.busy = busy
+    assert told == []

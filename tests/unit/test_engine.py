@@ -12,9 +12,9 @@ import pytest
 
 from explorer.core.batches import Parts
 from explorer.engines import java
+from explorer.engines.failures import explain
 from explorer.engines.master import YARN_CONF, driver_address
 from explorer.engines.pipeline import frame
-from explorer.engines.reads import explain
 from explorer.engines.spark import SparkEngine, settings
 from explorer.engines.workers import package
 from explorer.errors import EngineError, NotSupported
@@ -81,16 +81,20 @@ def test_a_failed_start_is_a_state_and_an_error(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("explorer.engines.spark.find_java", none)
     engine = SparkEngine()
     seen = []
-    engine.on_change(lambda state: seen.append(state.phase))
+    engine.on_change(lambda _: 1 / 0)  # as a page that has just closed
+    forget = engine.on_change(lambda state: seen.append(state.phase))
     with pytest.raises(EngineError, match="no Java here"):
         engine.session()
     assert engine.state.phase == "failed"
-    assert seen[-1] == "failed"
+    assert seen == ["failed"]
+    forget()
+    engine.stop()
+    assert seen == ["failed"]
 
 
 def test_a_jar_that_is_not_the_one_that_is_pinned_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
-    assert set(java.SHA256) == {*java.PACKAGES, java.BUNDLES["aws"].package}
+    assert set(java.SHA256) == {*java.PACKAGES, *(java.BUNDLES[store].package for store in ("aws", "gcp"))}
     for pinned in java.SHA256:
         group, artifact, version = pinned.split(":")
         jar = tmp_path / "jars" / f"{group}_{artifact}-{version}.jar"
@@ -176,8 +180,12 @@ def test_what_workers_get_needs_no_package_of_ours() -> None:
     script = f"""import sys
 sys.path[:] = [{str(package())!r}, *(p for p in sys.path if "explorer" not in p)]
 import explorer.engines.pipeline, explorer.core.entry_views, explorer.core.partitions
+import explorer.core.doctor.facts, explorer.core.health.facts
 assert {str(package())!r} in explorer.__file__, explorer.__file__
-print(sorted(m for m in sys.modules if m.partition(".")[0] in ("pyspark", "panel", "pandas")))"""
+print(sorted(m for m in sys.modules if m.partition(".")[0] in ("pyspark", "panel", "pandas")))
+from explorer.engines.file_rows import Make
+from explorer.filters import matches_in
+from explorer.io.file_rows import rows_of_file"""
     told = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True)
     assert (told.stdout, told.stderr) == ("[]\n", "")
 

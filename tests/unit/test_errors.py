@@ -9,7 +9,7 @@ import pytest
 
 from explorer import cli, errors
 from explorer.engines import java
-from explorer.engines.reads import LOST, failure
+from explorer.engines.failures import LOST, failure
 
 KINDS = {name: kind for name, kind in vars(errors).items() if inspect.isclass(kind)}
 

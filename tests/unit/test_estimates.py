@@ -21,9 +21,11 @@ import explorer
 from explorer.cli import main
 from explorer.core import spread
 from explorer.core.binding import bind
+from explorer.core.compared import Compared, Layout, drawn_queries
 from explorer.core.estimates import Estimates, Reads
 from explorer.core.expressions import Column
 from explorer.core.filter_text import parse
+from explorer.core.plan import Amount
 from explorer.core.ranges import values_of
 from explorer.core.spread import Axis, Spread
 from explorer.engines.quoting import condition
@@ -32,6 +34,7 @@ from explorer.estimating import estimate
 from explorer.filters import bound_filter, filter_columns
 from explorer.model.metadata import Schema
 from explorer.views.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
+from explorer.views.layouts import ShownLayouts, layouts_object
 from tests.unit.small import make_table
 
 ROWS, COMMITS = 400, 8
@@ -451,3 +454,36 @@ def test_many_intervals_are_kept_as_few(monkeypatch: pytest.MonkeyPatch) -> None
     assert curve
     truth = np.searchsorted(np.sort(lows), np.arange(0, 1_000_000, 50_000)) / len(lows)
     assert np.abs(curve.below(np.arange(0, 1_000_000, 50_000).astype(float)) - truth).max() < 0.01
+
+
+def test_queries_are_drawn_of_the_rows() -> None:
+    """The middle of each of three columns that order; names and texts that end a quote; NaN and null are no values."""
+    days = [datetime.datetime(2024, 1, 1) + datetime.timedelta(days=n) for n in range(100)]
+    rows = pa.table(
+        {
+            "flag": [True, False] * 50, "same": [7] * 100, "a `b`": [float(n) for n in range(99)] + [float("nan")],
+            "word": ["it's"] * 60 + ["x"] * 39 + [None], "at": days, "id": list(range(100)),
+        }
+    )  # fmt: skip
+    queries, said = drawn_queries(rows)
+    name, word = "`a ``b```", "word = 'it''s'"
+    price, at = f"{name} >= 44.0 AND {name} < 54.0", "at >= '2024-02-15 00:00:00' AND at < '2024-02-25 00:00:00'"
+    assert queries == (price, word, at, f"{price} AND {word}")
+    assert said == "drawn of the rows: the middle tenth of the values of a `b`, word, at; then a `b` and word at once"
+    assert all(parse(query) for query in queries)
+    (words,), _ = drawn_queries(pa.table({"in": [1.0, 2.0, float("inf"), float("nan"), 3.0]}))
+    assert parse(words)
+    assert drawn_queries(rows.select(["flag", "same"])) == ((), "no column has several numbers, times or texts")
+
+
+def test_layouts_are_told_and_drawn_as_text() -> None:
+    """What a stranger named stays text; a layout that could not be made is told, not drawn."""
+    amount = Amount(1, 2, 3, 4096)
+    made = Layout("sorted", "by <b>", seconds=1.5, written=amount, reads=(amount,))
+    found = Compared("t<i>", 3, "all 3 rows", ("<b> = 1",), "", (made, Layout("z-ordered", "", "no <u>")))
+    assert "not written: no <u>" in repr(ShownLayouts(found))
+    assert layouts_object(found)["layouts"][0]["reads"] == [{"where": "<b> = 1", "data_files": 2, "bytes": 4096}]
+    html = ShownLayouts(found)._repr_html_()
+    assert "&lt;b&gt;" in html
+    assert not any(tag in html for tag in ("<b>", "<i>", "<u>"))
+    assert html.count("2 files, 4.0 KiB") == 3

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
 import pyarrow as pa
 import pytest
 from bokeh.document import Document
@@ -20,9 +23,13 @@ from pyiceberg.catalog.sql import SqlCatalog
 import explorer
 from explorer.errors import TableNotFound
 from explorer.progress import steps
+from explorer.ui import tables
+from explorer.ui.background import Job
 from explorer.ui.pane import GraphPane
 from explorer.ui.picker import SHOWN, Picker
+from explorer.ui.rooms import ROOMS, VIEWS, Rooms
 from explorer.ui.state import ViewState
+from explorer.ui.widgets import grid
 from tests.unit.small import make_table
 from tests.unit.test_background import on_a_page, until
 
@@ -198,6 +205,18 @@ def test_a_namespace_is_listed_when_it_is_unfolded(large: SqlCatalog, monkeypatc
             picker.tree.active = [(0, 0, 1)]
             picker.tree.active = [(0, 1, SHOWN)]  # the line that says how many more
             picker.tree.active = [(0, 1, 3)]
+            picker.mark("large.few.a")  # opened by a link: highlighted, and not opened again
+            assert picker.tree.active == [(0, 0, 0)]
+            picker.mark("/elsewhere/t")
+            assert picker.tree.active == []
+            kept = picker.kept  # what a browser tells, which may be anything
+            kept.kept = {"pinned": ["large.few.b", "/etc/passwd", 7, "large.none.x"], "recent": [["large.few.a"]]}
+            assert kept.shown == [["large.few.b", "few.b"]]
+            kept.kept = {"pinned": "large.few.a", "recent": ["large.few.a", "large.few.", "large.few.b", "large.few.a"]}
+            assert [name for name, _ in kept.shown] == ["large.few.a", "large.few.b"]
+            kept.chosen = {"name": "large.few.b"}
+            kept.chosen = {"name": "/etc/passwd"}
+            assert (kept.opened, opened.pop()) == ("large.few.a", "large.few.b")  # opened by a link; at a click
         assert opened == ["large.few.b", "large.many.t0003"]
         assert picker.first("large.few.b") == "large.few.b"
         assert picker.first("large.few.c") == "large.few.a"
@@ -245,5 +264,82 @@ def test_a_namespace_that_cannot_be_listed_says_so(large: SqlCatalog, monkeypatc
             monkeypatch.setattr("explorer.io.catalogs.tables_in", refuse)
             picker.tree.expanded = [(0,), (0, 1)]
             await until(lambda: "away" in str(picker.tree.items))
+
+    on_a_page(test)
+
+
+def test_sizes_sort_as_numbers() -> None:
+    sizes = grid(pd.DataFrame({"size": [57_344, 7_400, None, 900]}), sizes=("size",)).value["size"]
+    assert list(sizes) == ["56.0 KiB", "7.2 KiB", "?", "900 B"]
+    assert list(sizes.sort_values()) == ["?", "900 B", "7.2 KiB", "56.0 KiB"]
+
+
+def test_rooms_have_each_view_once_and_are_entered_where_they_were_left() -> None:
+    came: list[str] = []
+    rooms = Rooms(pn.Column(), came.append, "files", without=("sql",))
+    assert (rooms.active, sum(len(room.views) for room in ROOMS)) == ("files", len(VIEWS))
+    rooms.view.active = VIEWS["diff"]  # as a click does
+    rooms.go("fate")
+    rooms.go("sql")  # which this server is without
+    rooms.view.active = VIEWS["files"]
+    assert came == ["history", "fate", "files"]
+    for name in VIEWS.keys() - {"sql"}:
+        rooms.go(name)
+        assert rooms.active == name
+
+
+def test_a_long_list_has_its_first_rows_and_a_field_for_a_condition(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "SHOWN", 2)
+    table = explorer.open_table(str(folder))
+    whole = table.files()
+    paths = whole.to_arrow()["file_path"].to_pylist()
+
+    async def test() -> None:
+        with set_curdoc(Document()):
+            view = tables.table_view(table.files, "files", table.metadata, lambda *_: None)
+            [which] = view.select(pmui.TextInput)
+            await until(lambda: view.select(pn.widgets.Tabulator))
+            assert which.visible
+            assert f"the first 2 of {len(whole)} files" in said(view)
+            assert len(view.select(pn.widgets.Tabulator)[0].value) == 2
+            which.value = f"file_path = '{paths[-1]}'"
+            await until(lambda: "Click one" in said(view) and "the first" not in said(view))
+            assert len(view.select(pn.widgets.Tabulator)[0].value) == 1
+            which.value = "no_such = 1"
+            await until(lambda: "no_such" in said(view))
+
+    def said(view: Any) -> str:
+        return " ".join(str(text.object) for text in view.select(pmui.Typography))
+
+    on_a_page(test)
+
+
+def test_nobody_waits_for_a_view_that_is_left(folder: Path) -> None:
+    gate, boxes = threading.Event(), []
+
+    def work() -> None:
+        for _ in steps(range(10_000), "manifests"):
+            if gate.wait(0.005):
+                return
+
+    async def test() -> None:
+        with set_curdoc(Document()):
+            rooms = Rooms(pn.pane.Str("graph"), lambda _: None, "files")
+            for name in ("files", "entries"):
+                job = Job()
+                boxes.append(job)
+                rooms.boxes[name][:] = [pn.Column(job.view)]
+                job.start(work, lambda _: None, "Reading…")
+            writes = Job()
+            rooms.boxes["maintain"][:] = [writes.view]
+            writes.start(work, lambda _: None, "Writing…", cancels=False)
+            rooms.leave(["files", "entries", "maintain"])
+            assert [job.busy for job in (*boxes, writes)] == [False, False, True]
+            assert len(rooms.boxes["files"]) == 1  # it is looked at: what comes next replaces it
+            assert not len(rooms.boxes["entries"])
+            gate.set()
+            await until(lambda: not writes.busy)
 
     on_a_page(test)

@@ -26,7 +26,7 @@ from explorer.core.pushdown import advice
 from explorer.core.scan import READ, evaluated
 from explorer.core.tasks import Chosen, Packing, packed, splits
 from explorer.errors import NotFoundInTable
-from explorer.ui.state import PlanState
+from explorer.ui.answer_states import PlanState
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import plan_lines, plan_object
 from tests.unit.small import edit_metadata, make_table
@@ -58,6 +58,23 @@ def planned(folder: Path, where: str, at: str | None = None) -> tuple[explorer.T
     table = explorer.open_table(str(folder))
     plan = table.plan(where, at)
     return table, plan, [row for part in plan.files.read() for row in part.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("where", "files", "sure"),
+    [("", 3, 3), ("day >= '2024-03-02'", 2, 2), ("day = '2024-03-02' and n > 0", 1, 0), ("name = 'anna'", 3, 0)],
+)
+def test_counts_and_bounds_are_decoded_only_where_they_could_add_something(
+    days: Path, where: str, files: int, sure: int
+) -> None:
+    table = explorer.open_table(str(days))
+    plan = table.plan(where)
+    assert (plan.left.files, sum(v.surely for v in plan.manifests)) == (files, sure)
+    decoded = [metrics for _, metrics in table.reader._entries]
+    assert sorted(decoded) == [False] * sure + [True] * (files - sure)
+    assert [row["wholly"] for part in plan.files.read() for row in part.to_pylist() if row["verdict"] == "read"].count(
+        True
+    ) == plan.wholly
 
 
 def left(plan: Plan) -> list[tuple[int, int | None]]:

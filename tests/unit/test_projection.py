@@ -26,6 +26,7 @@ from explorer.core.row_diff import column_at
 from explorer.core.variant import VariantTexts, variant_text
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.filters import bound_filter, filter_columns, matching
+from explorer.io import file_rows
 from explorer.io import rows as contents
 from explorer.io.projection import FIELD_ID, name_mapping, project
 from explorer.io.projection import mapped as mapped_field
@@ -586,6 +587,6 @@ def test_equality_columns_go_by_id_where_names_have_dots() -> None:
     fields = contents.equality_schema(table, [2, 5]).raw["fields"]
     assert [contents.field_place(fields, i) for i in (2, 5)] == [[0, 0], [1]]
     rows = pa.table({"a": [{"b": 2}], "a.b": [5]})
-    assert rowlevel._keys(rows, contents.equality_schema(table, [2, 5]), [2, 5]).row(0) == (2, 5)
+    assert file_rows._keys(rows, contents.equality_schema(table, [2, 5]), [2, 5]).row(0) == (2, 5)
     with pytest.raises(UnreadableFile, match="column of id 9 is inside a list or map"):
         contents.equality_schema(table, [9])

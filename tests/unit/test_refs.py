@@ -214,6 +214,7 @@ def test_which_snapshot_is_meant() -> None:
     assert at(times[2] - 1) == 2
     assert resolve_snapshot(TABLE, "audit").reason == "branch audit"
     assert at("2027-01-14 15:00:00") == at("2027-01-14T15:00:00Z") == at("2027-01-14 16:00:00+01:00") == 4
+    assert at("2027-01-14") == at("2027-01-14 23:59:59.999") == 4  # a date is its end
     assert at("2027-01-14 12:30") == at("2027-01-14 12:30 UTC") == 1
     for wanted, message in (
         (times[0] - 1, "no snapshot was current"), ("1960-01-01", "no snapshot was current"), (77, "may have expired"),

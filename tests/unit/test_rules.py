@@ -9,18 +9,30 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from explorer.core.batches import Batches, Parts
-from explorer.core.comparison import compare
-from explorer.core.costs import bytes_kept, commit_cost, file_bytes, run_between
+from explorer.core.comparison import KEY, Comparison, Sets, compare, comparisons, found_in, keys_of
+from explorer.core.costs import (
+    LATE_MS,
+    WROTE,
+    Wrote,
+    by_manifest,
+    bytes_kept,
+    commit_costs,
+    file_bytes,
+    metadata_files,
+    run_between,
+    wrote,
+)
 from explorer.core.diff import SnapshotDiff, diff, manifest_fates
 from explorer.core.entries import as_of_snapshot
 from explorer.core.headers import check_header
 from explorer.core.lifecycle import biography, lifecycle, matrix
 from explorer.core.metadata_diff import changes, metadata_diff, schema_changes
 from explorer.core.partitions import added_up, by_partition
-from explorer.core.reach import holdings, reach
+from explorer.core.reach import HELD, held, holdings, reach
 from explorer.core.secrets import HIDDEN, harmless, is_secret, redacted, secret_values, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
@@ -67,6 +79,12 @@ class Paper:
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False
     ) -> Iterator[tuple[ManifestFile, pa.Table]]:
         yield from ((m, as_of_snapshot(t, m, snapshot.snapshot_id)) for m, t in self.stored(manifests))
+
+    def read(self, parts: Parts) -> Batches:
+        return Batches(parts.schema, lambda: (parts.part(m, t) for m, t in self.stored(parts.manifests)))
+
+    def comparisons(self, sets: Sequence[Sets], by: Sequence[str]) -> Iterator[Comparison]:
+        return (compare(self, *two, by) for two in sets)
 
     def entries(self, path: str, snapshot_id: int) -> pa.Table:
         return as_of_snapshot(self.tables[path], self.files[path], snapshot_id)
@@ -168,6 +186,21 @@ def test_what_became_of_manifests_that_are_gone() -> None:
         ("m4", "it holds only DELETED entries"),
         ("m5", "it cannot be read"),
     ]
+
+
+@pytest.mark.parametrize("by", [KEY, KEY[:1]])
+@pytest.mark.parametrize("deals", [1, 3, 7])
+def test_sets_are_compared_alike_however_they_are_dealt_out(by: Sequence[str], deals: int) -> None:
+    lists = [FIGURE.manifests(snapshot) for snapshot in (None, *FIGURE.metadata.snapshots)]
+    both = [(a, b) for a in lists for b in lists]
+    parts = keys_of(both, by)
+    keys = pa.concat_tables(FIGURE.read(parts).read())
+    where = pa.array([hash(path) % deals for path in keys["file_path"].to_pylist()])
+    found = pa.concat_tables(found_in(by, keys.filter(pc.equal(where, deal))) for deal in range(deals))
+    for told, ours in zip(comparisons(found, len(both)), FIGURE.comparisons(both, by), strict=True):
+        assert (told.live, told.shared) == (ours.live, ours.shared)
+        for mine, theirs in zip(told.alone, ours.alone, strict=True):
+            assert {at: rows.tolist() for at, rows in mine.items()} == {at: r.tolist() for at, r in theirs.items()}
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
@@ -298,7 +331,8 @@ def kinds() -> pa.Table:
 
 
 def test_what_a_table_holds() -> None:
-    found = holdings(FIGURE.metadata, [as_of_snapshot(kinds(), manifest("m", 1), 1), FIGURE.entries("m1", 1)])
+    parts = [held(1, manifest("m", 1), kinds()), held(1, FIGURE.files["m1"], FIGURE.tables["m1"])]
+    found = holdings(FIGURE.metadata, Batches(HELD, lambda: iter(parts)))
     assert (found.snapshots, found.manifests) == (5, 2)
     assert (found.data_files, found.data_bytes) == (4, 400)
     assert (found.position_delete_files, found.equality_delete_files, found.deletion_vectors) == (1, 1, 1)
@@ -306,27 +340,32 @@ def test_what_a_table_holds() -> None:
     assert file_bytes(kinds()) == 507
 
 
+def written(*parts: pa.Table) -> Wrote:
+    return by_manifest(Batches(WROTE, lambda: iter(parts)))
+
+
 def test_what_a_commit_cost() -> None:
     listed = [*FIGURE.manifests(FIGURE.metadata.snapshots[1]), manifest("deletes", 2, content=1)]
-    logical = {
-        "m2": FIGURE.entries("m2", 2),
-        "deletes": as_of_snapshot(entries({"status": 1, "file_path": "d", "content": 1}), manifest("deletes", 2), 2),
-    }
+    delete = entries({"status": 1, "file_path": "d", "content": 1})
+    logical = written(wrote(FIGURE.files["m2"], FIGURE.tables["m2"]), wrote(manifest("deletes", 2), delete))
     sizes = {"/t/metadata/snap-2.avro": 50}
-    cost = commit_cost(FIGURE.metadata, FIGURE.metadata.snapshots[1], listed, logical, sizes.get)
+    [cost] = commit_costs(FIGURE.metadata, [(FIGURE.metadata.snapshots[1], listed)], logical, sizes.get)
     assert (cost.data_files_added, cost.data_files_removed) == (0, 1)
     assert (cost.delete_files_added, cost.delete_files_removed) == (1, 0)
     assert (cost.rows_added, cost.rows_removed) == (0, 10)  # rows of data files
-    assert (cost.bytes_added, cost.bytes_removed) == (100, 100)
+    assert (cost.bytes_added, cost.delete_bytes_added, cost.bytes_removed) == (100, 100, 100)
     assert (cost.manifests_written, cost.manifest_bytes, cost.manifest_list_bytes) == (2, 200, 50)
     assert cost.metadata_json_bytes is None
     assert cost.metadata_bytes == 250
     assert replace(cost, manifest_list_bytes=None, metadata_json_bytes=5).metadata_bytes == 205
     last = FIGURE.metadata.snapshots[4]  # its time is the metadata file's
-    whole = commit_cost(FIGURE.metadata, last, FIGURE.manifests(last), {}, lambda path: 9)
+    [whole] = commit_costs(FIGURE.metadata, [(last, FIGURE.manifests(last))], {}, lambda path: 9)
     assert (whole.metadata_json_bytes, whole.manifests_written, whole.bytes_added) == (9, 1, 0)
-    tables = [FIGURE.entries(m, 5) for m in ("m5", "m3")]
-    assert (bytes_kept(tables, [5]), bytes_kept(tables, [3, 5]), bytes_kept(tables, [1])) == (100, 200, 0)
+    for late, known in ((3, {last.snapshot_id}), (LATE_MS + 1, set())):
+        dated = replace(FIGURE.metadata, last_updated_ms=(last.timestamp_ms or 0) + late, metadata_log=())
+        assert set(metadata_files(dated)) == known
+    left = written(*(wrote(FIGURE.files[m], FIGURE.tables[m]) for m in ("m5", "m3")))
+    assert [bytes_kept(left, ["m5", "m3"], run) for run in ([5], [3, 5], [1])] == [100, 200, 0]
 
 
 def test_runs_of_commits() -> None:

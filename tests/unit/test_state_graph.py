@@ -8,21 +8,22 @@ import pygraphviz
 
 from explorer.core.operations import Operation
 from explorer.core.runs import Interleavings, Moment, Outcome, Rows, Standing
+from explorer.views.labviews import interleaving_rows
 from explorer.views.stategraph import ENDS, WRITER_COLORS, state_dot, state_svg
 
 OPERATIONS = (Operation("append"), Operation("append"))
 
 
 def outcome(order: str, ends: tuple[str, str], rows: Rows, serial: tuple[str, ...], anomaly: str = "") -> Outcome:
-    """An order of two writers, each of which reads, then commits."""
+    """An order of two writers, each in two phases."""
     standings, commits, moments = {"A": Standing("A"), "B": Standing("B")}, "", []
     for name in order:
         last = standings[name].phases == 1
-        word = ends["AB".index(name)] if last else "reads"
+        word = ends["AB".index(name)] if last else "load, write"
         looked_at = standings[name].looked_at + (() if last else (commits,))
         commits += name if last and word == "committed" else ""
         standings[name] = Standing(name, standings[name].phases + 1, looked_at, word)
-        phase = "commits" if last else "reads"
+        phase = "apply, metadata, swap" if last else "load, write"
         moments.append(Moment(name, phase, tuple(standings.values()), commits))
     return Outcome(order, ends, rows, serial, anomaly, (), "{}", tuple(moments))  # type: ignore[arg-type]
 
@@ -37,8 +38,8 @@ def test_orders_meet_where_all_writers_stand_alike() -> None:
     ends = ("committed", "committed")
     labels, edges, _ = drawn(outcome("ABAB", ends, both, ("AB", "BA")), outcome("BAAB", ends, both, ("AB", "BA")))
     assert sorted(labels.values()) == sorted([
-        "the table as it was", "A reads", "B reads", "A reads\\nB reads", "A committed\\nB reads",
-        "A committed\\nB committed",
+        "the table as it was", "A load, write", "B load, write", "A load, write\\nB load, write",
+        "A committed\\nB load, write", "A committed\\nB committed",
         "A committed\\nB committed\\n1 'a'\\n2 'b'\\nas if AB or BA\\n2 orders",
     ])  # fmt: skip
     assert len(edges) == 7  # two ways to "both read", one from there on
@@ -50,7 +51,7 @@ def test_what_a_writer_had_looked_at_tells_points_apart() -> None:
         outcome("AABB", ("committed", "committed"), rows, ("AB",)),
         outcome("ABAB", ("committed", "committed"), rows, ("AB",)),
     )
-    assert list(labels.values()).count("A committed\\nB reads") == 2  # B read before, or after, A's commit
+    assert list(labels.values()).count("A committed\\nB load, write") == 2  # B read before, or after, A's commit
 
 
 def test_ends_have_colours_and_text_is_text() -> None:
@@ -76,6 +77,11 @@ def test_an_order_is_one_path_from_the_table_to_its_end() -> None:
         path.append(str(following[0]))
     assert edges == set(pairwise(path))
     assert len(path) == 6
+
+
+def test_what_came_of_an_order_names_its_writers() -> None:
+    run = Interleavings(OPERATIONS, (outcome("ABAB", ("committed", "refused"), ((1, "a", "p"),), ("A",)),), {})
+    assert interleaving_rows(run)[0]["outcomes"] == "A committed, B refused" == next(iter(run.summary()))
 
 
 def test_nothing_run_is_an_empty_picture() -> None:

@@ -180,6 +180,10 @@ def test_who_makes_the_rows_is_chosen_by_size_and_place(tmp_path: Path, monkeypa
     assert table.files().select(limit=1).choice == chosen("auto", parts, here)
     told = CliRunner().invoke(main, ["partitions", table.metadata.metadata_location, "-o", "json"])
     assert (told.exit_code, told.stderr) == (0, f"{beyond.why}\n")
+    for command in (["commits"], ["deletes"], ["file", "0.parquet"]):
+        name, *more = command
+        asked = CliRunner().invoke(main, [name, table.metadata.metadata_location, *more])
+        assert asked.stderr.startswith(f"{beyond.why}\n"), command
 
 
 def test_the_memory_limit_is_an_option_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 // The graph on its stage: cards and edges, how they move from one picture to the next, panning, zooming and choosing.
 
 import { paint } from "./card.js";
-import { colour, html, svg } from "./dom.js";
+import { colour, html, svg, zoomOf } from "./dom.js";
 import { Minimap } from "./minimap.js";
 import {
   between, drawn, eased, edgePath, extent, fitted, leading, looks, matches, neighbour, origin, revealed, zoomed,
@@ -10,7 +10,7 @@ import {
 const MOVE_MS = 380, FLASH_MS = 1500;
 
 export class Canvas {
-  // `on` has what a person does: choose(ids), open(item, double); and live, whether anyone answers. `wheel` says
+  // `on` has what a person does: choose(ids) and open(item, double). `wheel` says
   // whether the wheel moves the graph and not the page.
   constructor(vocabulary, on, wheel) {
     Object.assign(this, { vocabulary, on, wheel });
@@ -50,7 +50,7 @@ export class Canvas {
       const changed = old ? old.item.status !== item.status || old.item.mark !== item.mark : same;
       if (changed) setTimeout(() => flash(g));
       if (!old) this.nodeLayer.append(g);
-      paint(g, item, this.vocabulary, this.on.live);
+      paint(g, item, this.vocabulary);
       fresh.set(item.id, { item, g, from, now: { ...from }, fades: !old && same });
     }
     for (const [id, old] of this.cards) if (!fresh.has(id)) old.g.remove();
@@ -160,15 +160,18 @@ export class Canvas {
   }
 
   fit(all) {
-    const view = fitted(extent([...this.cards.values()].map((card) => card.item)), this.room(), all);
+    const main = this.picture?.nodes.find((n) => n.focus)?.x;
+    const view = fitted(extent([...this.cards.values()].map((card) => card.item)), this.room(), all, main);
     if (!view) return;
     this.moved = all;
     this.look(view);
   }
 
+  // What is chosen stays in sight.
   resized() {
-    if (this.moved) this.drawMap();
-    else this.fit(false);
+    if (!this.moved) this.fit(false);
+    this.reveal(this.item(this.last()));
+    this.drawMap();
   }
 
   zoom(by, cx = this.room().width / 2, cy = this.room().height / 2) {
@@ -176,8 +179,12 @@ export class Canvas {
     this.look(zoomed(this.view, by, cx, cy));
   }
 
+  // An item comes into sight, and beside it, where there is room for both, what it leads to.
   reveal(item) {
-    if (item) this.look(revealed(this.view, item, this.room()));
+    if (!item) return;
+    const below = this.edges.filter((e) => e.s === item.id && this.item(e.t).x > item.x).map((e) => this.item(e.t));
+    const w = extent([item, ...below]).width - item.x, room = this.room();
+    this.look(revealed(this.view, (w + 40) * this.view.k < room.width ? { ...item, w } : item, room));
   }
 
   listen() {
@@ -187,8 +194,9 @@ export class Canvas {
       if (!zooms && !this.wheel()) return;
       event.preventDefault();
       event.stopPropagation();
-      const area = stage.getBoundingClientRect(), { k, x, y } = this.view;
-      if (zooms) this.zoom(Math.exp(-event.deltaY * 0.002), event.clientX - area.left, event.clientY - area.top);
+      const area = stage.getBoundingClientRect(), zoom = zoomOf(stage), { k, x, y } = this.view;
+      const at = [event.clientX - area.left, event.clientY - area.top].map((n) => n / zoom);
+      if (zooms) this.zoom(Math.exp(-event.deltaY * 0.002), ...at);
       else if (event.shiftKey) this.look({ k, x: x - (event.deltaY || event.deltaX), y });
       else this.look({ k, x: x - event.deltaX, y: y - event.deltaY });
     }, { passive: false });
@@ -199,7 +207,7 @@ export class Canvas {
     });
     stage.addEventListener("pointermove", (event) => {
       if (!drag || !event.buttons) return;
-      const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
+      const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y].map((n) => n / zoomOf(stage));
       if (!drag.on && Math.hypot(dx, dy) < 4) return;
       if (!drag.on) {
         drag.on = true;

@@ -1,12 +1,12 @@
 // One card: a node, or a group of hidden ones.
 
-import { colour, svg } from "./dom.js";
-import { clip, looks } from "./pure.js";
+import { clipped, colour, svg } from "./dom.js";
+import { looks } from "./pure.js";
 
-// Draw a card anew into its <g>. Without `live` (an exported page) nothing unfolds.
-export function paint(g, item, vocabulary, live) {
+// Draw a card anew into its <g>.
+export function paint(g, item, vocabulary) {
   if (item.hidden) paintHidden(g, item);
-  else paintNode(g, item, vocabulary, live);
+  else paintNode(g, item, vocabulary);
 }
 
 function box(item, rx) {
@@ -17,10 +17,11 @@ function paintHidden(g, item) {
   g.setAttribute("class", `ix-node ix-hidden-nodes${item.action ? "" : " ix-inert"}`);
   Object.assign(g.dataset, { kind: "more", label: item.label });
   g.setAttribute("aria-label", item.label);
-  g.replaceChildren(box(item, 6), svg("text", { class: "ix-more", x: 12, y: 17 }, `… ${item.label}`));
+  const words = clipped(`… ${item.label}`, "italic 12px", item.w - 20);
+  g.replaceChildren(box(item, 6), svg("text", { class: "ix-more", x: 12, y: 17 }, words));
 }
 
-function paintNode(g, item, vocabulary, live) {
+function paintNode(g, item, vocabulary) {
   const { kinds, statuses, marks } = vocabulary;
   const kind = kinds[item.kind], status = statuses[item.status], mark = marks[item.mark];
   const is = { "ix-current": item.current, "ix-bad": item.bad, "ix-focus": item.focus };
@@ -35,17 +36,18 @@ function paintNode(g, item, vocabulary, live) {
     svg("title", {}, title), box(item, kind.look === "round" ? 12 : 6),
     svg("path", { class: "ix-shape", d: kind.glyph }), head(item, status),
     ...item.lines.map((line, i) => (
-      svg("text", { class: "ix-line", x: 12, y: 35 + 15 * i }, clip(line, item.fold ? 30 : 34)))),
+      svg("text", { class: "ix-line", x: 12, y: 35 + 15 * i }, clipped(line, "12px", item.w - (item.fold ? 38 : 20))))),
     ...(item.warn ? [svg("text", { class: "ix-warn", x: item.w - 30, y: 18 }, "⚠")] : []),
     ...(mark ? [svg("text", { class: "ix-note-mark", x: item.w - 3, y: -3, "text-anchor": "end" }, item.mark)] : []),
-    ...(item.fold && live ? [fold(item)] : []),
+    ...(item.fold ? [fold(item)] : []),
   );
 }
 
 function head(item, status) {
   const line = svg("text", { class: "ix-head", x: 30, y: 18 });
+  const room = item.w - (status ? 56 : 42) - (item.fold ? 14 : 0);
   if (status) line.append(svg("tspan", { class: "ix-mark" }, `${status.sign} `));
-  line.append(svg("tspan", { class: "ix-label" }, clip(item.label, status ? 19 : 20)));
+  line.append(svg("tspan", { class: "ix-label" }, clipped(item.label, "600 12.5px", room)));
   return line;
 }
 

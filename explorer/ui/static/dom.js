@@ -1,6 +1,6 @@
 // Elements, with text as text; and whether the page that we are in is dark.
 
-import { inks, isDark } from "./pure.js";
+import { clip, inks, isDark } from "./pure.js";
 
 const NS = "http://www.w3.org/2000/svg";
 
@@ -16,6 +16,24 @@ export function svg(tag, attributes, text) {
   for (const [name, value] of Object.entries(attributes || {})) node.setAttribute(name, value);
   if (text !== undefined) node.textContent = text;
   return node;
+}
+
+// As much of a text as there is room for, in so many pixels, its middle left out: fonts differ from machine to machine.
+const pen = document.createElement("canvas").getContext("2d");
+const FONT = 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+export function clipped(text, size, width) {
+  pen.font = `${size} ${FONT}`;
+  const wide = (some) => pen.measureText(some).width;
+  let most = text.length;
+  while (most > 4 && wide(clip(text, most)) > width) {
+    most = Math.max(4, Math.min(most - 1, Math.floor((most * width) / wide(clip(text, most)))));
+  }
+  return clip(text, most);
+}
+
+// By how much an element and all in it is zoomed: its pixels, and those of the pointer.
+export function zoomOf(element) {
+  return element.getBoundingClientRect().width / element.offsetWidth || 1;
 }
 
 export function button(text, title, action) {

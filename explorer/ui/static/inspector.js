@@ -1,16 +1,55 @@
 // What is known of the node chosen last: its fields, tables and raw text, and what can be asked of it.
 
-import { button, html } from "./dom.js";
+import { copies } from "./copy.js";
+import { button, html, zoomOf } from "./dom.js";
+import { sideWidth } from "./pure.js";
 
+const WIDTH = 380, STEP = 24;
 const HINT = "Click a node to see its fields. Double-click a snapshot to look at the table as of it. "
   + "Drag to pan, scroll to move, Ctrl+scroll to zoom.";
 
 export class Inspector {
-  // `act(type)` asks for more about the node; null where nobody answers.
-  constructor(act) {
-    this.act = act;
+  // `act(type)` asks for more about the node.
+  // `terms` are what the names of fields mean.
+  constructor(terms, act) {
+    Object.assign(this, { terms, act });
     this.element = html("aside", "ix-side ix-closed");  // opens with the first node a person chooses
     this.element.setAttribute("aria-label", "inspector");
+    this.grip = html("div", "ix-grip");
+    this.grip.tabIndex = 0;
+    this.grip.title = "Drag, or press arrows, to widen the inspector";
+    for (const [name, value] of [["role", "separator"], ["aria-orientation", "vertical"]]) {
+      this.grip.setAttribute(name, value);
+    }
+    this.grip.setAttribute("aria-label", "width of the inspector");
+    this.wanted = WIDTH;
+    this.listen();
+  }
+
+  // Its edge is dragged, or moved by arrows.
+  listen() {
+    this.grip.addEventListener("pointerdown", (event) => this.grip.setPointerCapture(event.pointerId));
+    this.grip.addEventListener("pointermove", (event) => {
+      if (!this.grip.hasPointerCapture(event.pointerId)) return;
+      const { right } = this.element.getBoundingClientRect();
+      this.widen((right - event.clientX) / zoomOf(this.element) - this.element.offsetWidth);
+    });
+    this.grip.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: STEP, ArrowRight: -STEP }[event.key];
+      if (!by) return;
+      this.widen(by);
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
+
+  // Where it stands beside the graph it is so much wider than it was, as far as there is room.
+  widen(by) {
+    const { clientWidth } = this.element.parentElement;
+    if (by) this.wanted = sideWidth(this.element.offsetWidth + by, clientWidth);
+    const width = sideWidth(this.wanted, clientWidth);
+    this.element.style.setProperty("--side", `${width}px`);
+    this.grip.setAttribute("aria-valuenow", String(width));
   }
 
   toggle() {
@@ -32,9 +71,14 @@ export class Inspector {
     this.element.replaceChildren(
       html("h3", "ix-title", details.title), html("p", "ix-kind", details.kind),
       ...details.problems.map((problem) => html("p", "ix-problem", `⚠ ${problem}`)),
-      ...(this.act && details.actions?.length ? [this.actions(details.actions)] : []),
+      ...(details.actions?.length ? [this.actions(details.actions)] : []),
       ...details.sections.map(sectionBox),
     );
+    for (const name of this.element.querySelectorAll("dt")) {
+      if (!Object.hasOwn(this.terms, name.textContent)) continue;
+      name.title = this.terms[name.textContent];
+      name.classList.add("ix-term");
+    }
   }
 
   actions(offers) {
@@ -65,6 +109,12 @@ function valueIn(tag, value) {
   return html(tag, value === null ? "ix-null" : "", value === null ? "null" : String(value));
 }
 
+// A name such as sequence_number breaks behind its underscores.
+function breakable(cell) {
+  const parts = cell.textContent.split(/(?<=_)(?=.)/);
+  cell.replaceChildren(...parts.flatMap((part, i) => (i ? [html("wbr"), part] : [part])));
+}
+
 function fieldList(fields) {
   const list = html("dl", "ix-fields");
   for (const [key, value, hint] of fields) {
@@ -82,6 +132,7 @@ function tableOf(section) {
   for (const [i, row] of section.rows.entries()) {
     const line = html("tr", section.struck?.includes(i) ? "ix-struck" : "");
     line.append(...row.map((value) => valueIn("td", value)));
+    breakable(line.firstChild);
     table.append(line);
   }
   wrap.append(table);
@@ -90,18 +141,7 @@ function tableOf(section) {
 
 function rawText(text) {
   const pre = html("pre", "ix-raw", text);
-  const copy = button("copy", "Copy the raw text", async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      copy.textContent = "copied";
-    } catch {
-      const range = document.createRange();
-      range.selectNodeContents(pre);
-      getSelection().removeAllRanges();
-      getSelection().addRange(range);
-      copy.textContent = "selected: press Ctrl+C";
-    }
-    setTimeout(() => (copy.textContent = "copy"), 2000);
-  });
+  const copy = button("copy", "Copy the raw text");
+  copies(copy, pre);
   return [copy, pre];
 }

@@ -1,6 +1,6 @@
 // The whole graph, small, and which part of it is in sight; shown when it does not fit.
 
-import { html } from "./dom.js";
+import { html, zoomOf } from "./dom.js";
 import { extent } from "./pure.js";
 
 export class Minimap {
@@ -11,7 +11,8 @@ export class Minimap {
     this.element.addEventListener("pointerdown", (event) => {
       event.stopPropagation();
       const area = this.element.getBoundingClientRect();
-      go((event.clientX - area.left) / this.scale, (event.clientY - area.top) / this.scale);
+      const scale = this.scale * zoomOf(this.element);
+      go((event.clientX - area.left) / scale, (event.clientY - area.top) / scale);
     });
   }
 

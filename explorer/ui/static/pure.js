@@ -1,7 +1,8 @@
 // What needs no page: words, geometry and choices. tests/unit/pure.test.mjs holds it to account.
 
 export const CHIP = 30;
-const SIZES = { least: 0.05, most: 4, small: 0.1, readable: 0.62, large: 1.15 };
+const HEADER = 30, ROW_GAP = 12;  // as graphs/layout.py has them
+const SIZES = { least: 0.05, most: 4, small: 0.1, readable: 1, large: 1.15 };  // text is 12 pixels high, or more
 
 // What a map of ours has under a stranger's word; nothing that every object has.
 export function own(map, key) {
@@ -52,12 +53,18 @@ export function leading(picture, edgeKinds) {
   return new Map([...down.map((e) => [e.t, e.s]), ...picture.more.map((m) => [m.id, m.parent])]);
 }
 
-// The view that shows a graph: all of it, or as wide as the stage but still readable. Null where there is no room.
-export function fitted(graph, room, all) {
+// The view that shows a graph: all of it, or as wide as the stage but in text of at least 12 pixels. What there is no
+// room for then is left of the stage, as far as the column that begins at `main`. Null where there is no room at all.
+export function fitted(graph, room, all, main = 0) {
   if (!room.width || !graph.width) return null;
   let k = Math.min(SIZES.large, Math.max((room.width - 44) / graph.width, all ? SIZES.small : SIZES.readable));
   if (all) k = Math.min(k, (room.height - 16) / graph.height);
-  return { k, x: 26, y: 8 };
+  return { k, x: Math.max(26 - main * k, Math.min(26, room.width - 18 - graph.width * k)), y: 8 };
+}
+
+// How wide the inspector is, of what a person would have it: both it and the graph stay of use.
+export function sideWidth(wanted, room) {
+  return Math.round(Math.max(260, Math.min(wanted, room - 300)));
 }
 
 // The same point of the graph stays under (cx, cy).
@@ -87,6 +94,70 @@ export function neighbour(key, item, items, edges, edgeKinds) {
   if (key === "ArrowLeft") return down.find((e) => e.t === item.id)?.s;
   const column = items.filter((n) => n.x === item.x && !n.hidden).sort((a, b) => a.y - b.y);
   return column[column.findIndex((n) => n.id === item.id) + (key === "ArrowDown" ? 1 : -1)]?.id;
+}
+
+// What a picture with everything unfolded shows while some of its nodes are `folded` and some are out of the question:
+// what only these lead to is left out, and the rest closes up.
+export function unfolded(picture, edgeKinds, folded, out = () => false) {
+  const x = new Map(picture.nodes.map((n) => [n.id, n.x])), snapshots = picture.columns[1]?.x ?? Infinity;
+  const kids = new Map(), led = new Set(), down = picture.edges.filter((e) => !edgeKinds[e.kind].dashed);
+  for (const { s, t } of down) {
+    if (x.get(s) < snapshots || x.get(t) <= x.get(s)) continue;
+    kids.set(s, [...(kids.get(s) || []), t]);
+    led.add(t);
+  }
+  const gone = new Set(picture.nodes.filter(out).map((n) => n.id)), seen = new Set();
+  const waiting = picture.nodes.filter((n) => !led.has(n.id)).map((n) => n.id);
+  while (waiting.length) {
+    const id = waiting.pop();
+    if (seen.has(id) || gone.has(id)) continue;
+    seen.add(id);
+    if (!folded.has(id)) waiting.push(...(kids.get(id) || []));
+  }
+  const fold = (id) => (kids.has(id) ? (folded.has(id) ? "folded" : "open") : "");
+  return arranged({
+    ...picture,
+    nodes: picture.nodes.filter((n) => seen.has(n.id)).map((n) => ({ ...n, fold: fold(n.id) })),
+    edges: picture.edges.filter((e) => seen.has(e.s) && seen.has(e.t)),
+    more: picture.more.filter((m) => seen.has(m.parent) && !folded.has(m.parent)),
+  }, snapshots, edgeKinds);
+}
+
+// The tree below the snapshots placed anew, as graphs/layout.py does it: parents at the middle of their children, never
+// above what their column holds, and the whole tree down to its snapshot where that stands far down.
+function arranged(picture, snapshots, edgeKinds) {
+  const items = new Map(drawn(picture).map((item) => [item.id, { ...item }])), placed = new Set();
+  const bottoms = new Map(), kids = new Map();
+  const under = (parent, child, before = false) => {
+    const known = kids.get(parent) || [];
+    kids.set(parent, before ? [child, ...known] : [...known, child]);
+  };
+  for (const { s, t, kind } of picture.edges) {
+    if (edgeKinds[kind].dashed || items.get(t).x <= items.get(s).x || placed.has(t)) continue;
+    placed.add(t);
+    under(s, t);
+  }
+  for (const group of picture.more) if (group.x > snapshots) under(group.parent, group.id, group.before);
+  const done = new Set();
+  const place = (id) => {
+    const item = items.get(id), below = kids.get(id) || [];
+    done.add(id);
+    below.forEach(place);
+    const bottom = bottoms.get(item.x) ?? HEADER, [a, b] = [items.get(below[0]), items.get(below.at(-1))];
+    item.y = a ? Math.max(bottom, (a.y + b.y + b.h) / 2 - item.h / 2) : bottom;
+    bottoms.set(item.x, item.y + item.h + ROW_GAP);
+  };
+  const tree = picture.nodes.filter((n) => n.x > snapshots);
+  for (const n of picture.nodes) if (n.x === snapshots) (kids.get(n.id) || []).forEach(place);
+  for (const n of tree) if (!done.has(n.id)) place(n.id);
+  const moved = [...items.values()].filter((item) => item.x > snapshots), focus = picture.nodes.find((n) => n.focus);
+  if (focus && moved.length) {
+    const high = Math.max(...moved.map((item) => item.y + item.h)) - HEADER;
+    const shift = focus.y + focus.h / 2 - HEADER - high / 2;
+    for (const item of moved) item.y += Math.max(0, shift);
+  }
+  const put = (item) => ({ ...item, y: items.get(item.id).y });
+  return { ...picture, nodes: picture.nodes.map(put), more: picture.more.map(put) };
 }
 
 // Cards and groups of hidden nodes, in one list.
@@ -123,15 +194,16 @@ export function legendRows(vocabulary, picture) {
   ];
 }
 
-// What the timeline says of its i-th snapshot.
+// What the timeline says of its i-th snapshot. A page of its own may hold the newest only: `before` are older.
 export function snapshotWords(timeline, i) {
-  const refs = timeline.refs[i] || [];
+  const refs = timeline.refs[i] || [], before = timeline.before || 0, number = before + i + 1;
   const about = [timeline.operations[i], timeline.times[i]], named = refs.length ? [refs.join(", ")] : [];
   return {
     refs: refs.length,
-    title: [`snapshot-${i + 1} ${timeline.ids[i]}`, about.join(" · "), ...named].join("\n"),
-    label: `snapshot-${i + 1}, ${timeline.operations[i]}`,
-    where: [`snapshot-${i + 1} of ${timeline.ids.length}`, ...about, ...named].join(" · "),
+    number,
+    title: [`snapshot-${number} ${timeline.ids[i]}`, about.join(" · "), ...named].join("\n"),
+    label: `snapshot-${number}, ${timeline.operations[i]}`,
+    where: [`snapshot-${number} of ${before + timeline.ids.length}`, ...about, ...named].join(" · "),
   };
 }
 
@@ -140,9 +212,13 @@ export function chipsInSight(left, width, count) {
   return [Math.max(0, Math.floor(left / CHIP) - 2), Math.min(count, Math.ceil((left + width) / CHIP) + 2)];
 }
 
-// Whether a background colour is dark; null if it is none that one sees.
+// Whether a background colour is dark; null if it is none that one sees. Browsers compute rgb(…) in 0 to 255, and
+// color(srgb …), into which they turn mixed colours, in 0 to 1; of other spaces the lightness comes first.
 export function isDark(color) {
-  const [red, green, blue, alpha = 1] = (color.match(/[\d.]+/g) || []).map(Number);
-  if (blue === undefined || alpha < 0.5) return null;
-  return 0.3 * red + 0.59 * green + 0.11 * blue < 110;
+  const [, name, space = ""] = color.match(/^([\w-]+)\((?:(srgb|srgb-linear|display-p3)\s)?/) || [];
+  const given = color.slice(name ? name.length + 1 + space.length : 0);
+  const [a, b, c, alpha = 1] = (given.match(/[+-]?[\d.]+(?:e[+-]?\d+)?/gi) || []).map(Number);
+  if (c === undefined || alpha < 0.5) return null;
+  if (/^(ok)?l(ab|ch)$/.test(name)) return a / (name.startsWith("ok") ? 1 : 100) < 0.45;
+  return (0.3 * a + 0.59 * b + 0.11 * c) * (name === "color" ? 255 : 1) < 110;
 }

@@ -74,9 +74,9 @@ export class Timeline {
   }
 
   chip(i, here) {
-    const { refs, title, label } = snapshotWords(this.data, i), id = this.data.ids[i];
+    const { refs, number, title, label } = snapshotWords(this.data, i), id = this.data.ids[i];
     const { operations, operation } = this.vocabulary;
-    const chip = html("button", `ix-chip${here ? " ix-here" : ""}${refs ? " ix-hasref" : ""}`, String(i + 1));
+    const chip = html("button", `ix-chip${here ? " ix-here" : ""}${refs ? " ix-hasref" : ""}`, String(number));
     chip.type = "button";
     chip.style.left = `${i * CHIP}px`;
     chip.style.setProperty("--op", own(operations, this.data.operations[i]) || operation);

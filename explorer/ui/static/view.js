@@ -8,10 +8,10 @@ import { Inspector } from "./inspector.js";
 import { legendOf } from "./legend.js";
 import { Timeline } from "./timeline.js";
 
-const NARROW = 1150, TYPING_MS = 250, READING = "Reading…";
+const NARROW = 900, LOOK_MS = 1000, TYPING_MS = 250, READING = "Reading…";
 
-// `send` takes requests to Python; without it (an exported page) folding, paging and stepping are not offered.
-export function mount(el, vocabulary, send = null, { height = "" } = {}) {
+// `send` takes requests to who answers them: Python, or the page (standalone.js), whose own controls are `more`.
+export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
   const root = html("div", "ix-root"), body = html("div", "ix-body"), bar = html("div", "ix-bar");
   root.tabIndex = 0;
   root.style.height = height;
@@ -32,17 +32,15 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
     message.classList.toggle("ix-open", text !== "");
   }
   function ask(request) {
-    if (!send) return;
     working(true);
     say("");
     send(request);
   }
   const canvas = new Canvas(vocabulary, {
-    live: send !== null,
     choose(ids) {
       if (ids.length) root.focus({ preventScroll: true });
-      if (ids.length && send && inspector.open()) setTimeout(() => canvas.reveal(canvas.item(ids.at(-1))), 60);
-      if (send) send({ type: "select", ids });
+      if (ids.length) inspector.open();
+      send({ type: "select", ids });
     },
     open(item, double) {
       if (item.hidden && item.action) ask({ type: "page", id: item.id });
@@ -53,10 +51,10 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
     return !height || (focus !== null && root.contains(focus));
   });
   const timeline = new Timeline(vocabulary, (id) => ask({ type: "snapshot", id }));
-  const inspector = new Inspector(send && ((type) => send({ type, id: canvas.last() })));
-  canvas.element.append(legend, busy, message);
-  body.append(canvas.element, inspector.element);
-  root.append(bar, timeline.element, body);
+  const inspector = new Inspector(vocabulary.terms, (type) => send({ type, id: canvas.last() }));
+  canvas.element.append(busy, message);
+  body.append(canvas.element, inspector.grip, inspector.element);
+  root.append(bar, timeline.element, legend, body);
   el.replaceChildren(root);
 
   // ---- bar ---------------------------------------------------------------------------------------------------------
@@ -68,7 +66,7 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
   let waiting = 0;
   search.addEventListener("input", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => (send ? ask({ type: "search", text: search.value }) : find()), TYPING_MS);
+    waiting = setTimeout(() => ask({ type: "search", text: search.value }), TYPING_MS);
   });
   search.addEventListener("keydown", (event) => event.stopPropagation());
   const filtered = html("label", "ix-check"), tick = html("input");
@@ -79,14 +77,24 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
   filtered.title = "Also draw entries that are filtered out as of this snapshot, struck through";
   const again = "Read the table again, as its catalog or folder has it now";
   const reload = button("reload", again, () => ask({ type: "reload" }));
+  let looking = 0;
+  const following = (on) => {
+    clearInterval(looking);
+    looking = on ? setInterval(() => document.hidden || send({ type: "look" }), LOOK_MS) : 0;
+    follow.classList.toggle("ix-on", on);
+    follow.textContent = on ? `follow · ${seconds}` : "follow";
+    follow.setAttribute("aria-pressed", String(on));
+  };
+  const seconds = `${LOOK_MS / 1000} s`, look = `Look for commits every ${seconds}, and light what they change`;
+  const follow = button("follow", look, () => following(!looking));
   bar.append(
-    name, search, filtered, html("span", "ix-gap"),
+    name, search, filtered, ...more, html("span", "ix-gap"),
     button("−", "Zoom out", () => canvas.zoom(1 / 1.25)), button("+", "Zoom in", () => canvas.zoom(1.25)),
     button("fit", "Fit the graph (f)", () => canvas.fit(true)),
-    button("legend", "What colours, shapes and marks mean", () => legend.classList.toggle("ix-open")), reload,
-    ...(send ? [button("inspector", "Show or hide the inspector", () => inspector.toggle())] : []),
+    button("legend", "What colours, shapes and marks mean", () => legend.classList.toggle("ix-open")), reload, follow,
+    button("inspector", "Show or hide the inspector", () => inspector.toggle()),
   );
-  const offered = { search, filtered, reload };
+  const offered = { search, filtered, reload, follow };
 
   // ---- keys --------------------------------------------------------------------------------------------------------
   const keys = {
@@ -96,7 +104,10 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
     "/": () => search.focus(),
     "[": () => timeline.step(-1),
     "]": () => timeline.step(1),
-    Escape: () => canvas.choose([]),
+    PageUp: () => timeline.step(-1),
+    PageDown: () => timeline.step(1),
+    p: () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen()),
+    Escape: () => (document.fullscreenElement ? document.exitFullscreen() : canvas.choose([])),
     Enter: () => canvas.open(canvas.last()),
     " ": () => canvas.open(canvas.last()),
   };
@@ -112,6 +123,7 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
   const unfollow = followTheme(el, root, () => canvas.drawMap());
   const size = new ResizeObserver(() => {
     root.classList.toggle("ix-narrow", root.clientWidth < NARROW);
+    inspector.widen(0);
     canvas.resized();
     timeline.show(timeline.current);
   });
@@ -128,6 +140,7 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
       for (const [offer, control] of Object.entries(offered)) {
         control.classList.toggle("ix-hidden", !offers.includes(offer));
       }
+      if (looking && !offers.includes("follow")) following(false);
       const typing = root.getRootNode().activeElement === search;
       if ("search" in asked && !typing) search.value = asked.search;
       if ("filtered" in asked) tick.checked = asked.filtered;
@@ -148,6 +161,7 @@ export function mount(el, vocabulary, send = null, { height = "" } = {}) {
     inspect: (details) => inspector.show(details),
     setTimeline: (data) => timeline.set(data),
     close() {
+      following(false);
       timeline.stop();
       canvas.close();
       unfollow();

@@ -1,4 +1,5 @@
-"""Exercises about planning are judged by running them: a right answer passes, typical wrong ones fail and say why."""
+"""Exercises about planning and about sick tables are judged by running them: a right answer passes, typical wrong ones
+fail and say why."""
 
 from __future__ import annotations
 
@@ -8,7 +9,10 @@ from typing import Any
 import pytest
 
 from explorer.engines.spark import SparkEngine
+from explorer.lab import doctor_exercises
 from explorer.lab.bench import Bench
+from explorer.lab.doctor_exercises import DOCTOR_EXERCISES
+from explorer.lab.exercises import Exercise
 from explorer.lab.plan_exercises import PLAN_EXERCISES
 
 COLUMN = "write.metadata.metrics.column."
@@ -36,6 +40,26 @@ WRONG: list[tuple[tuple[Any, str], ...]] = [
         ("city", "give columns"),
     ),
 ]
+SICK: list[tuple[tuple[Any, str], ...]] = [
+    (
+        (3, "not JSON"),
+        (1, "with apple: a newer version can be read"),
+        ("newest", "there are 0, 1, 2, 3"),
+    ),
+    (
+        ("DELETE FROM t WHERE fruit = 'apple'", "still finds: file-missing"),
+        ("TRUNCATE TABLE t", "rows are lost that lay in files which are there: apple, cherry"),
+        ("SELECT * FROM t", "cannot be run"),
+    ),
+    (
+        (("day >= 'd3'"), "rewrites 350 files of 500"),
+        (("dya = 'd3'"), "is 'day' meant"),
+    ),
+    (
+        ("DELETE FROM t WHERE fruit = 'banana'", "still finds: delete-names-nothing"),
+        (DOCTOR_EXERCISES[3].example[1], "rows are there that should not be: banana"),
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -43,16 +67,21 @@ def bench(sandbox: Path, engine: SparkEngine) -> Bench:
     return Bench(engine)
 
 
-@pytest.mark.parametrize("number", range(len(PLAN_EXERCISES)))
-def test_a_right_answer_and_wrong_ones(number: int, bench: Bench) -> None:
-    exercise = PLAN_EXERCISES[number]
+@pytest.mark.parametrize(
+    ("exercise", "wrong"),
+    [*zip(PLAN_EXERCISES, WRONG, strict=True), *zip(DOCTOR_EXERCISES, SICK, strict=True)],
+)
+def test_a_right_answer_and_wrong_ones(
+    exercise: Exercise, wrong: tuple[tuple[Any, str], ...], bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor_exercises, "A_DAY", 50)
     empty = exercise.check(bench)
     assert empty.right is None
     assert exercise.question in empty.words
     right = exercise.check(bench, exercise.example)
     assert right.right, right.words
-    assert "<svg" in right._repr_html_()
-    for answer, says in WRONG[number]:
+    assert "<svg" in right._repr_html_() or exercise in DOCTOR_EXERCISES
+    for answer, says in wrong:
         marked = exercise.check(bench, answer)
         assert marked.right is False, answer
         assert says in marked.words, marked.words

@@ -1,0 +1,17 @@
+# The base image is yours to choose: docker build --build-arg BASE=… (docs/serving.md)
+ARG BASE
+FROM ${BASE}
+WORKDIR /opt/explorer
+COPY requirements requirements
+RUN python -m pip install --no-cache-dir --require-hashes -r requirements/build.txt \
+    && python -m pip install --no-cache-dir --no-build-isolation --require-hashes -r requirements/all.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY explorer explorer
+RUN python -m pip install --no-cache-dir --no-build-isolation --no-deps . \
+    && useradd --create-home explorer && mkdir /data && chown explorer /data
+USER explorer
+ENV ICEBERG_EXPLORER_HOME=/data/home ICEBERG_EXPLORER_CACHE=/data/cache
+EXPOSE 5006
+VOLUME /data
+HEALTHCHECK CMD python -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:5006/health', timeout=5)"
+CMD ["iceberg-explorer", "serve", "--address", "0.0.0.0", "--port", "5006"]

@@ -1,0 +1,107 @@
+"""How healthy a table is: its facts folded here or by Spark's workers, and measured (docs/health.md)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from explorer.core.batches import Parts
+from explorer.core.costs import cost_of, run_between
+from explorer.core.delete_pairs import Pairs
+from explorer.core.health import now, past
+from explorer.core.health.facts import About, Facts, added_up, facts
+from explorer.core.health.measures import Section, thresholds
+from explorer.core.live_files import LiveFile
+from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.retention import Retention, retention
+from explorer.core.rewrite_options import file_target
+from explorer.core.values import unified_partition_type
+from explorer.engines.choice import Engine
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot
+from explorer.progress import steps
+from explorer.sweeping import sweep
+from explorer.table import Table
+from explorer.views.health import ShownHealth, catalog_row, worst_first
+
+
+def checkup(
+    table: Table, *, limits: Mapping[str, float] | None = None, clustering: bool = False, engine: Engine = "auto",
+    now_ms: int | None = None,
+) -> ShownHealth:  # fmt: skip
+    """How a table is, from its metadata alone: every manifest of the current snapshot, and those that its ancestors
+    wrote, once; each number is of one of the two. `limits` are thresholds by measure, in place of the usual ones. With
+    `clustering` the bounds of all columns are read too. `now_ms` is when, for what expires. What cannot be read is left
+    out and counted. Raises NotFoundInTable for a measure that there is none of, EngineError."""
+    told, meta = thresholds(limits), table.metadata
+    snapshot = meta.current_snapshot
+    run = run_between(meta, None, snapshot.snapshot_id) if snapshot else []
+    found, live, listed = _folded(table, run, engine)
+    target = file_target(meta)
+    try:
+        decided: Retention | None = retention(meta, now_ms or int(time.time() * 1000))
+        refused = ""
+    except ValueError as error:
+        decided, refused = None, f"expiry refuses: {error}"
+    log = [e.metadata_file for e in meta.metadata_log]
+    known = table.tree.sizes([meta.metadata_location, *log])
+    size = known.pop(meta.metadata_location, None)
+    cost = cost_of(table.tree, run, found.wrote, found.kept_bytes)
+    sections: list[Section] = [
+        now.sizes(found, target, told),
+        now.partitions(found, meta, target, told),
+        now.deletes(found, live, told),
+        now.manifests(found, listed, meta, told),
+        past.commits(cost, run, target, told),
+        past.snapshots(meta, decided, refused, now_ms or int(time.time() * 1000), told),
+        past.metadata_file(meta, size, known, decided, told),
+        now.specs(found, listed, meta, told),
+    ]
+    if clustering:
+        sections.append(now.clustered(table.clustering(engine=engine) if snapshot else [], meta, told))
+    ordinals = snapshot_ordinals(meta)
+    name = snapshot_name(snapshot.snapshot_id, ordinals) if snapshot else "no snapshot"
+    files, total = (int(sections[0].numbers[at].value or 0) for at in (0, 1))
+    problems = sum(p.severity == "error" for p in table.problems)
+    return ShownHealth(table.name, name, files, total, tuple(sections), problems)
+
+
+def _folded(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Facts, list[LiveFile], list[ManifestFile]]:
+    """The facts of all manifests that the snapshots of a run list, the deletes of the last of them, and its list."""
+    tree, last = table.tree.by(engine, "health"), run[-1] if run else None
+    tree.ahead(run)
+    own = {
+        m.manifest_path: m
+        for s in steps(run, "manifest lists")
+        for m in tree.manifests(s)
+        if m.added_snapshot_id == s.snapshot_id
+    }
+    current = {m.manifest_path: m for m in tree.manifests(last)}
+    manifests = own | current
+    tree.ahead(manifests=manifests.values())
+    first = {m.partition_spec_id: m for m in reversed(current.values())}
+    kind = unified_partition_type(table.metadata, [stored.schema for _, stored in tree.stored(list(first.values()))])
+    files = table.row_reader.applicability(last)
+    pairs = Pairs(files.without_data()) if files.deletes else None
+    about = About(
+        last.snapshot_id if last else 0, frozenset(current), frozenset(s.snapshot_id for s in run),
+        file_target(table.metadata), kind, pairs,
+    )  # fmt: skip
+    parts = Parts(
+        list(manifests.values()), bool(pairs and pairs.fields), partial(facts, about), about.schema, folded=True
+    )
+    return added_up(tree.read(parts)), list(files.deletes), list(current.values())
+
+
+def catalog_checkup(
+    catalog: str = "sandbox", properties: Mapping[str, str] | None = None, namespace: str = "",
+    roots: Sequence[str] = (), relocate: Sequence[tuple[str, str]] = (), **options: Any,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """A row for each table of a catalog (views.health.catalog_row), the worst first; one that fails says why. `options`
+    are those of `checkup`. Raises TableNotFound for a catalog that cannot be listed, NotFoundInTable for a measure that
+    there is none of."""
+    thresholds(options.get("limits"))  # or each table would say what is wrong with them
+    each = sweep(lambda table: checkup(table, **options), catalog, properties, namespace, roots, relocate)
+    return worst_first([(catalog_row(s.table, s.answer, s.error), s.answer) for s in each])

@@ -1,0 +1,65 @@
+"""The course: the notebooks in a folder of one's own, and what is solved of their exercises."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from explorer.cli.base import emit, fail, main, output_option, say
+from explorer.errors import NotPossible
+
+
+@main.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default="iceberg-course")
+@click.argument("jupyter", nargs=-1, metavar="[-- JUPYTERLAB'S OPTIONS]")
+@click.option("--progress", "asked", is_flag=True, help="Only say which exercises are solved, per notebook.")
+@output_option
+def course(folder: Path, jupyter: tuple[str, ...], asked: bool, output: str) -> None:
+    """Copy the notebooks to FOLDER (./iceberg-course) and open JupyterLab there. A notebook that is there already is
+    left as it is: it is somebody's work."""
+    from explorer.lab.course import copy
+    from explorer.scenarios import missing
+
+    if asked:
+        _progress(output)
+        return
+    if str(folder).startswith("-"):  # no folder was given, but options
+        folder, jupyter = Path("iceberg-course"), (str(folder), *jupyter)
+    try:
+        copied = copy(folder)
+    except OSError as error:
+        fail(NotPossible(f"the notebooks cannot be copied to {folder}: {error.strerror or error}"), 1)
+    kept = [name for name, new in copied.items() if not new]
+    rows = [{"notebook": name, "copied": new} for name, new in copied.items()]
+    told = [f"{len(copied) - len(kept)} notebooks copied to {folder.resolve()}"]
+    told += [f"left as it is: {name}" for name in kept]
+    emit({"folder": str(folder.resolve()), "notebooks": rows}, output, lambda: "\n".join(told))
+    if names := missing():
+        say(f"{len(names)} teaching tables are not built yet: iceberg-explorer demo")
+    sys.stdout.flush()
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}", *jupyter]
+    os.execv(sys.executable, command)  # it takes this process's place: who stops one stops both
+
+
+def _progress(output: str) -> None:
+    from explorer.lab.course import progress
+    from explorer.views.text import render_table
+
+    try:
+        exercises = progress()
+    except OSError as error:
+        fail(NotPossible(f"what is solved cannot be read: {error}"), 1)
+    rows = []
+    for notebook, of in groupby(exercises, lambda one: one.notebook):
+        each = list(of)
+        rows.append({
+            "notebook": notebook,
+            "solved": f"{sum(bool(one.solved) for one in each)} of {len(each)}",
+            "open": " ".join(str(one.number) for one in each if not one.solved),
+        })  # fmt: skip
+    emit([asdict(one) for one in exercises], output, lambda: render_table(rows, width=120))

@@ -1,0 +1,36 @@
+"""Columns of entries as numpy has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+def ints(column: pa.ChunkedArray, null: int) -> Ints:
+    """Whole numbers, with another one in place of nulls."""
+    if column.null_count:
+        column = pc.fill_null(column, pa.scalar(null, column.type))
+    filled: Ints = column.to_numpy().astype(np.int64, copy=False)
+    return filled
+
+
+MOST = 1 << 50
+"""No file has so many bytes or rows; of a million that had, the sum would still be a number of 64 bits."""
+
+
+def amounts(column: pa.ChunkedArray) -> Ints:
+    """Sizes or counts, which are 0 where they are null. What no file can have is the nearest that one can."""
+    return np.clip(ints(column, 0), 0, MOST)
+
+
+def flags(column: Any) -> Flags:
+    """Truths; null is false."""
+    filled: Flags = (pc.fill_null(column, False) if column.null_count else column).to_numpy().astype(bool, copy=False)
+    return filled

@@ -1,0 +1,252 @@
+"""Rules over files of several manifests at once, by hashes of what tells files apart: which manifests meet in one
+snapshot decides. What is found is looked up again, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars
+import pyarrow as pa
+
+from explorer.core.columns import Ints
+from explorer.core.doctor.findings import Finding
+from explorer.core.doctor.lists import Lists
+from explorer.progress import steps
+
+Named = Callable[[str, Sequence[int], str], Sequence[Mapping[str, Any]]]
+"""The stored entries, with `record` and `inherited_snapshot_id`, that have these keys in a manifest; the last says what
+the keys are of: `keys` or `vectors`."""
+SHOWN = 3
+LOOKED_AT = 50
+TOLD = 100
+"""Pairs of manifests that are told of one by one."""
+AT_ONCE = 1 << 20
+"""Pairs of entries that are held against each other at once."""
+
+
+class Across:
+    """The rules over all manifests of some lists."""
+
+    def __init__(self, lists: Lists, named: Named) -> None:
+        self.lists, self._named = lists, named
+        self._paths = list(lists.held)
+
+    def findings(self) -> Iterator[Finding]:
+        """Rules 35, 37, 43, 45, 50 and 51."""
+        yield from self._twice("keys", "file-twice", "a file is live in it and in {other}: its rows are read twice")
+        yield from self._twice("vectors", "two-vectors", "it and {other} have deletion vectors of one data file")
+        yield from self._again()
+        yield from self._elsewhere()
+        yield from self._row_ids()
+
+    def _all(self, name: str) -> tuple[Ints, Ints]:
+        """The numbers of all manifests, and which manifest each is of."""
+        parts = [self.lists.held[path].numbers(name) for path in self._paths]
+        which = np.repeat(np.arange(len(parts)), [len(p) for p in parts])
+        return np.concatenate([*parts, np.zeros(0, np.int64)]).astype(np.int64), which.astype(np.int64)
+
+    def _together(self, one: int, other: int) -> int:
+        """The snapshots that list both manifests."""
+        return self.lists.masks[self._paths[one]] & self.lists.masks[self._paths[other]]
+
+    def _twice(self, name: str, rule: str, what: str) -> Iterator[Finding]:
+        keys, which = self._all(name)
+        if not len(keys):
+            return
+        keys, which, times = _distinct(keys, which)
+        pairs: dict[tuple[int, int], list[Ints]] = {}
+        for n in np.unique(which[times > 1]).tolist():
+            pairs[n, n] = [keys[(which == n) & (times > 1)]]
+        for some, manifests in _alike(keys, which):
+            seen = 0
+            for at, n in enumerate(manifests):
+                mask = self.lists.masks[self._paths[n]]
+                if mask & seen:
+                    earlier = next(m for m in manifests[:at] if self._together(n, m))
+                    pairs.setdefault((n, earlier), []).append(some)
+                seen |= mask
+        for (one, other), found in list(pairs.items())[:TOLD]:
+            yield from self._pair(np.concatenate(found), one, other, name, rule, what)
+        if len(pairs) > TOLD:
+            path, rest = self._paths[list(pairs)[TOLD][0]], len(pairs) - TOLD
+            yield self.lists.of(rule, f"so are files of {rest:,} more pairs of manifests", path, count=rest)
+
+    def _pair(self, keys: Ints, one: int, other: int, name: str, rule: str, what: str) -> Iterator[Finding]:
+        path, there = self._paths[one], self._paths[other]
+        entries = self._named(path, np.unique(keys)[:LOOKED_AT].tolist(), name)
+        if not entries:
+            return
+        target = "file_path" if name == "keys" else "referenced_data_file"
+        yield self.lists.of(
+            rule,
+            what.format(other="itself" if one == other else there),
+            path,
+            f"record {entries[0]['record']}",
+            found=entries[0][target],
+            count=len(keys),
+            examples=tuple(str(e[target]) for e in entries[:SHOWN]),
+            snapshots=self.lists.listing(self._together(one, other)),
+        )
+
+    def _again(self) -> Iterator[Finding]:
+        """Rule 37: live in a snapshot after the one that deleted it, and not added since."""
+        gone, by, _ = _distinct(*self._all("gone"))
+        if not len(gone):
+            return
+        keys, which, _ = _distinct(*self._all("keys"))
+        start, end = np.searchsorted(keys, gone, "left"), np.searchsorted(keys, gone, "right")
+        ends = np.cumsum(end - start)
+        cuts = np.searchsorted(ends, np.arange(AT_ONCE, ends[-1] + 1, AT_ONCE))
+        for part in steps(np.split(np.arange(len(gone)), np.unique(cuts)), "deleted files"):
+            lengths = end[part] - start[part]
+            before = np.repeat(np.cumsum(lengths) - lengths, lengths)
+            at = np.repeat(start[part], lengths) + np.arange(lengths.sum()) - before
+            yield from self._live_again(keys[at], which[at], np.repeat(by[part], lengths))
+
+    def _live_again(self, keys: Ints, which: Ints, deleted: Ints) -> Iterator[Finding]:
+        after = self.lists.descendants
+        for (one, other), some in _grouped(deleted, which):
+            deleter = self.lists.records[self._paths[one]].added_snapshot_id
+            later = after.get(deleter or 0, 0)
+            snapshots = self.lists.masks[self._paths[other]] & later
+            if not snapshots:
+                continue
+            path = self._paths[other]
+            entries = self._named(path, np.unique(keys[some])[:LOOKED_AT].tolist(), "keys")
+            old = [e for e in entries if not self.lists.bit(e["inherited_snapshot_id"]) & later]
+            if old:
+                yield self.lists.of(
+                    "deleted-file-live",
+                    f"snapshot {deleter} deleted a file that is live here, and nothing added it since",
+                    path,
+                    f"record {old[0]['record']}",
+                    found=old[0]["file_path"],
+                    expected=f"DELETED in {self._paths[one]}",
+                    count=len(old),
+                    examples=tuple(e["file_path"] for e in old[:SHOWN]),
+                    snapshots=self.lists.listing(snapshots),
+                )
+
+    def _elsewhere(self) -> Iterator[Finding]:
+        """Rule 45."""
+        named, found = self._places("named"), self._places("found")
+        if not len(named) or not len(found):
+            return
+        named = named.unique(["key", "manifest", "spec_id", "partition"], keep="first", maintain_order=True)
+        found = found.unique(["key", "manifest"], keep="first", maintain_order=True)  # in two places is another rule's
+        pairs = named.join(found, on="key", suffix="_2").filter(
+            (polars.col("spec_id") != polars.col("spec_id_2")) | (polars.col("partition") != polars.col("partition_2"))
+        )
+        for (one, other), some in _grouped(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
+            if snapshots := self._together(one, other):
+                row = pairs.row(int(some[0]), named=True)
+                entry = self._named(self._paths[other], [row["key"]], "keys")
+                yield self.lists.of(
+                    "delete-partition",
+                    "a delete is in another partition than its data file: it hides nothing there",
+                    self._paths[one],
+                    f"record {row['record']}",
+                    found=f"spec {row['spec_id']}, {row['partition']}",
+                    expected=f"spec {row['spec_id_2']}, {row['partition_2']}",
+                    count=len(some),
+                    examples=tuple(e["file_path"] for e in entry),
+                    snapshots=self.lists.listing(snapshots),
+                )
+
+    def _places(self, name: str) -> polars.DataFrame:
+        parts = []
+        for n, path in enumerate(self._paths):
+            column = self.lists.held[path].row[name].combine_chunks().flatten()
+            if len(column):
+                table = pa.Table.from_struct_array(column).append_column(
+                    "manifest", pa.array([n] * len(column), pa.int64())
+                )
+                parts.append(polars.DataFrame(polars.from_arrow(table)))
+        return polars.concat(parts) if parts else polars.DataFrame()
+
+    def _row_ids(self) -> Iterator[Finding]:
+        first, which = self._all("first_row_ids")
+        rows, _ = self._all("row_counts")
+        tracked = [p for p in self._paths if len(self.lists.held[p].numbers("first_row_ids"))]
+        keys = np.concatenate([*(self.lists.held[p].numbers("keys") for p in tracked), np.zeros(0, np.int64)])
+        known = (first >= 0) & (rows > 0)
+        first, rows, which, keys = first[known], rows[known], which[known], keys[known].astype(np.int64)
+        if not len(first):
+            return
+        end, limit = first + rows, self.lists.meta.next_row_id
+        if limit is not None and end.max() > limit:
+            at = int(end.argmax())
+            yield self._told(
+                "next-row-id",
+                "its row ids reach next-row-id: the next commit gives them out again",
+                which[at],
+                keys[at],
+                int(end[at]),
+                f"at most {limit}",
+            )
+        _, distinct = np.unique(keys, return_index=True)
+        order = distinct[np.argsort(first[distinct], kind="stable")]
+        ends = np.maximum.accumulate(end[order])
+        for at in np.flatnonzero(first[order][1:] < ends[:-1])[:LOOKED_AT].tolist():
+            later = order[at + 1]
+            holds = order[: at + 1][end[order[: at + 1]] > first[later]]
+            masks = [self._listed(which[keys == keys[n]]) for n in (later, holds[0])]
+            if masks[0] & masks[1]:
+                other = self._named(self._paths[which[holds[0]]], [int(keys[holds[0]])], "keys")
+                words = f"its row ids are also those of {other[0]['file_path'] if other else 'another file'}"
+                yield self._told(
+                    "row-ids-overlap",
+                    words,
+                    which[later],
+                    keys[later],
+                    f"{first[later]} to {end[later]}",
+                    f"{first[holds[0]]} to {end[holds[0]]}",
+                )
+
+    def _listed(self, manifests: Ints) -> int:
+        mask = 0
+        for n in set(manifests.tolist()):
+            mask |= self.lists.masks[self._paths[n]]
+        return mask
+
+    def _told(self, rule: str, what: str, manifest: int, key: int, found: Any, expected: Any) -> Finding:
+        path = self._paths[manifest]
+        entries = self._named(path, [int(key)], "keys")
+        place = f"record {entries[0]['record']}" if entries else ""
+        return self.lists.of(
+            rule, what, path, place, found=found, expected=expected, examples=tuple(e["file_path"] for e in entries[:1])
+        )
+
+
+def _distinct(keys: Ints, which: Ints) -> tuple[Ints, Ints, Ints]:
+    """Each key once in a manifest, in order of keys, then manifests; and how often it is there."""
+    order = np.lexsort((which, keys))
+    keys, which = keys[order], which[order]
+    first = np.flatnonzero(np.r_[True, (keys[1:] != keys[:-1]) | (which[1:] != which[:-1])][: len(keys)])
+    return keys[first], which[first], np.diff(np.r_[first, len(keys)])
+
+
+def _alike(keys: Ints, which: Ints) -> Iterator[tuple[Ints, list[int]]]:
+    """Keys that are in the same manifests, of which there are several, and these: files are carried along together.
+    Of `_distinct`."""
+    start = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
+    end = np.r_[start[1:], len(keys)]
+    marks = np.random.default_rng().integers(1 << 63, size=int(which.max()) + 1, dtype=np.uint64)
+    sums = np.add.reduceat(marks[which], start)  # sets of manifests that differ have other sums
+    several = np.flatnonzero(end - start > 1)
+    _, groups = np.unique(sums[several], return_inverse=True)
+    order = np.argsort(groups, kind="stable")
+    for some in np.split(several[order], np.flatnonzero(np.diff(groups[order])) + 1) if len(several) else ():
+        yield keys[start[some]], which[start[some[0]] : end[some[0]]].tolist()
+
+
+def _grouped(ones: Ints, others: Ints) -> Iterator[tuple[tuple[int, int], Ints]]:
+    """Places of each pair of manifests."""
+    if not len(ones):
+        return
+    codes = ones.astype(np.int64) << 32 | others.astype(np.int64)
+    order = np.argsort(codes, kind="stable")
+    for some in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
+        yield (int(ones[some[0]]), int(others[some[0]])), some

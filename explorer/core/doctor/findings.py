@@ -1,0 +1,130 @@
+"""What a rule found: where, the two things that contradict each other, who is affected, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from explorer.core.doctor.rules import BY_ID, RULES, Rule, Severity, remedy
+from explorer.core.lineage import ancestry
+from explorer.core.secrets import redacted
+from explorer.errors import NotFoundInTable
+from explorer.model.metadata import TableMetadata
+
+ORDER: Sequence[Severity] = ("fatal", "error", "warning", "info")
+EXIT = {"fatal": 4, "error": 2, "warning": 1, "info": 0}
+"""The exit code of the worst finding; 0 without any."""
+COULD_NOT_RUN = 8
+NodeKind = Literal["metadata", "snapshot", "ref", "manifest_list", "manifest", "file", "statistics"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`file` is the file concerned, `location` a JSON pointer, record or byte in it. `found` stands there, `expected`
+    is what contradicts it, in words that say whence; either may be None. `snapshots` and `refs` are those that
+    are affected. `count` is how many cases this one stands for: `examples` are some of them. `node` is what the graph
+    draws of it: a kind, and a snapshot's id, a ref's name or a path."""
+
+    rule: str
+    severity: Severity
+    what: str
+    file: str
+    location: str = ""
+    found: Any = None
+    expected: Any = None
+    snapshots: tuple[int, ...] = ()
+    refs: tuple[str, ...] = ()
+    remedy: str = ""
+    count: int = 1
+    examples: tuple[str, ...] = ()
+    node: tuple[NodeKind, int | str] | None = None
+
+    @property
+    def about(self) -> Rule:
+        """The rule that found it."""
+        return BY_ID[self.rule]
+
+
+def finding(rule: str, what: str, file: str, location: str = "", **more: Any) -> Finding:
+    """A finding of a rule, with the rule's severity."""
+    return Finding(rule, more.pop("severity", BY_ID[rule].severity), redacted(what), file, location, **more)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the doctor found in one table, the worst first. `checked` says what was looked at, in numbers; `not_checked`
+    what was not, and why."""
+
+    table: str
+    findings: tuple[Finding, ...]
+    checked: Mapping[str, int]
+    not_checked: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> Severity | None:
+        """The highest severity; None where nothing was found."""
+        return self.findings[0].severity if self.findings else None
+
+    @property
+    def exit_code(self) -> int:
+        """0 clean, 1 warnings, 2 errors, 4 fatal."""
+        return EXIT[self.worst] if self.worst else 0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Rules that are not asked, and severities that are another than the rule's."""
+
+    skip: frozenset[str] = frozenset()
+    severity: Mapping[str, Severity] | None = None
+
+    @classmethod
+    def of(cls, skip: Iterable[str] = (), severity: Mapping[str, str] | None = None) -> Choice:
+        """By id or number. Raises NotFoundInTable for a rule or severity that there is none of."""
+        levels: dict[str, Severity] = {}
+        for name, level in (severity or {}).items():
+            if level not in ORDER:
+                raise NotFoundInTable(f"no severity {level!r}: there are {', '.join(ORDER)}")
+            levels |= {rule.id: level for rule in _named(name)}  # type: ignore[dict-item, misc]
+        return cls(frozenset(rule.id for name in skip for rule in _named(name)), levels)
+
+    def made(self, findings: Iterable[Finding], table: str, metadata: TableMetadata | None) -> tuple[Finding, ...]:
+        """The findings that are asked for, with the refs that they affect and what would help, the worst first."""
+        asked = [f for f in findings if f.rule not in self.skip]
+        levels = self.severity or {}
+        bad = [f for f in asked if f.severity in ("fatal", "error") or f.about.remedy in ("A", "L")]
+        hurt = {i for f in bad for i in f.snapshots}
+        whole = _whole_ancestor(metadata, hurt)
+        told = [
+            replace(
+                f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
+                remedy=f.remedy or remedy(f.about, table, whole, _property(f.location)),
+            )
+            for f in asked
+        ]  # fmt: skip
+        return tuple(sorted(told, key=lambda f: (ORDER.index(f.severity), f.about.number)))
+
+
+def _property(location: str) -> str:
+    """The name of the table property that a finding is about; empty where it is about something else."""
+    return location.removeprefix("/properties/") if location.startswith("/properties/") else ""
+
+
+def _named(name: str) -> list[Rule]:
+    rules = [rule for rule in RULES if name in (rule.id, str(rule.number))]
+    if not rules:
+        raise NotFoundInTable(f"no rule {name!r}; docs/doctor.md lists them")
+    return rules
+
+
+def _refs(metadata: TableMetadata | None, snapshots: Iterable[int]) -> tuple[str, ...]:
+    ids = set(snapshots)
+    return () if metadata is None else tuple(sorted(r.name for r in metadata.refs if r.snapshot_id in ids))
+
+
+def _whole_ancestor(metadata: TableMetadata | None, hurt: set[int]) -> int | None:
+    """The newest ancestor of the current snapshot that nothing is wrong with, if that is not itself."""
+    if metadata is None or metadata.current_snapshot_id not in hurt:
+        return None
+    return next((i for i in ancestry(metadata, metadata.current_snapshot_id) if i not in hurt), None)

@@ -1,0 +1,328 @@
+"""Rules over table metadata: identity, schemas, specs, orders, properties, paths. Snapshots and refs are in
+core.doctor.history."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from explorer.core.doctor.findings import Finding, finding
+from explorer.core.secrets import HIDDEN, is_secret, redacted
+from explorer.core.values import result_type, source_type
+from explorer.model.metadata import PartitionField, Schema, TableMetadata
+
+RESERVED = 2147483447
+"""Field ids above it are reserved (spec: "Reserved Field IDs")."""
+_PLAIN = {
+    "boolean", "int", "long", "float", "double", "date", "time", "timestamp", "timestamptz", "string", "uuid", "binary",
+}  # fmt: skip
+_NEWER = {"timestamp_ns", "timestamptz_ns", "variant", "unknown"}
+_SHAPED = re.compile(r"(?:fixed\[\d+\]|decimal\(\s*\d+\s*,\s*\d+\s*\))$")
+_PLACES = re.compile(r"geo(?:metry|graphy)(?:\(.*\))?$")
+_CLASS = re.compile(r"(?:^|[.-])(?:io-impl|catalog-impl|impl|class)$")
+_REQUIRED = {"location": 1, "last-updated-ms": 1, "last-column-id": 1, "last-sequence-number": 2, "schemas": 2,
+             "current-schema-id": 2, "partition-specs": 2, "default-spec-id": 2, "last-partition-id": 2,
+             "sort-orders": 2, "default-sort-order-id": 2, "next-row-id": 3}  # fmt: skip
+"""Fields of table metadata that writers must write, from which version on."""
+
+
+def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> Iterator[Finding]:
+    """What is wrong with a metadata file, by itself and beside the one before it."""
+    here = partial(finding, file=meta.metadata_location, node=("metadata", meta.metadata_location))
+    for name, version in _REQUIRED.items():
+        if meta.format_version >= version and meta.raw.get(name) is None:
+            yield here("metadata-field", f"{name!r} is missing, which version {version} requires", location=f"/{name}")
+    yield from _identity(meta, previous, here)
+    yield from _ids(meta, previous, here)
+    for schema in meta.schemas:
+        yield from _schema(meta, schema, here)
+    yield from _types(meta, here)
+    yield from _specs(meta, here)
+    yield from _properties(meta, here)
+
+
+def current_schema(meta: TableMetadata) -> Iterator[Finding]:
+    """Rule 4: without its schema nothing can be read."""
+    if meta.schema(meta.current_schema_id) is None:
+        yield finding(
+            "current-schema-missing",
+            f"schema {meta.current_schema_id} is not in `schemas`",
+            meta.metadata_location,
+            "/current-schema-id",
+            found=meta.current_schema_id,
+            expected=[s.schema_id for s in meta.schemas],
+            node=("metadata", meta.metadata_location),
+        )
+
+
+def _identity(meta: TableMetadata, previous: TableMetadata | None, here: Any) -> Iterator[Finding]:
+    if meta.table_uuid is None and meta.format_version >= 2:
+        yield here("uuid-changed", "the table has no UUID", location="/table-uuid")
+    elif meta.table_uuid is not None and not re.fullmatch(
+        r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", meta.table_uuid
+    ):
+        yield here("uuid-changed", "the table's UUID is none", location="/table-uuid", found=meta.table_uuid[:60])
+    if previous and previous.table_uuid and meta.table_uuid and previous.table_uuid != meta.table_uuid:
+        cause = "the metadata file before it has another UUID: two tables share the place, or a file was swapped"
+        yield here("uuid-changed", cause, location="/table-uuid", found=meta.table_uuid, expected=previous.table_uuid)
+    if previous and previous.format_version > meta.format_version:
+        cause = "the metadata file before it has a higher format version"
+        yield here(
+            "metadata-field",
+            cause,
+            location="/format-version",
+            found=meta.format_version,
+            expected=previous.format_version,
+        )
+
+
+def _ids(meta: TableMetadata, previous: TableMetadata | None, here: Any) -> Iterator[Finding]:
+    """Rules 5, 7, 8 and 10."""
+    for what, key, ids, default in (
+        ("schema", "schemas", [s.schema_id for s in meta.schemas], None),
+        ("partition spec", "partition-specs", [s.spec_id for s in meta.partition_specs], "default-spec-id"),
+        ("sort order", "sort-orders", [s.order_id for s in meta.sort_orders], "default-sort-order-id"),
+    ):
+        for own, times in Counter(ids).items():
+            if times > 1:
+                yield here("schema-rebound", f"{times} {what}s have the id {own}", location=f"/{key}", found=own)
+        chosen = meta.raw.get(default) if default else None
+        if type(chosen) is int and key in meta.raw and chosen not in ids:
+            yield here(
+                "default-missing",
+                f"{what} {chosen} is not in `{key}`",
+                location=f"/{default}",
+                found=chosen,
+                expected=ids,
+            )
+    used = max((i for s in meta.schemas for i in s.by_id if i <= RESERVED), default=0)
+    if meta.last_column_id is not None and meta.last_column_id < used:
+        cause = (
+            f"last-column-id is {meta.last_column_id}, but a schema has field {used}: the next column may get its id"
+        )
+        yield here("last-column-id-low", cause, location="/last-column-id", found=meta.last_column_id, expected=used)
+    parts = max((f.field_id for s in meta.partition_specs for f in s.fields), default=0)
+    if meta.last_partition_id is not None and meta.last_partition_id < parts:
+        cause = f"last-partition-id is {meta.last_partition_id}, but a spec has field {parts}"
+        yield here(
+            "last-partition-id-low", cause, location="/last-partition-id", found=meta.last_partition_id, expected=parts
+        )
+    if previous is None:
+        return
+    for rule, key, mine, theirs in (
+        ("last-column-id-low", "last-column-id", meta.last_column_id, previous.last_column_id),
+        ("last-partition-id-low", "last-partition-id", meta.last_partition_id, previous.last_partition_id),
+        ("sequence-above-last", "last-sequence-number", meta.last_sequence_number, previous.last_sequence_number),
+        ("next-row-id", "next-row-id", meta.next_row_id, previous.next_row_id),
+    ):
+        if mine is not None and theirs is not None and mine < theirs:
+            cause = f"{key} is {mine}, and was {theirs} in the metadata file before it"
+            yield here(rule, cause, location=f"/{key}", found=mine, expected=theirs)
+    told = "schemas" in meta.raw and "schemas" in previous.raw  # else the one schema there is goes by no id
+    before = {s.schema_id: _shape(s) for s in previous.schemas if told}
+    for schema in meta.schemas:
+        if before.get(schema.schema_id, _shape(schema)) != _shape(schema):
+            cause = f"schema {schema.schema_id} is another one than in the metadata file before it"
+            yield here("schema-rebound", cause, location="/schemas", found=schema.schema_id)
+    specs = {s.spec_id: s.fields for s in previous.partition_specs}
+    for spec in meta.partition_specs:
+        if specs.get(spec.spec_id, spec.fields) != spec.fields:
+            cause = f"partition spec {spec.spec_id} is another one than in the metadata file before it"
+            yield here("schema-rebound", cause, location="/partition-specs", found=spec.spec_id)
+
+
+def _shape(schema: Schema) -> list[tuple[int, str, str, bool]]:
+    """What of a schema may not change under its id."""
+    return sorted(
+        (f.id, f.name, str(f.type) if isinstance(f.type, str) else "", f.required) for f in schema.by_id.values()
+    )
+
+
+def _schema(meta: TableMetadata, schema: Schema, here: Any) -> Iterator[Finding]:
+    place = f"/schemas ({schema.schema_id})"
+    ids: Counter[int] = Counter()
+    for item, names in _fields(schema.raw):
+        ids.update([item])
+        if names:
+            cause = f"schema {schema.schema_id} has two fields {names!r} in one struct"
+            yield here("field-id-conflict", cause, location=place, found=names)
+    for own, times in ids.items():
+        if times > 1:
+            yield here(
+                "field-id-conflict",
+                f"schema {schema.schema_id} has {times} fields with the id {own}",
+                location=place,
+                found=own,
+            )
+        if own > RESERVED:
+            yield here(
+                "field-id-conflict",
+                f"schema {schema.schema_id} has field {own}, whose id is reserved",
+                location=place,
+                found=own,
+                expected=f"at most {RESERVED}",
+            )
+    for own in schema.identifier_field_ids:
+        if own not in schema.by_id:
+            yield here(
+                "metadata-field",
+                f"identifier field {own} is not in schema {schema.schema_id}",
+                location=place,
+                found=own,
+            )
+    for field in schema.by_id.values():
+        if not isinstance(field.type, str):
+            continue
+        newer = field.type in _NEWER or _PLACES.match(field.type)
+        if not (field.type in _PLAIN or _SHAPED.match(field.type) or newer):
+            yield here(
+                "metadata-field",
+                f"the type of column {field.name!r} is none of the spec's",
+                location=place,
+                found=field.type[:60],
+            )
+        elif newer and meta.format_version < 3:
+            yield here(
+                "metadata-field",
+                f"column {field.name!r} has a type of version 3 in a table of version {meta.format_version}",
+                location=place,
+                found=field.type[:60],
+                severity="warning",
+            )
+
+
+def _fields(raw: Any) -> Iterator[tuple[int, str]]:
+    """Each field id of a schema's JSON as it stands, nested ones too, and the name if its struct has that twice."""
+    if not isinstance(raw, Mapping):
+        return
+    seen: set[Any] = set()
+    for item in raw.get("fields") or ():
+        yield item["id"], str(item["name"]) if item["name"] in seen else ""
+        seen.add(item["name"])
+        yield from _fields(item["type"])
+    for part in ("element", "key", "value"):
+        if f"{part}-id" in raw:
+            yield raw[f"{part}-id"], ""
+            yield from _fields(raw[part])
+
+
+def _types(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Rule 6: one id, two types that no promotion leads between."""
+    known: dict[int, tuple[int, Any]] = {}
+    told: set[int] = set()
+    for schema in sorted(meta.schemas, key=lambda s: s.schema_id):
+        for own, field in schema.by_id.items():
+            if own in known and own not in told and not _promoted(known[own][1], field.type):
+                told.add(own)
+                first, kind = known[own]
+                cause = (
+                    f"field {own} has types that no promotion leads between, in schemas {first} and {schema.schema_id}"
+                )
+                yield here(
+                    "field-id-conflict", cause, location="/schemas", found=_kind(field.type), expected=_kind(kind)
+                )
+            known[own] = (schema.schema_id, field.type)
+
+
+def _kind(kind: Any) -> str:
+    return kind if isinstance(kind, str) else str(kind.get("type"))
+
+
+def _promoted(old: Any, new: Any) -> bool:
+    """Whether one is the other, or a promotion leads between them, either way: rollbacks bring old ones back."""
+    one, other = _kind(old), _kind(new)
+    if one == other or "unknown" in (one, other):
+        return True
+    pairs = {
+        frozenset(p) for p in (("int", "long"), ("float", "double"), ("date", "timestamp"), ("date", "timestamp_ns"))
+    }
+    decimals = [re.match(r"decimal\(\s*\d+\s*,\s*(\d+)", k) for k in (one, other)]
+    same_scale = bool(decimals[0] and decimals[1] and decimals[0][1] == decimals[1][1])
+    return frozenset((one, other)) in pairs or same_scale
+
+
+def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Rules 9 and 11."""
+    known: dict[int, tuple[int, tuple[int, ...], str]] = {}
+    current = meta.schema(meta.current_schema_id)
+    everywhere = {i for s in meta.schemas for i in s.by_id}
+    for spec in meta.partition_specs:
+        place = f"/partition-specs ({spec.spec_id})"
+        for what, values in (("field id", [f.field_id for f in spec.fields]), ("name", [f.name for f in spec.fields])):
+            for own, times in Counter[Any](values).items():
+                if times > 1:
+                    yield here(
+                        "partition-field-conflict",
+                        f"spec {spec.spec_id} has {times} fields with the {what} {own!r}",
+                        location=place,
+                        found=own,
+                    )
+        for field in spec.fields:
+            other, sources, transform = known.setdefault(
+                field.field_id, (spec.spec_id, field.source_ids, field.transform)
+            )
+            void = "void" in (field.transform, transform)
+            if sources != field.source_ids or (transform != field.transform and not void):
+                if meta.format_version > 1:  # whose field ids count up anew in each spec
+                    cause = (
+                        f"partition field {field.field_id} is one thing in spec {other}, another in spec {spec.spec_id}"
+                    )
+                    yield here(
+                        "partition-field-conflict",
+                        cause,
+                        location=place,
+                        found=f"{field.transform} of {list(field.source_ids)}",
+                        expected=f"{transform} of {list(sources)}",
+                    )
+            elif void and transform == "void":
+                known[field.field_id] = (spec.spec_id, field.source_ids, field.transform)
+            missing = [i for i in field.source_ids if i not in everywhere]
+            default = spec.spec_id == meta.default_spec_id
+            if field.transform == "void":
+                continue
+            if missing:
+                cause = (
+                    f"partition field {field.name!r} of spec {spec.spec_id} comes from field {missing[0]}, of no schema"
+                )
+                yield here("partition-source-dropped", cause, location=place, found=missing[0])
+            elif default and current and not set(field.source_ids) <= set(current.by_id):
+                cause = (
+                    f"partition field {field.name!r} comes from a column that was dropped: the table cannot be written"
+                )
+                yield here("partition-source-dropped", cause, location=place, found=list(field.source_ids))
+            elif (kind := _source(meta, field)) and result_type(field.transform, kind) is None:
+                cause = f"{field.transform[:60]!r} is no transform, or none of a {kind}"
+                yield here("metadata-field", cause, location=place, found=field.transform[:60], severity="warning")
+    for order in meta.sort_orders:
+        if order.order_id == meta.default_sort_order_id and current:
+            for column in order.fields:
+                if not set(column.source_ids) <= set(current.by_id):
+                    cause = (
+                        f"the default sort order goes by field {list(column.source_ids)}, which is not in the schema"
+                    )
+                    yield here(
+                        "partition-source-dropped",
+                        cause,
+                        location=f"/sort-orders ({order.order_id})",
+                        found=list(column.source_ids),
+                    )
+
+
+def _source(meta: TableMetadata, field: PartitionField) -> str | None:
+    """The type of a field's only source; None where that is not plain."""
+    kind = source_type(meta, field.source_ids) if len(field.source_ids) == 1 else None
+    return kind if isinstance(kind, str) and kind in _PLAIN else None
+
+
+def _properties(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    for name, value in meta.properties.items():
+        place = f"/properties/{name}"
+        if value and (is_secret(name) or HIDDEN in redacted(value)):
+            cause = f"the property {redacted(name)!r} holds what looks like a secret, which whoever reads the table has"
+            yield here("property-unsafe", cause, location=redacted(place), found=HIDDEN)
+        elif value and _CLASS.search(name):
+            cause = f"the property {name!r} names a class: clients that honour it load code by this file"
+            yield here("property-unsafe", cause, location=place, found=redacted(value)[:100])

@@ -1,0 +1,113 @@
+"""The files of a snapshot as cells of a map, those of a partition beside each other: a file each, or as many files as
+leave no more cells than can be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.core.columns import Ints, amounts, ints
+from explorer.core.names import natural
+from explorer.core.values import distinct_partitions, named_partition_path, row_dicts
+from explorer.model.metadata import TableMetadata
+
+CELLS = 4000
+"""At most so many."""
+ASKED = ("logical_status", "file_path", "content", "partition", "spec_id", "record_count", "file_size_in_bytes")
+"""The columns of logical entries that a map is made of."""
+STATUS = ("EXISTING", "ADDED", "DELETED")
+"""Logical statuses; the later is shown where files of several are one cell, since it is rarer."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Files that follow each other in the map, from its place `first` on. `path` is the first one's, `partition` None
+    where they are of several; of status and deletes the highest, `mixed` where not all are of this status."""
+
+    first: int
+    files: int
+    rows: int
+    bytes: int
+    path: str
+    partition: str | None
+    status: str
+    mixed: bool
+    deletes: int
+    delete_files: int
+
+
+class FileMap:
+    """The files of a snapshot, with those that it removed, in the order of the map."""
+
+    def __init__(self, entries: pa.Table, metadata: TableMetadata, deletes: Mapping[str, int] | None = None) -> None:
+        """`entries` are logical ones, with the columns ASKED; `deletes` says how many apply to data files, by their
+        paths."""
+        table = entries.filter(pc.is_valid(entries["logical_status"]))
+        codes, self.partitions = _partitions(table, metadata)
+        order = np.argsort(codes, kind="stable")
+        self._paths, self._order, self._partition = table["file_path"], order, codes[order]
+        status = pc.index_in(table["logical_status"].cast(pa.string()), pa.array(STATUS))
+        columns = {"status": ints(status, 0), "rows": amounts(table["record_count"])}
+        columns |= {"bytes": amounts(table["file_size_in_bytes"]), "delete_files": (ints(table["content"], 0) > 0) * 1}
+        known = deletes or {}
+        at = pc.index_in(table["file_path"], pa.array(known, pa.string()))
+        columns["deletes"] = ints(pc.take(pa.array(known.values(), pa.int64()), at), 0)
+        self._columns: dict[str, Ints] = {name: column[order] for name, column in columns.items()}
+        self.every = self.cells(0, len(order))
+        """The cells of all files."""
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def cells(self, start: int, stop: int) -> list[Cell]:
+        """Cells of the files from one place to another, of equally many files each."""
+        if stop <= start:
+            return []
+        firsts = np.arange(start, stop, -(-(stop - start) // CELLS))
+        starts, ends = firsts - start, np.append(firsts[1:], stop) - 1
+        some = {name: column[start:stop] for name, column in self._columns.items()}
+        added = {n: np.add.reduceat(some[n], starts).tolist() for n in ("rows", "bytes", "delete_files")}
+        least = np.minimum.reduceat(some["status"], starts).tolist()
+        most = {n: np.maximum.reduceat(some[n], starts).tolist() for n in ("status", "deletes")}
+        paths = self._paths.take(pa.array(self._order[firsts])).to_pylist()
+        places = zip(self._partition[firsts].tolist(), self._partition[ends].tolist(), strict=True)
+        return [
+            Cell(
+                int(firsts[i]), int(ends[i] - firsts[i] + 1), added["rows"][i], added["bytes"][i], paths[i],
+                self.partitions[first] if first == last else None, STATUS[most["status"][i]],
+                least[i] < most["status"][i], most["deletes"][i], added["delete_files"][i],
+            )
+            for i, (first, last) in enumerate(places)
+        ]  # fmt: skip
+
+    def counts(self) -> dict[str, int]:
+        """Files by logical status."""
+        numbers = np.bincount(self._columns["status"], minlength=len(STATUS)).tolist()
+        return dict(zip(STATUS, numbers, strict=True))
+
+
+def _partitions(table: pa.Table, metadata: TableMetadata) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """(the partition of each file by its place in) the names of all, in order."""
+    if not table.num_rows:
+        return np.zeros(0, np.int64), []
+    codes, _ = distinct_partitions(table["partition"])
+    pairs = codes * (int(pc.max(table["spec_id"]).as_py()) + 1) + ints(table["spec_id"], 0)
+    _, first, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+    rows = row_dicts(table.select(["partition", "spec_id"]).take(pa.array(first)))
+    named = [named_partition_path(row["partition"], metadata.spec(row["spec_id"]), metadata) for row in rows]
+    names = sorted(set(named), key=natural)
+    place = {name: at for at, name in enumerate(names)}
+    return np.array([place[name] for name in named], np.int64)[inverse], names
+
+
+def size_classes(sizes: Sequence[int], number: int = 6) -> list[int]:
+    """Bounds that part sizes into so many classes at most, each as many times as large as the one before."""
+    least, most = max(1, min(sizes, default=1)), max(1, max(sizes, default=1))
+    if most < 2 * least:
+        return [most]
+    return [round(least * (most / least) ** (i / number)) for i in range(1, number)] + [most]

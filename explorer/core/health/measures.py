@@ -1,0 +1,214 @@
+"""What the health of a table is measured by: what each measure is of, from where on it matters, what helps; and what
+came of it for one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from explorer.errors import NotFoundInTable
+
+Scope = Literal["current snapshot", "retained history", "metadata file"]
+"""What a number is of: never of two of them. The retained history is that of the current snapshot: itself and its
+ancestors, as far as they are left."""
+Unit = Literal["", "bytes", "share", "times", "per hour"]
+Level = Literal["error", "warning", "ok"]
+LEVELS: Sequence[Level] = ("error", "warning", "ok")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Beyond `threshold` it is a warning, beyond `error` times that an error. `why` says where the threshold comes
+    from, `helps` what brings the number down ({table} is its name)."""
+
+    id: str
+    title: str
+    scope: Scope
+    threshold: float
+    unit: Unit
+    why: str
+    helps: str
+    error: float = 10
+
+
+_COMPACT = "CALL {catalog}.system.rewrite_data_files('{name}')"
+_MANIFESTS = "CALL {catalog}.system.rewrite_manifests('{name}')"
+_EXPIRE = "CALL {catalog}.system.expire_snapshots('{name}')"
+_DELETED = "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('delete-file-threshold', '1'))"
+_ALL = "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true'))"
+_NOW: Scope = "current snapshot"
+MEASURES: Sequence[Measure] = (
+    Measure("small-files", "Files that merging small ones would save", _NOW, 100, "",
+            "data files below 75 % of write.target-file-size-bytes (rewrite_data_files' min-file-size-bytes), less the "
+            "files that their bytes fill, partition by partition: each is a request and a task more", _COMPACT, 100),
+    Measure("files-per-partition", "Data files in the fullest partition", _NOW, 1_000, "",
+            "a scan of one partition plans and opens all of them", f"{_COMPACT} where they are small, else a finer "
+            "partition transform"),
+    Measure("partition-skew", "Largest partition against the median one, in bytes", _NOW, 100, "times",
+            "tasks of a job by partition end together only where partitions are alike; told of three or more "
+            "partitions, the largest of which fills a file",
+            "another partition field or a bucket of it: ALTER TABLE ... ADD PARTITION FIELD"),
+    Measure("tiny-partitions", "Partitions below a tenth of a file", _NOW, 1_000, "",
+            "files never span partitions, so no compaction makes these larger",
+            "a coarser partition transform: ALTER TABLE ... REPLACE PARTITION FIELD"),
+    Measure("deletes-per-file", "Deletes that apply to the most loaded data file", _NOW, 10, "",
+            "a reader opens each of them for that one file", _DELETED),
+    Measure("deleted-share", "Rows of position deletes and vectors, of all rows", _NOW, 0.3, "share",
+            "rewrite_data_files rewrites files of which 30 % is deleted (delete-ratio-threshold)", _COMPACT, 2),
+    Measure("equality-deletes", "Live equality delete files", _NOW, 10, "",
+            "readers compare each row of the files that they apply to with theirs", _DELETED),
+    Measure("dangling-deletes", "Delete files that apply to no data file", _NOW, 100, "",
+            "readers may open what hides nothing",
+            "iceberg-explorer maintain TABLE dangling-deletes tells which procedure drops each"),
+    Measure("small-manifests", "Manifests beyond those that their bytes fill", _NOW, 100, "",
+            "commit.manifest.min-count-to-merge is 100: a planner opens each",
+            f"{_MANIFESTS}, which takes those of the current partition spec: others by spec_id"),
+    Measure("manifests-per-partition", "Manifests that list files of one partition, on average", _NOW, 10, "",
+            "a scan of one partition opens that many; told where manifests hold several megabytes", _MANIFESTS),
+    Measure("older-specs", "Data files under older partition specs", _NOW, 1_000, "",
+            "filters on the new partition fields do not skip them by partition", _ALL),
+    Measure("expirable-snapshots", "Snapshots that expiry would remove now", "metadata file", 100, "",
+            "by the table's and its refs' retention; each keeps its files and its place in the metadata file", _EXPIRE),
+    Measure("metadata-size", "Bytes of the metadata file", "metadata file", 8 << 20, "bytes",
+            "each commit writes it anew, and whoever opens the table reads all of it",
+            "expire_snapshots, remove old statistics and refs; write.metadata.previous-versions-max bounds the log", 8),
+    Measure("schemas", "Schemas that are kept", "metadata file", 100, "",
+            "each is written in full in every metadata file",
+            "CALL {catalog}.system.expire_snapshots(table => '{name}', clean_expired_metadata => true)"),
+    Measure("commits-per-hour", "Commits in the busiest hour", "retained history", 60, "per hour",
+            "each writes a manifest list and a metadata file, and commits that meet are retried",
+            "fewer, larger commits: a longer trigger of streaming writers"),
+    Measure("metadata-amplification", "Bytes of metadata written for each byte of files", "retained history", 0.1,
+            "share", "manifests, the manifest list and the metadata file of each commit, whatever it added; told once "
+            "64 MiB of it were written", "fewer, larger commits; rewrite_manifests and expire_snapshots"),
+    Measure("write-amplification", "Bytes written for each byte still read", "retained history", 3, "times",
+            "data and delete files; copy-on-write and compaction write rows again; told once a file's worth of bytes "
+            "was written", "merge-on-read where updates are many: write.update.mode, write.delete.mode", 4),
+    Measure("unclustered", "Files that a query for one value of the first sort column opens", _NOW, 0.5, "share",
+            "by bounds, on average; told on request, of tables with a sort order and ten files or more",
+            "CALL {catalog}.system.rewrite_data_files(table => '{name}', strategy => 'sort')", 2),
+)  # fmt: skip
+BY_ID = {measure.id: measure for measure in MEASURES}
+
+
+def thresholds(given: Mapping[str, float] | None = None) -> dict[str, float]:
+    """All thresholds by measure, with those given in place of the usual ones. Raises NotFoundInTable for a measure that
+    there is none of, or a number that is not above 0."""
+    for name, value in (given or {}).items():
+        if name not in BY_ID:
+            raise NotFoundInTable(f"no measure {name!r}: there are {', '.join(BY_ID)}")
+        if not 0 < value * BY_ID[name].error < float("inf"):
+            raise NotFoundInTable(f"the threshold of {name} is to be above 0, not {value:g}")
+    return {m.id: m.threshold for m in MEASURES} | dict(given or {})
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure of one table: None where it says nothing, with `words` for why, or for what it comes from. `helps` is
+    empty where nothing needs help."""
+
+    id: str
+    value: float | None
+    threshold: float
+    words: str = ""
+    helps: str = ""
+
+    @property
+    def about(self) -> Measure:
+        """Which measure it is."""
+        return BY_ID[self.id]
+
+    @property
+    def times(self) -> float:
+        """How many times the threshold it is."""
+        return (self.value or 0) / self.threshold
+
+    @property
+    def level(self) -> Level:
+        """How bad that is."""
+        return "ok" if self.times <= 1 else "error" if self.times > self.about.error else "warning"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number beside the measures."""
+
+    name: str
+    value: float | int | str | None
+    unit: Unit = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """What a picture of bars is made of: a label and, for each of the series, a number; `unit` is theirs. `marked` is
+    the label beneath which a target lies, which `mark` names."""
+
+    title: str
+    labels: tuple[str, ...]
+    series: Mapping[str, tuple[float, ...]]
+    unit: Unit = ""
+    marked: int | None = None
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A partition, or several: its path, data files and bytes, and how many files merging small ones would save."""
+
+    label: str
+    files: int
+    bytes: int
+    saved: int
+    partitions: int = 1
+
+
+@dataclass(frozen=True)
+class Section:
+    """One side of a table's health: all of its numbers are of `scope`."""
+
+    id: str
+    title: str
+    scope: Scope
+    measures: tuple[Measured, ...]
+    numbers: tuple[Number, ...]
+    bars: Bars | None = None
+    tiles: tuple[Tile, ...] = ()
+
+
+@dataclass(frozen=True)
+class Health:
+    """How a table is. `snapshot` names the current one, of which are `data_files` and `data_bytes`; `not_read` counts
+    what could not be read, and is missing in all numbers."""
+
+    table: str
+    snapshot: str
+    data_files: int
+    data_bytes: int
+    sections: tuple[Section, ...]
+    not_read: int = 0
+
+    def under(self, limits: Mapping[str, float]) -> Health:
+        """The same under other thresholds."""
+
+        def judged(section: Section) -> Section:
+            measures = (replace(m, threshold=limits.get(m.id, m.threshold)) for m in section.measures)
+            return replace(section, measures=tuple(measures))
+
+        return replace(self, sections=tuple(map(judged, self.sections)))
+
+    @property
+    def measures(self) -> list[Measured]:
+        """All measures, the worst first."""
+        found = [m for section in self.sections for m in section.measures]
+        return sorted(found, key=lambda m: (LEVELS.index(m.level), -m.times))
+
+    @property
+    def worst(self) -> Level:
+        """The worst level."""
+        return self.measures[0].level if self.sections else "ok"
+
+    @property
+    def beyond(self) -> list[Measured]:
+        """The measures beyond their thresholds, the worst first."""
+        return [m for m in self.measures if m.level != "ok"]

@@ -1,0 +1,149 @@
+"""What remove_orphan_files would do with the files below a folder (Iceberg: DeleteOrphanFilesSparkAction): it lists
+them, and takes those for orphans whose paths no metadata names, spelled as it is spelled there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.core.units import count
+from explorer.model.metadata import TableMetadata
+
+Becomes = Literal["removed", "too young", "not listed", "kept", "in doubt"]
+MODES = ("ERROR", "IGNORE", "DELETE")
+DAY = 24 * 3600 * 1000
+OLD_ENOUGH = 3 * DAY
+"""Milliseconds after which files are removed, where nothing else is said."""
+EQUAL = {"s3n": "s3", "s3a": "s3"}
+"""Schemes that are always taken for the same."""
+Prefix = tuple[str, str]
+"""Scheme and authority of a URI; empty where it has none."""
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What becomes of one file. `live`: the table's metadata leads to it."""
+
+    file: str
+    becomes: Becomes
+    reason: str
+    age_hours: float
+    live: bool
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What is listed, and how. `equal_schemes` and `equal_authorities` say which are the same as which."""
+
+    location: str
+    older_than_ms: int
+    now_ms: int
+    mode: str
+    equal_schemes: Mapping[str, str]
+    equal_authorities: Mapping[str, str]
+
+    def split(self, uri: str) -> tuple[Prefix, str]:
+        """Prefix and path of a URI, as they are compared."""
+        scheme, separator, rest = uri.partition(":")
+        if not separator or "/" in scheme:
+            scheme, rest = "", uri
+        authority = ""
+        if rest.startswith("//"):
+            authority, slash, rest = rest[2:].partition("/")
+            rest = slash + rest
+        prefix = (self.equal_schemes.get(scheme, scheme), self.equal_authorities.get(authority, authority))
+        return prefix, "/" + "/".join(part for part in rest.split("/") if part)
+
+
+def flattened(text: Mapping[str, str]) -> dict[str, str]:
+    """A map with several keys in one, split by commas, as one of single keys."""
+    return {key.strip(): value.strip() for keys, value in text.items() for key in keys.split(",")}
+
+
+def fates(
+    listing: Listing, written: Mapping[str, float], named: Iterable[str], live: Collection[str], hidden: Collection[str]
+) -> Iterator[Fate]:
+    """What becomes of files below a folder. `written` has for each path below it (with a leading `/`) when it was
+    written, in ms; `named` are all files that metadata leads to, as it spells them; `live` those paths of `written`
+    that are the same files, however they are spelled. Files that are live and stay are left out. `hidden` are
+    beginnings of names that are listed though they begin as hidden ones do."""
+    known: dict[str, tuple[Prefix, str]] = {}
+    for uri in named:
+        prefix, path = listing.split(uri)
+        known[path] = (prefix, uri)
+    own, folder = listing.split(listing.location)
+    own = ("file", "") if own[0] == "" else own
+    for rest, at in written.items():
+        file = listing.location.rstrip("/") + rest
+        age = (listing.now_ms - at) / 3_600_000
+        is_live = rest in live
+        if any(_is_hidden(name, hidden) for name in rest.split("/")):
+            if not is_live:
+                yield Fate(file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False)
+            continue
+        met = known.get(folder.rstrip("/") + rest)
+        if at >= listing.older_than_ms:
+            if not is_live:
+                yield Fate(file, "too young", "it may be of a commit under way", age, False)
+        elif met is None:
+            why = "no snapshot or metadata file that is left leads to it"
+            if is_live:
+                why = "it is live: metadata spells its path in another way than the table's location"
+            yield Fate(file, "removed", why, age, is_live)
+        elif apart := _apart(met[0], own):
+            yield Fate(file, *_mismatch(listing.mode, apart, met[1]), age, True)
+
+
+def _is_hidden(name: str, but: Collection[str]) -> bool:
+    return name.startswith(("_", ".")) and not name.startswith(tuple(but))
+
+
+def _apart(named: Prefix, listed: Prefix) -> str:
+    """How a prefix that metadata has differs from the listing's; one that is empty fits all."""
+    return ", ".join(
+        f"{what} {mine!r} in metadata, {theirs!r} where it is listed"
+        for what, mine, theirs in zip(("scheme", "authority"), named, listed, strict=True)
+        if mine and mine.lower() != theirs.lower()
+    )
+
+
+def _mismatch(mode: str, apart: str, uri: str) -> tuple[Becomes, str]:
+    if mode == "DELETE":
+        return "removed", f"it is live, and prefix_mismatch_mode DELETE takes it for another file: {apart}"
+    if mode == "IGNORE":
+        return "kept", f"prefix_mismatch_mode IGNORE leaves it: {apart}"
+    return "in doubt", f"{apart}: the procedure stops, and removes nothing"
+
+
+def sentences(metadata: TableMetadata, listing: Listing, tally: Mapping[tuple[Becomes, bool], int]) -> Iterator[str]:
+    """What it comes to. `tally` counts fates by what becomes of files and whether they are live."""
+    doubt = tally.get(("in doubt", True), 0)
+    removed, lost = tally.get(("removed", False), 0), tally.get(("removed", True), 0)
+    if listing.now_ms - listing.older_than_ms < DAY:
+        yield "Spark's procedure would refuse: older_than must be a day ago at least."
+    if doubt:
+        yield (
+            f"Spark's procedure would refuse: metadata names {count(doubt, 'file')} with another scheme or authority "
+            "than they are listed with. Say which are the same with equal_schemes or equal_authorities. With "
+            "prefix_mismatch_mode DELETE it would remove them, and they are live."
+        )
+    if lost:
+        yield f"{count(lost, 'live file')} would be removed: the table would be broken. Do not run this."
+    yield f"{count(removed, 'file')} that nothing leads to {'is' if removed == 1 else 'are'} old enough to be removed."
+    young: tuple[tuple[Becomes, str], ...] = (
+        ("too young", "too young: younger than older_than, they may be of a commit under way"),
+        ("not listed", "not listed, since their names begin with `_` or `.`: the procedure never removes them"),
+    )
+    for becomes, words in young:
+        if number := tally.get((becomes, False), 0):
+            yield f"{count(number, 'file')} {'is' if number == 1 else 'are'} {words}."
+    if kept := tally.get(("kept", True), 0):
+        yield f"{count(kept, 'file')} whose prefix differs would be left alone (prefix_mismatch_mode IGNORE)."
+    elsewhere = [
+        f"{name} ({place})"
+        for name in ("write.data.path", "write.metadata.path", "write.folder-storage.path", "write.object-storage.path")
+        if (place := metadata.properties.get(name)) and not place.startswith(listing.location.rstrip("/") + "/")
+    ]
+    if elsewhere:
+        yield f"Not looked at, since only {listing.location} is listed: {', '.join(elsewhere)}."

@@ -1,0 +1,52 @@
+"""Rows of a snapshot as readers see them, counted without Spark: by manifests and vectors' cardinalities, and by the
+contents of deletes where these do not tell."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.core.entries import live
+from explorer.core.live_rows import LiveRows, Removed
+from explorer.progress import steps
+from explorer.table import Table
+
+
+def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
+    """How many rows readers of a snapshot see, and which rows each of its deletes hides (see core.live_rows). Files are
+    opened only for data files that position or equality deletes apply to. Raises NotFoundInTable, UnreadableFile."""
+    at = table.resolve(snapshot).snapshot if snapshot is not None or table.metadata.current_snapshot else None
+    if at is None:
+        return LiveRows(None, None, 0, 0, 0, ())
+    data = [m for m in table.tree.manifests(at) if m.content == 0]
+    rows = sum(pc.sum(live(t)["record_count"]).as_py() or 0 for _, t in table.tree.logical(data, at))
+    reader = table.row_reader
+    deletes = reader.deletes(at)
+    hidden, opened = 0, set[str]()
+    removed: dict[tuple[str, int | None], list[int]] = defaultdict(lambda: [0, 0])
+    for file in steps(deletes.hit, "data files with deletes"):
+        applying = [v.delete for v in deletes.files.of(file) if v.applies]
+        told = sum(delete.record_count for delete in applying)
+        if all(delete.kind == "deletion_vector" for delete in applying) and 0 <= told <= file.record_count:
+            found = [(delete, delete.record_count) for delete in applying]
+            hidden += told
+        else:
+            hits = [h for h in reader.hits(reader.verdicts(deletes.files, file)) if len(h.positions)]
+            places = [pc.filter(h.positions, pc.less(h.positions, file.record_count)) for h in hits]
+            found = [(h.verdict.delete, len(p)) for h, p in zip(hits, places, strict=True)]
+            hidden += len(np.unique(pa.chunked_array(places, pa.int64()).to_numpy())) if places else 0
+            opened |= {delete.path for delete in applying}
+            opened |= {file.path} if any(delete.kind == "equality_deletes" for delete in applying) else set()
+        for delete, count in found:
+            removed[delete.key][0] += count
+            removed[delete.key][1] += 1
+    each = [
+        Removed(d.path, d.content_offset, d.kind, d.record_count, *removed.get(d.key, (0, 0)))
+        for d in deletes.files.deletes
+    ]
+    recorded = at.summary.get("total-records", "")
+    total = int(recorded) if recorded.isdigit() else None
+    return LiveRows(at.snapshot_id, total, int(rows), hidden, len(opened), tuple(each))

@@ -1,0 +1,300 @@
+"""The doctor's rules that read files: footers, deletes and data against what manifests say of them."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyiceberg.conversions import from_bytes
+from pyiceberg.transforms import parse_transform
+
+from explorer.core.doctor.findings import Finding, finding
+from explorer.core.doctor.lists import Lists
+from explorer.core.entries import as_of_snapshot
+from explorer.core.live_files import LiveFile, live_files
+from explorer.core.ordering import comparable
+from explorer.core.values import internal_value, primitive_type, result_type, source_type
+from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
+from explorer.io.puffin import MAGIC, NoPuffin
+from explorer.io.rows import read_schema
+from explorer.model.metadata import PartitionField, Schema
+from explorer.progress import steps
+from explorer.table import Table
+
+OURS = ("its columns have no field ids", "its rows cannot be read", "its schema is not one")
+"""What begins the words for files that we cannot read, though others may."""
+DISTINCT = 100_000
+"""Values of a column in one file that are each transformed, where the least and the greatest do not tell."""
+
+
+def deep_rules(table: Table, lists: Lists, not_checked: list[str], checked: dict[str, int]) -> Iterator[Finding]:
+    """Rules 39 to 42, 44, 58, 59 and 61 over every file that some snapshot reads, each once."""
+    deep = _Deep(table, lists, not_checked)
+    yield from deep.findings()
+    checked["files read"] = deep.looked
+
+
+class _Deep:
+    def __init__(self, table: Table, lists: Lists, not_checked: list[str]) -> None:
+        self.table, self.lists, self.not_checked = table, lists, not_checked
+        self.looked = 0
+        self.rows: dict[str, tuple[int, int]] = {}
+        """Of each data file: its rows, and the snapshots that read it."""
+        self.told: set[int] = set()
+        """What manifests say of data files that were read."""
+        self.splits: Mapping[str, list[int]] = {}
+        try:
+            self.schema: Schema | None = read_schema(table.metadata, None)
+        except UnreadableFile as error:
+            self.schema = None
+            not_checked.append(f"data: {error}")
+
+    def findings(self) -> Iterator[Finding]:
+        deletes: dict[Any, tuple[LiveFile, int]] = {}
+        splits: dict[str, list[int]] = {}
+        records = [self.lists.records[path] for path in self.lists.held]
+        for manifest, stored in self.table.tree.stored(records, metrics=True):
+            mask = self.lists.masks[manifest.manifest_path]
+            at = self.lists.snapshots[(mask & -mask).bit_length() - 1]
+            entries = as_of_snapshot(stored, manifest, at.snapshot_id)
+            paths, offsets = stored["file_path"].to_pylist(), stored["split_offsets"].to_pylist()
+            self.splits = dict(zip(paths, offsets, strict=True))
+            for file in steps(live_files(entries, manifest.partition_spec_id, manifest.manifest_path), "files"):
+                if file.kind != "data_file":
+                    _, seen = deletes.get(file.key, (file, 0))
+                    deletes[file.key] = (file, seen | mask)
+                    splits.setdefault(file.path, []).extend(self.splits.get(file.path) or ())
+                    continue
+                rows, seen = self.rows.get(file.path, (file.record_count, 0))
+                self.rows[file.path] = (rows, seen | mask)
+                if (told := hash(_told(file, self.splits.get(file.path)))) not in self.told:
+                    self.told.add(told)
+                    yield from self._asked(file, self._data)
+        self.splits = splits
+        for file, mask in steps(list(deletes.values()), "delete files"):
+            yield from self._asked(file, partial(self._delete, mask))
+        yield from self._statistics()
+
+    def _asked(self, file: LiveFile, ask: Callable[[LiveFile], Iterator[Finding]]) -> Iterator[Finding]:
+        self.looked += 1
+        try:
+            yield from ask(file)
+        except (NotNow, AccessRefused) as error:
+            self.not_checked.append(str(error))
+        except UnreadableFile as error:
+            rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
+            if error.cause.startswith(OURS):
+                self.not_checked.append(str(error))
+            else:  # what a library cannot decode, another may
+                severity = {"severity": "warning"} if "cannot be decoded: " in error.cause else {}
+                yield self._of(file, rule, error.cause, **severity)
+        except ExplorerError as error:
+            self.not_checked.append(f"{file.path}: {error}")
+
+    def _of(
+        self, file: LiveFile, rule: str, what: str, found: Any = None, expected: Any = None, **more: Any
+    ) -> Finding:
+        mask = self.lists.masks.get(file.manifest_path, 0)
+        return finding(rule, what, file.path, f"named in {file.manifest_path}", found=found, expected=expected,
+                       snapshots=self.lists.listing(mask), node=("file", file.path), **more)  # fmt: skip
+
+    # -- data ---------------------------------------------------------------------------------------------------------
+    def _data(self, file: LiveFile) -> Iterator[Finding]:
+        if file.file_format == "PARQUET":
+            yield from self._footer(file)
+        if self.schema is None:
+            return
+        rows = self.table.row_reader.rows(file, self.schema)
+        if rows.num_rows != file.record_count and file.file_format != "PARQUET":
+            yield self._of(file, "record-count", "the file has another number of rows", rows.num_rows,
+                           f"record_count {file.record_count} in the manifest")  # fmt: skip
+        for field in self.schema.fields:
+            if isinstance(field.type, str) and primitive_type(field.type):
+                yield from self._column(file, field.id, field.name, field.type, rows[field.name])
+        spec = self.table.metadata.spec(file.spec_id)
+        for part in spec.fields if spec else ():
+            yield from self._partition(file, part, rows)
+
+    def _footer(self, file: LiveFile) -> Iterator[Finding]:
+        self._head(file.path, b"PAR1")
+        footer = self.table.reader.parquet_footer(file.path)
+        if footer["num_rows"] != file.record_count:
+            yield self._of(file, "record-count", "the file has another number of rows", footer["num_rows"],
+                           f"record_count {file.record_count} in the manifest")  # fmt: skip
+        starts = [group["offset"] for group in footer["row_groups"]]
+        splits = self.splits.get(file.path)
+        if splits and any(at not in starts for at in splits):
+            yield self._of(file, "split-offsets", "no row group begins there", splits, starts)
+        stored = {c["field_id"] for c in footer["columns"] if c["field_id"] is not None}
+        for field in self.schema.fields if self.schema and stored and file.kind == "data_file" else ():
+            absent = field.required and isinstance(field.type, str) and field.id not in stored
+            if absent and not self._constant(file, field.id) and field.id not in self._defaulted():
+                yield self._of(file, "required-absent", f"the required column {field.name!r} is not in the file",
+                               sorted(stored), field.id)  # fmt: skip
+
+    def _head(self, path: str, magic: bytes) -> None:
+        """Raises UnreadableFile when a file does not start as those of its format do."""
+        start = self.table.reader.storage.read(path, 0, len(magic))
+        if start != magic:
+            raise UnreadableFile(path, f"it starts with {start!r}, not with {magic!r}")
+
+    def _defaulted(self) -> set[int]:
+        """Columns whose initial default older files read."""
+        listed = self.schema.raw["fields"] if self.schema else ()
+        return {field["id"] for field in listed if field.get("initial-default") is not None}
+
+    def _constant(self, file: LiveFile, field_id: int) -> bool:
+        """Whether a partition gives a column's values."""
+        spec = self.table.metadata.spec(file.spec_id)
+        return any(f.transform == "identity" and field_id in f.source_ids for f in (spec.fields if spec else ()))
+
+    def _column(
+        self, file: LiveFile, field_id: int, name: str, kind: str, values: pa.ChunkedArray
+    ) -> Iterator[Finding]:
+        nulls = file.nulls.get(field_id)
+        if nulls is not None and nulls != values.null_count:
+            yield self._of(file, "metrics-wrong", f"column {name!r} has another number of nulls", values.null_count,
+                           f"null_value_counts: {nulls}")  # fmt: skip
+        lower, upper = file.lower.get(field_id), file.upper.get(field_id)
+        least, most = _ends(values)
+        if least is None or (lower is None and upper is None):
+            return
+        primitive = primitive_type(kind)
+        for bound, own, below in ((lower, least, True), (upper, most, False)):
+            if bound is None or primitive is None:
+                continue
+            try:
+                limit, value = (comparable(v, kind) for v in (internal_value(from_bytes(primitive, bound)), own))
+                outside = value < limit if below else value > limit
+            except Exception:  # of another type, or damaged: rule 40 tells of that from the manifest
+                continue
+            if outside:
+                side = "below its lower" if below else "above its upper"
+                yield self._of(file, "metrics-wrong", f"column {name!r} has a value {side} bound: filters skip it",
+                               str(own)[:200], str(limit)[:200])  # fmt: skip
+
+    def _partition(self, file: LiveFile, part: PartitionField, rows: pa.Table) -> Iterator[Finding]:
+        meta = self.table.metadata
+        kind = source_type(meta, part.source_ids)
+        field = next((f for f in (self.schema.fields if self.schema else ()) if f.id in part.source_ids), None)
+        key = str(part.field_id)
+        if len(part.source_ids) != 1 or field is None or part.transform == "void" or key not in file.partition:
+            return
+        primitive, result = primitive_type(kind), result_type(part.transform, kind)
+        if primitive is None or result is None:
+            return
+        try:
+            apply = parse_transform(part.transform).transform(primitive)
+            values = _of_partition(rows[field.name], part.transform)
+            made = {apply(internal_value(value)) for value in values}
+        except Exception:  # types that pyiceberg's transforms do not take
+            return
+        own = internal_value(file.partition[key])
+        if any(value != own for value in made):
+            other = next(value for value in made if value != own)
+            words = f"is not what {part.transform} makes of column {field.name!r}: filters skip it"
+            yield self._of(file, "partition-value", f"its partition {part.name!r} {words}", own, other)  # fmt: skip
+
+    # -- deletes and statistics ---------------------------------------------------------------------------------------
+    def _delete(self, mask: int, file: LiveFile) -> Iterator[Finding]:
+        reader = self.table.row_reader
+        if file.kind == "equality_deletes":
+            rows = reader.equality_rows(file).num_rows
+        elif file.kind == "deletion_vector":
+            with contextlib.suppress(NoPuffin):  # vectors may stand in a file without the container
+                self.table.reader.puffin_footer(file.path)
+                self._head(file.path, MAGIC)
+            positions = reader.vector(file)
+            rows = len(positions)
+            yield from self._beyond(file, file.referenced_data_file, positions)
+        else:
+            table = reader.position_deletes(file)
+            rows = table.num_rows
+            named = pc.unique(table["file_path"]).to_pylist()
+            hits = [path for path in named if path in self.rows and self.rows[path][1] & mask]
+            if named and not hits:
+                words = "none of the data files that it names is in a snapshot that lists it: it hides nothing"
+                if {_without_place(path) for path in named} & {_without_place(path) for path in self.rows}:
+                    words += " (they are there under another scheme or authority, which readers tell apart)"
+                severity = {"severity": "info"} if self._was_compacted(named) else {}
+                yield self._of(file, "delete-names-nothing", words, named[0], **severity)
+            for path in hits:
+                mine = table.filter(pc.equal(table["file_path"], path))["pos"]
+                yield from self._beyond(file, path, mine)
+        if file.kind != "deletion_vector" and file.file_format == "PARQUET":
+            yield from self._footer(file)
+        elif rows != file.record_count:
+            yield self._of(file, "record-count", "the delete file has another number of rows", rows,
+                           f"record_count {file.record_count} in the manifest")  # fmt: skip
+
+    def _was_compacted(self, named: list[str]) -> bool:
+        """Whether it names data files that some snapshot reads, or did: a rewrite left it, as rewrites do."""
+        return any(path in self.rows for path in named)
+
+    def _beyond(self, file: LiveFile, path: str | None, positions: Any) -> Iterator[Finding]:
+        most = pc.max(positions).as_py()
+        if path in self.rows and most is not None and most >= self.rows[path or ""][0]:
+            yield self._of(file, "vector-wrong", f"it deletes a row that {path} does not have", most,
+                           f"positions below {self.rows[path or ''][0]}")  # fmt: skip
+
+    def _partition_statistics(self, path: str) -> None:
+        """Raises UnreadableFile."""
+        if path.endswith(".parquet"):
+            self._head(path, b"PAR1")
+            self.table.reader.parquet_footer(path)
+
+    def _statistics(self) -> Iterator[Finding]:
+        for statistics in self.table.metadata.statistics:
+            about: dict[str, Any] = {"node": ("statistics", statistics.path), "snapshots": (statistics.snapshot_id,)}
+            try:
+                if statistics.kind != "statistics":
+                    self._partition_statistics(statistics.path)
+                    continue
+                self._head(statistics.path, MAGIC)
+                blobs = self.table.reader.puffin_footer(statistics.path)["blobs"]
+            except NotNow as error:
+                self.not_checked.append(str(error))
+                continue
+            except UnreadableFile as error:
+                yield finding("statistics-file", error.cause, statistics.path, **about)
+                continue
+            told, there = ([(b.get("type"), list(b.get("fields", ()))) for b in some]
+                           for some in (statistics.blob_metadata, blobs))  # fmt: skip
+            if told != there:
+                yield finding("statistics-file", "the metadata tells of other blobs than its footer", statistics.path,
+                              found=told, expected=there, **about)  # fmt: skip
+
+
+def _without_place(path: str | None) -> str:
+    """A path without scheme and authority."""
+    return re.sub(r"^[a-zA-Z][\w+.-]*:(//[^/]*)?", "", path or "")
+
+
+def _told(file: LiveFile, splits: list[int] | None) -> tuple[Any, ...]:
+    """What a manifest says of a data file; several may."""
+    maps = (file.partition, file.lower, file.upper, file.nulls)
+    return file.path, file.spec_id, file.record_count, tuple(splits or ()), repr([sorted(m.items()) for m in maps])
+
+
+def _ends(values: pa.ChunkedArray) -> tuple[Any, Any]:
+    """The least and the greatest value, as Iceberg keeps them; None where there is none."""
+    try:
+        if pa.types.is_floating(values.type):
+            values = values.filter(pc.invert(pc.fill_null(pc.is_nan(values), True)))
+        ends = pc.min_max(values).as_py()
+    except pa.ArrowException:  # a type without an order
+        return None, None
+    return internal_value(ends["min"]), internal_value(ends["max"])
+
+
+def _of_partition(values: pa.ChunkedArray, transform: str) -> list[Any]:
+    """The values that tell what a transform makes of all: of those that keep order the ends, and null."""
+    if transform.startswith("bucket"):
+        return list(pc.unique(values).slice(0, DISTINCT).to_pylist())
+    ends = pc.min_max(values).as_py()
+    return [v for v in (ends["min"], ends["max"]) if v is not None] + ([None] if values.null_count else [])

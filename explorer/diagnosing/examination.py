@@ -1,0 +1,357 @@
+"""All rules asked of one open table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from explorer.core.batches import Parts
+from explorer.core.doctor.across import Across
+from explorer.core.doctor.facts import FACTS, About, facts, hashes, keys_of
+from explorer.core.doctor.findings import Choice, Finding, finding
+from explorer.core.doctor.history import WALK, history_rules
+from explorer.core.doctor.lists import Held, Lists, list_rules, manifest_rules, record_rules
+from explorer.core.doctor.rules import BY_ID
+from explorer.core.doctor.summaries import summary_rules
+from explorer.core.doctor.tables import table_rules
+from explorer.core.entries import snapshot_ids
+from explorer.core.units import count, human_bytes
+from explorer.diagnosing.deep import deep_rules
+from explorer.diagnosing.files import file_rules
+from explorer.engines.choice import Engine
+from explorer.errors import ExplorerError, UnreadableFile
+from explorer.io.manifest_reader import NOT_NOW
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.problem import Problem
+from explorer.progress import Cancelled, steps
+from explorer.table import Table
+from explorer.views.doctor import ShownReport
+
+PLUGINS = "iceberg_explorer.doctor"
+"""The entry points of installed packages that bring further rules: functions of a Table that give findings."""
+MANY = 100
+"""Dangling deletes of one kind that are worth a warning: every compaction leaves some."""
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How far the doctor looks: `files`, whether each file is there and as long as recorded; `deep`, also into footers,
+    deletes and data. `snapshot` is the only one that is looked at, if any."""
+
+    files: bool = False
+    deep: bool = False
+    snapshot: str | int | None = None
+    engine: Engine = "auto"
+
+
+def diagnose(
+    table: Table, *, snapshot: str | int | None = None, files: bool = False, deep: bool = False,
+    skip: Iterable[str] = (), severity: Mapping[str, str] | None = None, engine: Engine = "auto",
+) -> ShownReport:  # fmt: skip
+    """What contradicts the spec or itself in a table (docs/doctor.md): its metadata, every snapshot that is left or
+    one, every manifest, each once. `files` also asks for each file whether it is there, and for files that nothing
+    leads to; `deep` reads footers, deletes and data files too. `skip` and `severity` go by a rule's id or number.
+    Raises NotFoundInTable for a snapshot, rule or severity that there is none of, EngineError."""
+    choice = Choice.of(skip, severity)
+    examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
+    found = list(examination.findings())
+    told = choice.made(_grouped(found, examination.lists), table.name, table.metadata)
+    return ShownReport(table.name, told, examination.checked, tuple(examination.not_checked))
+
+
+class Examination:
+    """One table looked at. What was read stays here until the report is made."""
+
+    def __init__(self, table: Table, depth: Depth) -> None:
+        self.table, self.depth = table, depth
+        self.checked: dict[str, int] = {}
+        self.not_checked: list[str] = []
+        meta = table.metadata
+        chosen = [table.resolve(depth.snapshot).snapshot] if depth.snapshot is not None else list(meta.snapshots)
+        self.snapshots: list[Snapshot] = [s for s in chosen if s is not None]
+        self.lists = Lists(meta, {}, {})
+
+    def findings(self) -> Iterator[Finding]:
+        """All that is found, rule by rule."""
+        table, meta = self.table, self.table.metadata
+        previous = self._previous()
+        yield from table_rules(meta, previous)
+        yield from history_rules(meta, previous)
+        self.lists = self._read()
+        yield from list_rules(self.lists)
+        yield from record_rules(self.lists)
+        yield from summary_rules(self.lists)
+        paths = list(self.lists.held)
+        yield from manifest_rules(self.lists, self._headers(paths), table.tree.sizes(paths))
+        yield from Across(self.lists, self._named).findings()
+        yield from self._dangling()
+        yield from self._other_files()
+        if self.depth.files:
+            yield from file_rules(table, self.lists, self.not_checked, self.checked, self.depth.snapshot is None)
+        if self.depth.deep:
+            yield from deep_rules(table, self.lists, self.not_checked, self.checked)
+        yield from self._problems()
+        yield from self._plugins()
+
+    def _previous(self) -> TableMetadata | None:
+        log = self.table.metadata.metadata_log
+        try:
+            return self.table.tree.metadata_file(log[-1].metadata_file) if log else None
+        except ExplorerError:  # rule 20 tells of it
+            return None
+
+    def _read(self) -> Lists:
+        """Every list and every manifest, once."""
+        table, meta = self.table, self.table.metadata
+        table.tree.ahead(self.snapshots)
+        lists: dict[int, Sequence[ManifestFile]] = {}
+        unread = set()
+        for snapshot in steps(self.snapshots, "manifest lists"):
+            read = table.reader.manifests(snapshot)
+            table.tree.manifests(snapshot)  # which notes what is wrong with it
+            lists[snapshot.snapshot_id] = read.value
+            if any(p.severity == "error" for p in read.problems):
+                unread.add(snapshot.snapshot_id)
+        records = {_as_read(m): m for listed in lists.values() for m in listed}
+        about = About.of(meta)
+        deletes = [m for m in records.values() if m.content]
+        held = self._facts(about, deletes)
+        named = [h.row["named"].combine_chunks().flatten() for h in held.values()]
+        wanted = np.unique(np.concatenate([*(n.field("key").to_numpy() for n in named), np.zeros(0, np.int64)]))
+        data = [m for m in records.values() if not m.content]
+        held |= self._facts(replace(about, wanted=wanted.astype(np.int64)), data)
+        self.checked |= {
+            "snapshots": len(lists), "manifests": len(held), "entries": sum(_entries(h) for h in held.values())
+        }  # fmt: skip
+        return Lists(meta, lists, held, frozenset(unread))
+
+    def _facts(self, about: About, manifests: Sequence[ManifestFile]) -> dict[str, Held]:
+        if not manifests:
+            return {}
+        parts = Parts(manifests, about.metrics, partial(facts, about), FACTS, folded=True)
+        rows, _ = self.table.made(parts, "doctor", self.depth.engine)
+        found: dict[str, Held] = {}
+        for part in rows.read():
+            for at in range(part.num_rows):
+                row = part.slice(at, 1)
+                path = row["manifest_path"][0].as_py()
+                known = found.get(path)
+                found[path] = replace(known, others=(*known.others, row)) if known else Held(row)
+        return found
+
+    def _headers(self, paths: Sequence[str]) -> dict[str, Mapping[str, str]]:
+        headers = {}
+        for path in steps(paths, "headers"):
+            try:
+                headers[path] = self.table.reader.header_alone(path)
+            except UnreadableFile as error:
+                self.not_checked.append(f"the header of {path}: {error.cause}")
+        return headers
+
+    def _named(self, path: str, keys: Sequence[int], of: str) -> list[dict[str, Any]]:
+        """See core.doctor.across.Named."""
+        manifest = self.lists.records[path]
+        for _, stored in self.table.tree.stored([manifest]):
+            own = hashes(stored["referenced_data_file"]) if of == "vectors" else keys_of(stored)
+            at = np.flatnonzero(np.isin(own, np.array(keys, np.int64)))
+            some = stored.select(["file_path", "content_offset", "referenced_data_file", "status"])
+            some = some.append_column("inherited_snapshot_id", snapshot_ids(stored, manifest)).take(pa.array(at))
+            told = zip(at.tolist(), some.to_pylist(), strict=True)
+            return [row | {"record": record} for record, row in told if row["status"] != 2]
+        return []
+
+    def _dangling(self) -> Iterator[Finding]:
+        """Rule 46, of the current snapshot, or the one that is asked for."""
+        meta = self.table.metadata
+        at = self.snapshots[0] if self.depth.snapshot is not None else meta.current_snapshot
+        listed = self.lists.lists.get(at.snapshot_id, ()) if at else ()
+        if at is None or not any(m.content for m in listed) or at.snapshot_id in self.lists.unread:
+            return
+        if any(m.manifest_path not in self.lists.held for m in listed):
+            self.not_checked.append("dangling deletes: some manifests cannot be read")
+            return
+        deletes = self.table.deletes(at.snapshot_id, self.depth.engine)
+        for kind in dict.fromkeys(d.kind for d in deletes.dangling):
+            mine = [d for d in deletes.dangling if d.kind == kind]
+            size = human_bytes(sum(d.bytes for d in mine))
+            named = count(len(mine), kind.replace("_", " ").rstrip("s") + " file")
+            what = f"{named} of the snapshot ({size}) apply to no "
+            yield self.lists.of(
+                "delete-dangling",
+                f"{what}data file of it: readers open what hides nothing",
+                mine[0].manifest_path,
+                found=mine[0].path,
+                expected=deletes.why_dangling(mine[0]),
+                count=len(mine),
+                examples=tuple(d.path for d in mine[:3]),
+                snapshots=(at.snapshot_id,),
+                node=("file", mine[0].path),
+                **({} if len(mine) >= MANY else {"severity": "info"}),
+            )
+
+    def _other_files(self) -> Iterator[Finding]:
+        """Rules 20, 54 and 61."""
+        table, meta = self.table, self.table.metadata
+        older = [e.metadata_file for e in meta.metadata_log]
+        sizes = table.tree.sizes([*older, *(s.path for s in meta.statistics)])
+        gone = [path for path in older if path not in sizes]
+        if gone:
+            yield finding(
+                "metadata-log-file-missing",
+                f"{len(gone)} of {len(older)} older metadata files are gone or out of reach",
+                meta.metadata_location,
+                "/metadata-log",
+                found=gone[0],
+                count=len(gone),
+                examples=tuple(gone[:3]),
+                node=("metadata", gone[0]),
+            )
+        now = meta.current_snapshot
+        for kind in dict.fromkeys(s.kind for s in meta.statistics):
+            files = [s for s in meta.statistics if s.kind == kind]
+            known = [s for f in files if (s := meta.snapshot(f.snapshot_id))]
+            if now and now.snapshot_id not in {s.snapshot_id for s in known}:
+                newest = max(known, key=lambda s: s.sequence_number, default=None)
+                yield finding(
+                    "statistics-stale",
+                    f"no {kind} file is of the current snapshot",
+                    meta.metadata_location,
+                    "/statistics",
+                    found=newest.snapshot_id if newest else None,
+                    expected=now.snapshot_id,
+                    snapshots=(now.snapshot_id,),
+                    node=("statistics", files[-1].path),
+                )
+        for file in meta.statistics:
+            node: Any = ("statistics", file.path)
+            if file.path not in sizes:
+                yield finding(
+                    "statistics-file",
+                    "it is missing, or lies where nothing may be read",
+                    file.path,
+                    snapshots=(file.snapshot_id,),
+                    node=node,
+                )
+            elif file.file_size_in_bytes not in (None, sizes[file.path]):
+                yield finding(
+                    "statistics-file",
+                    "the metadata says another size",
+                    file.path,
+                    found=file.file_size_in_bytes,
+                    expected=sizes[file.path],
+                    snapshots=(file.snapshot_id,),
+                    node=node,
+                )
+
+    def _problems(self) -> Iterator[Finding]:
+        """What could not be read, as its rule has it."""
+        meta = self.table.metadata
+        by_list = {s.manifest_list: s.snapshot_id for s in meta.snapshots if s.manifest_list}
+        for problem in self.table.problems:
+            if problem.rule == NOT_NOW:
+                self.not_checked.append(str(problem))
+            elif problem.rule not in (*WALK, "totals-differ"):  # which rules tell of
+                yield self._of_problem(problem, by_list)
+
+    def _of_problem(self, problem: Problem, by_list: Mapping[str, int]) -> Finding:
+        file, more = problem.file, {} if problem.severity == "error" else {"severity": problem.severity}
+        if file in self.lists.masks:
+            return self.lists.of(problem.rule or "manifest-missing", problem.cause, file, problem.location, **more)
+        if file in by_list:
+            node: Any = ("manifest_list", by_list[file])
+            return finding(
+                problem.rule or "manifest-list-missing",
+                problem.cause,
+                file,
+                problem.location,
+                snapshots=(by_list[file],),
+                node=node,
+                **more,
+            )
+        rule = problem.rule or ("metadata-field" if file == self.table.metadata.metadata_location else "file-missing")
+        node = ("metadata", file) if rule != "file-missing" else ("file", file)
+        return finding(rule, problem.cause, file, problem.location, node=node, **more)
+
+    def _plugins(self) -> Iterator[Finding]:
+        """Rules that installed packages bring."""
+        for point in entry_points(group=PLUGINS):
+            try:
+                for item in point.load()(self.table):
+                    if not isinstance(item, Finding) or item.rule not in BY_ID:
+                        raise TypeError(f"{item!r:.200} is no finding by one of the rules")
+                    yield item
+            except Cancelled:
+                raise
+            except Exception as error:  # whatever others' code raises
+                self.not_checked.append(f"the rules of {point.value}: {type(error).__name__}: {error}")
+
+
+def _as_read(manifest: ManifestFile) -> Any:
+    """What the facts of a manifest rest on."""
+    m = manifest
+    return m.manifest_path, m.sequence_number, m.added_snapshot_id, m.content, m.partition_spec_id, m.partitions
+
+
+def _entries(held: Held) -> int:
+    return sum(held.sums[f"{name}_files"] for name in ("existing", "added", "deleted"))
+
+
+def _rounded(findings: list[Finding], lists: Lists) -> list[Finding]:
+    """The findings, with one in place of those that rounded snapshot ids explain: many JSON tools know no other numbers
+    than doubles."""
+    known = {s.snapshot_id for s in lists.meta.snapshots}
+    near = {float(i): i for i in known}
+    found = [f for f in findings if f.rule == "entry-snapshot" and type(f.found) is int and f.found not in known]
+    found = [f for f in found if float(f.found) in near]
+    if not found:
+        return findings
+    own = {near[float(f.found)] for f in found}
+    explained = [
+        f
+        for f in findings
+        if f.rule == "totals-differ" and set(f.snapshots) <= own and "/summary/total-" not in f.location
+    ]
+    gone = {id(f) for f in (*found, *explained)}
+    one = finding(
+        "copied-or-edited",
+        "the snapshot ids in the metadata file are rounded, as JSON tools do: manifests and lists have others, so "
+        "nobody can tell which snapshot added their files",
+        lists.meta.metadata_location,
+        "/snapshots",
+        found=sorted(own)[0],
+        expected=found[0].found,
+        count=len(own),
+        snapshots=tuple(sorted(own)),
+        severity="warning",
+        node=("metadata", lists.meta.metadata_location),
+    )
+    return [*(f for f in findings if id(f) not in gone), one]
+
+
+def _grouped(findings: Iterable[Finding], lists: Lists) -> Iterator[Finding]:
+    """The findings, with one in place of those that a copy or an edit explains."""
+    told = _rounded(list(findings), lists)
+    lengths = [f for f in told if f.rule == "manifest-length"]
+    moved = next((f for f in told if f.rule == "copied-or-edited" and f.severity == "info"), None)
+    many = {f.file for f in lengths}
+    if lengths and len(many) * 2 > len(lists.held) and (moved or len(many) > 2):
+        told = [f for f in told if f.rule != "manifest-length" and f is not moved]
+        words = f"{moved.what}; " if moved else ""
+        told.append(
+            replace(
+                lengths[0],
+                rule="copied-or-edited",
+                severity="info",
+                count=len(many),
+                examples=tuple(sorted(many)[:3]),
+                what=f"{words}{len(many):,} of {len(lists.held):,} manifests have another length than their lists say",
+            )
+        )
+    return iter(told)

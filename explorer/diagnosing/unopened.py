@@ -1,0 +1,57 @@
+"""The report on a table whose metadata file cannot be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from explorer.core.doctor.findings import Choice, Finding, finding
+from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
+from explorer.io.reader import read_metadata
+from explorer.io.storage import Storage
+from explorer.views.doctor import ShownReport
+
+EARLIER = 20
+"""Other metadata files that are tried."""
+
+
+def unopened(
+    name: str, error: UnreadableFile, skip: Iterable[str] = (), severity: Mapping[str, str] | None = None
+) -> ShownReport:
+    """The report on a table whose metadata file cannot be read. Raises the error where that says nothing of the file:
+    its store did not answer, or it lies where nothing may be read."""
+    if isinstance(error, (NotNow, AccessRefused)):
+        raise error
+    return ShownReport(name, Choice.of(skip, severity).made([_unopened(error)], name, None), {"metadata files": 1})
+
+
+def _unopened(error: UnreadableFile) -> Finding:
+    """A table whose metadata file cannot be read: which other one can."""
+    folder, _, own = error.path.rpartition("/")
+    best: tuple[int, str] | None = None
+    try:
+        storage = Storage([folder])
+        names = [n for n in _names(storage, folder) if n.endswith((".metadata.json", ".metadata.json.gz")) and n != own]
+        for other in sorted(names, reverse=True)[:EARLIER]:
+            try:
+                meta, _ = read_metadata(storage, f"{folder}/{other}")
+            except UnreadableFile:
+                continue
+            if best is None or (meta.last_updated_ms or 0) > best[0]:
+                best = (meta.last_updated_ms or 0, f"{folder}/{other}")
+    except (ExplorerError, OSError):
+        pass
+    remedy = "No other metadata file of it was found that can be read: restore it from a backup."
+    if best and not re.search(r"['\"\\`;]", best[1]):  # it becomes a part of SQL
+        remedy = (
+            f"The newest other metadata file that can be read is {best[1]}: point the catalog to it (CALL "
+            f"catalog.system.register_table(table => 'db.name', metadata_file => '{best[1]}')), and lose what was "
+            "committed since."
+        )
+    return finding("metadata-unreadable", error.cause, error.path, remedy=remedy, node=("metadata", error.path))
+
+
+def _names(storage: Storage, folder: str) -> list[str]:
+    root = storage.folder(folder)
+    return storage.names(folder) if root is None else [p.name for p in Path(root).iterdir()]

@@ -1,0 +1,153 @@
+"""Rows of data files, read by Spark's workers as this process reads them, by the same code. They travel as Arrow's own
+bytes, so that rows of every type do."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from explorer.core.deletes import Verdict
+from explorer.core.live_files import LiveFile
+from explorer.core.row_diff import RowChanges, Tally, deals, differing, paired, tally
+from explorer.engines import workers
+from explorer.engines.jobs import question
+from explorer.io.file_rows import FileRows, from_ipc, ipc
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+A_TASK = 32 << 20
+"""Bytes of data files that one task reads, about."""
+A_DEAL = 250_000
+"""Rows that one task holds together when two sets are compared, about."""
+TASKS = 10_000
+"""So many at most, whatever files say of themselves."""
+SHOWN = 10_000
+"""Rows of each kind that come back of a comparison, about; all are counted."""
+PIECES = pa.schema([("deal", pa.int64()), ("side", pa.int32()), ("rows", pa.binary())])
+FOUND = pa.schema([("kind", pa.string()), ("file", pa.string()), ("count", pa.int64()), ("rows", pa.binary())])
+"""Rows of a kind, or how many there are in a file."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A data file whose rows are wanted, the deletes that apply to it, and whose side it is on."""
+
+    data: LiveFile
+    verdicts: tuple[Verdict, ...] = ()
+    side: int = 0
+
+
+Make = Callable[[FileRows, LiveFile, Sequence[Verdict]], pa.Table]
+"""Makes rows of a file and the deletes that apply to it. Can be pickled, and is of a module that workers have."""
+Deal = Callable[[pa.Table], Iterable[tuple[int, pa.Table]]]
+
+
+def changed(
+    spark: SparkSession,
+    files: FileRows,
+    wanted: Sequence[Wanted],
+    make: Make,
+    empty: pa.Table,
+    columns: Sequence[str],
+    keys: Sequence[str],
+    name: str,
+) -> tuple[RowChanges, Tally]:
+    """What core.row_diff says of the rows of the files on side 0 and side 1, which are dealt out by what tells them
+    apart and held together, a deal each: the first rows, and how many there are. `empty` has their columns. Raises
+    EngineError and StatementFailed."""
+    rows, size = sum(max(w.data.record_count, 0) for w in wanted), sum(w.data.size for w in wanted)
+    tasks = min(max(1, -(-rows // A_DEAL), -(-size // A_TASK)), TASKS)
+    by_keys = _held(empty, partial(_paired, keys, -(-SHOWN // tasks)))
+    with question(workers.equip(spark), name):
+        pieces = _pieces(spark, files, wanted, make, partial(deals, columns, columns, 4 * tasks)).repartition(
+            tasks, "deal"
+        )
+        differ = pieces.mapInArrow(_held(empty, partial(_differing, columns, keys, 4 * tasks)), _spark(PIECES))
+        if keys:
+            differ = differ.repartition(tasks, "deal")
+        told = differ.mapInArrow(by_keys, _spark(FOUND)).toArrow()
+    found: dict[str, list[pa.Table]] = {kind: [empty] for kind in RowChanges.kinds()}
+    counted: Tally = Counter()
+    for row in told.to_pylist():
+        if row["rows"] is None:
+            counted[row["kind"], row["file"]] += row["count"]
+        else:
+            found[row["kind"]].append(from_ipc(row["rows"]))
+    return RowChanges(**{kind: pa.concat_tables(parts) for kind, parts in found.items()}), counted
+
+
+def _spark(schema: pa.Schema) -> StructType:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
+
+
+def _pieces(spark: SparkSession, files: FileRows, wanted: Sequence[Wanted], make: Make, deal: Deal) -> DataFrame:
+    size = sum(w.data.size for w in wanted)
+    tasks = max(1, min(len(wanted), max(size // A_TASK, spark.sparkContext.defaultParallelism)))
+    return spark.range(0, len(wanted), 1, tasks).mapInArrow(_reading(files, wanted, make, deal), _spark(PIECES))
+
+
+def _reading(
+    files: FileRows, wanted: Sequence[Wanted], make: Make, deal: Deal
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    known = [pickle.dumps(w) for w in wanted]
+    where = pickle.dumps(files)
+
+    def read(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        reader = _reader(where)
+        for place in (place for batch in given for place in batch.column(0).to_pylist()):
+            one: Wanted = pickle.loads(known[place])
+            yield from _dealt(deal, one.side, make(reader, one.data, one.verdicts))
+
+    return read
+
+
+@lru_cache(maxsize=4)
+def _reader(where: bytes) -> FileRows:
+    """One a worker process and table."""
+    files: FileRows = pickle.loads(where)
+    return files
+
+
+def _dealt(deal: Deal, side: int, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+    for number, some in deal(rows):
+        yield pa.RecordBatch.from_pydict({"deal": [number], "side": [side], "rows": [ipc(some)]}, PIECES)
+
+
+def _held(
+    empty: pa.Table, make: Callable[[pa.Table, pa.Table], Iterator[pa.RecordBatch]]
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+    """What is made of both sides' rows in a task's deals."""
+    nothing = ipc(empty)
+
+    def hold(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        sides = ([from_ipc(nothing)], [from_ipc(nothing)])
+        for batch in given:
+            for side, rows in zip(batch.column(1).to_pylist(), batch.column(2).to_pylist(), strict=True):
+                sides[side].append(from_ipc(rows))
+        yield from make(pa.concat_tables(sides[0]), pa.concat_tables(sides[1]))
+
+    return hold
+
+
+def _differing(
+    columns: Sequence[str], keys: Sequence[str], number: int, before: pa.Table, after: pa.Table
+) -> Iterator[pa.RecordBatch]:
+    for side, rows in enumerate(differing(before, after, columns)):
+        yield from _dealt(partial(deals, keys or columns, columns, number), side, rows)
+
+
+def _paired(keys: Sequence[str], shown: int, gone: pa.Table, come: pa.Table) -> Iterator[pa.RecordBatch]:
+    changes = paired(gone, come, keys)
+    rows = [{"kind": kind, "rows": ipc(table)} for kind, table in vars(changes.first(shown)).items()]
+    counts = [{"kind": kind, "file": file, "count": n} for (kind, file), n in tally(changes).items()]
+    yield from pa.Table.from_pylist([*rows, *counts], FOUND).to_batches()

@@ -1,0 +1,162 @@
+"""The same rows in several layouts, each really written: a table of its own in the sandbox is unsorted at first, is
+rewritten from there in each way, and is dropped in the end."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from explorer.core.compared import Compared, Layout, drawn_queries, told_rows
+from explorer.core.estimates import Change, Estimates, asked_columns
+from explorer.core.expressions import written
+from explorer.core.units import count, human_bytes
+from explorer.engines.failures import failure
+from explorer.engines.quotas import quotas
+from explorer.engines.quoting import identifier
+from explorer.engines.reads import ReadSession
+from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
+from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
+from explorer.estimating import estimate
+from explorer.io.locate import locate
+from explorer.io.reader import TableReader
+from explorer.maintaining.calls import asked, call
+from explorer.progress import steps
+from explorer.scenarios.build import LAB
+from explorer.table import Table
+
+LIMIT = 100_000
+DEALT, FEWEST, EACH = 32, 4, 3
+"""Files that the unsorted rows are dealt out to; of few rows fewer, of EACH rows. The others are to have a quarter."""
+MOST_FILES = 100
+"""What makes more partitions of the rows is not written."""
+
+
+def compare_layouts(
+    table: Table, queries: Sequence[str] = (), snapshot: str | int | None = None, limit: int = LIMIT,
+    session: ReadSession | None = None,
+) -> Compared:  # fmt: skip
+    """Write at most `limit` rows of a version of a table unsorted, bin-packed, sorted, z-ordered and partitioned into a
+    table of the sandbox, and plan queries (docs/filters.md) on each; without any they are drawn of the rows. What to
+    sort and partition by is what the estimates find best for the queries. Raises NotFoundInTable for a query that does
+    not fit, NotPossible without rows, EngineError, StatementFailed."""
+    for query in queries:
+        table.plan(query, snapshot)
+    limit = min(limit, quotas().rows or limit)
+    rows = table.rows(snapshot, limit=limit, session=session).to_arrow()
+    if not rows.num_rows:
+        raise NotPossible(f"{table.name} has no rows to write")
+    drawn = ""
+    if not queries:
+        queries, drawn = drawn_queries(rows)
+        if not queries:
+            raise NotPossible(f"no query can be drawn ({drawn}): give one")
+    engine = session.engine if session else shared_engine()
+    laid = _Laid(engine, rows)
+    try:
+        layouts = laid.layouts(queries)
+    except ExplorerError:
+        raise
+    except Exception as error:  # Spark raises many kinds
+        raise failure(error, engine.lost, "compare-layouts") from error
+    finally:
+        laid.drop()
+    return Compared(table.name, rows.num_rows, told_rows(rows.num_rows, limit), tuple(queries), drawn, layouts)
+
+
+class _Laid:
+    """Rows in a table of the sandbox, of which each layout is a snapshot."""
+
+    table: Table
+
+    def __init__(self, engine: SparkEngine, rows: Any) -> None:
+        self._engine, self._spark = engine, engine.session()
+        self._rows, self._name = rows, f"{LAB}.layouts_{uuid.uuid4().hex[:12]}"
+        self._dealt = min(DEALT, max(FEWEST, rows.num_rows // EACH))
+
+    def layouts(self, queries: Sequence[str]) -> tuple[Layout, ...]:
+        """Each of them, those that could not be made too."""
+        self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
+        frame = self._spark.createDataFrame(self._rows).repartition(self._dealt)
+        writer = frame.writeTo(f"{SANDBOX}.{self._name}").using("iceberg")
+        writer = writer.tableProperty("write.distribution-mode", "none")
+        writer.create()
+        self.table = Table(TableReader(locate(self._name)))
+        self._rewrite("compact", "")  # neither the first write nor the first rewrite of a Spark is as fast as the next
+        began = time.perf_counter()
+        writer.createOrReplace()
+        seconds = time.perf_counter() - began
+        self.table = self.table.refresh()
+        unsorted = self.table.metadata.current_snapshot_id
+        dealt = f"dealt out to {count(len(self.table.files()), 'file')}"
+        made = [self._read(Layout("unsorted", dealt, seconds=seconds), queries)]
+        size = max(1, (made[0].written.bytes or 0) // max(FEWEST, self._dealt // 4))
+        found = estimate(self.table, queries, file_size=size)
+        columns = list(asked_columns([self.table.plan(query) for query in queries]))
+        ways: tuple[tuple[str, Callable[[], str]], ...] = (
+            ("bin-packed", partial(self._rewrite, "compact", "", size)),
+            ("sorted", lambda: self._rewrite("compact-sort", _best(found, False).column, size)),
+            ("z-ordered", lambda: self._rewrite("compact-z-order", _several(columns), size)),
+            ("partitioned", lambda: self._partition(_best(found, True), size)),
+        )
+        for name, way in steps(ways, "layouts"):
+            self._spark.sql(f"CALL {SANDBOX}.system.set_current_snapshot('{self._name}', {unsorted})")
+            made.append(self._made(name, way, queries))
+        return tuple(made)
+
+    def _made(self, name: str, way: Callable[[], str], queries: Sequence[str]) -> Layout:
+        self._seconds = 0.0
+        try:
+            how = way()
+        except ExplorerError as error:
+            return Layout(name, "", str(error))
+        except Exception as error:  # Spark raises many kinds: the others may do
+            return Layout(name, "", str(failure(error, self._engine.lost)))
+        self.table = self.table.refresh()
+        return self._read(Layout(name, how, seconds=self._seconds), queries)
+
+    def _read(self, layout: Layout, queries: Sequence[str]) -> Layout:
+        reads = tuple(self.table.plan(query).left for query in queries)
+        return Layout(layout.name, layout.how, "", layout.seconds, self.table.plan().left, reads)
+
+    def _rewrite(self, operation: str, columns: str, size: int = 0) -> str:
+        options = {"rewrite-all": "true"} | ({"target-file-size-bytes": str(size)} if size else {})
+        statement = call(self.table, asked(self.table, operation, options, columns=columns))
+        began = time.perf_counter()
+        self._spark.sql(statement).collect()
+        self._seconds = time.perf_counter() - began
+        return f"by {columns}" if columns else f"files of {human_bytes(size)} at most"
+
+    def _partition(self, change: Change, size: int) -> str:
+        field = written(identifier(change.column.split(".")), change.transform)
+        self._spark.sql(f"ALTER TABLE {SANDBOX}.{self._name} ADD PARTITION FIELD {field}")
+        self.table = self.table.refresh()
+        self._rewrite("compact", "", size)
+        return f"by {written(change.column, change.transform)}"
+
+    def drop(self) -> None:
+        """Leave nothing of it."""
+        with contextlib.suppress(Exception):  # Spark may be lost
+            self._spark.sql(f"DROP TABLE IF EXISTS {SANDBOX}.{self._name} PURGE")
+        folder = self._engine.sandbox / "warehouse" / self._name.replace(".", "/")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _best(found: Estimates, partitions: bool) -> Change:
+    """The column to sort by, or the partition field, after which the queries would read the fewest bytes."""
+    for at in found.ranked:
+        change = found.changes[at]
+        few = change.whole is not None and change.whole.files <= MOST_FILES
+        if change.column and bool(change.transform) == partitions and few:
+            return change
+    raise NotFoundInTable(f"no field makes {MOST_FILES} files or fewer" if partitions else "no column has an order")
+
+
+def _several(columns: Sequence[str]) -> str:
+    if len(columns) < 2:
+        raise NotPossible("one column is asked for: see sorted")
+    return ", ".join(columns)

@@ -1,0 +1,86 @@
+"""Files found by listing a folder, and by planning: the same files, below one folder of a store that is far away."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from explorer.core.runs import Finding
+from explorer.io.locate import locate
+from explorer.io.reader import TableReader
+from explorer.lab.bench import Bench
+from explorer.lab.far_store import BUCKET, FarStore
+from explorer.table import Table
+
+EACH = 10
+"""Rows of a file: file n has the ids from 10 n."""
+SCHEMA = (
+    '{"type": "struct", "fields": [{"id": 1, "name": "id", "required": false, "type": "int"}, '
+    '{"id": 2, "name": "p", "required": false, "type": "int"}]}'
+)
+
+
+class FarTable:
+    """An Iceberg table, partitioned by p, of so many partitions with `files` each, in one commit. Its data folder is a
+    table as Hive has them: p=0/..., p=1/..."""
+
+    def __init__(self, bench: Bench, partitions: int = 40, files: int = 2) -> None:
+        self.bench, jvm, workshop = bench, bench.workshop.jvm, bench.workshop
+        session: Any = bench.spark._jsparkSession  # type: ignore[attr-defined]
+        tables = jvm.org.apache.iceberg.hadoop.HadoopTables(session.sessionState().newHadoopConf())
+        self.home = bench.home / "far" / uuid.uuid4().hex
+        schema = jvm.org.apache.iceberg.SchemaParser.fromJson(SCHEMA)
+        spec = jvm.org.apache.iceberg.PartitionSpec.builderFor(schema).identity("p").build()
+        java = tables.create(schema, spec, f"file:{self.home}/t")
+        append = java.newAppend()
+        for number in range(partitions * files):
+            p = number // files
+            rows = [{"id": number * EACH + n, "p": p} for n in range(EACH)]
+            append.appendFile(workshop.data_file(java, f"part-{number % files}.parquet", rows, f"p={p}"))
+        append.commit()
+
+    def listed(self, one: int, delay: float) -> Finding:
+        """Where `id = one` may be, as who goes by folders finds it: list them level by level, then read the statistics
+        in the footer of each file."""
+        with FarStore(self.home, delay) as store:
+            began = time.perf_counter()
+            far = fs.S3FileSystem(
+                access_key="lab", secret_key="lab", region="us-east-1", scheme="http", endpoint_override=store.address
+            )
+            files = list(_below(far, f"{BUCKET}/t/data"))
+            kept = [path for path in files if _may_hold(far, path, one)]
+            return _finding("listing", store, began, len(files), len(kept))
+
+    def planned(self, one: int, delay: float) -> Finding:
+        """The same by metadata: metadata.json, manifest list, manifests."""
+        with FarStore(self.home, delay) as store:
+            began = time.perf_counter()
+            place = f"s3://{BUCKET}/t"
+            moved = {f"file:{self.home}/t": place}.items()
+            table = Table(TableReader(locate(f"{place}/metadata/v2.metadata.json", None, store.properties, moved)))
+            plan = table.plan(f"id = {one}")
+            return _finding("planning", store, began, plan.stages[0].left.files or 0, plan.left.files or 0)
+
+
+def _finding(how: str, store: FarStore, began: float, files: int, kept: int) -> Finding:
+    return Finding(how, dict(store.requests), time.perf_counter() - began, files, kept)
+
+
+def _below(far: fs.S3FileSystem, folder: str) -> Iterator[str]:
+    for info in far.get_file_info(fs.FileSelector(folder)):
+        if info.type == fs.FileType.Directory:
+            yield from _below(far, info.path)
+        elif info.path.endswith(".parquet"):
+            yield info.path
+
+
+def _may_hold(far: fs.S3FileSystem, path: str, one: int) -> bool:
+    with far.open_input_file(path) as file:
+        footer = pq.ParquetFile(file).metadata
+    ids = [footer.row_group(n).column(0).statistics for n in range(footer.num_row_groups)]
+    return any(found is None or found.min <= one <= found.max for found in ids)

@@ -1,0 +1,121 @@
+"""A reader that takes one step of its query at a time: it loads, plans by Iceberg's own planFiles, and reads those
+files."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from explorer.core.deletes import Verdict
+from explorer.core.live_files import LiveFile
+from explorer.core.names import base_name
+from explorer.core.operations import READ_STEPS, Operation
+from explorer.core.runs import OTHER, TABLE, LabRow
+from explorer.core.units import count
+from explorer.errors import StatementFailed, UnreadableFile
+from explorer.io.rows import read_schema
+from explorer.lab import java as reflect
+from explorer.lab.bench import Bench
+from explorer.lab.writers import Taken, Writer, seen
+from explorer.table import Table
+
+
+class _Scan:
+    """One table of a query, as it was loaded: its files are those of that snapshot, whatever is committed since."""
+
+    def __init__(self, bench: Bench, table_name: str) -> None:
+        self._java = bench.load(table_name)
+        self.table: Table = bench.opened(str(self._java.operations().current().metadataFileLocation()))
+        self._planned: list[tuple[LiveFile, list[Verdict]]] = []
+
+    def plan(self) -> list[str]:
+        """Iceberg's own planFiles, pinned to the snapshot; returns the data files, sorted: their order is not always
+        the same."""
+        at = self.table.metadata.current_snapshot
+        assert at is not None
+        tasks = self._java.newScan().useSnapshot(at.snapshot_id).planFiles()
+        iterator, paths = tasks.iterator(), []
+        while iterator.hasNext():
+            paths.append(str(iterator.next().file().location()))
+        tasks.close()
+        paths.sort()
+        files = self.table.row_reader.applicability(at)
+        by_path = {data.path: data for data in files.data}
+        self._planned = [(by_path[path], files.of(by_path[path])) for path in paths]
+        return paths
+
+    def read(self) -> Iterator[LabRow]:
+        """The rows of the planned files. Raises UnreadableFile."""
+        at = self.table.metadata.current_snapshot
+        schema = read_schema(self.table.metadata, at.schema_id if at else None)
+        for data, deletes in self._planned:
+            for row in self.table.row_reader.live(data, deletes, schema).to_pylist():
+                yield row["id"], row["v"], row["p"]
+
+
+class Reader(Writer):
+    """A query over the run's table, or over both. It asks the catalog once a table; no step waits for a writer."""
+
+    def __init__(self, name: str, operation: Operation, bench: Bench, table_name: str, other: str = "") -> None:
+        super().__init__(name, operation, bench, table_name)
+        self._other = other
+        self._scans: list[_Scan] = []
+
+    def take(self, lose_answer: bool = False) -> Taken:
+        steps = [step for step in READ_STEPS if step != "other" or self._other]
+        doing: dict[str, Callable[[], Taken]] = {
+            "load": self._load, "plan": self._plan, "other": self._load_other, "read": self._read
+        }  # fmt: skip
+        try:
+            with _files_gone():
+                taken = doing[self.state]()
+        except UnreadableFile as error:
+            self.state = "failed"
+            gone = base_name(error.path)
+            of = next((s for s in self.saw if gone in map(base_name, s.files)), self.saw[-1])
+            told = f"{gone} of {of.snapshot} of {of.table} is gone: who removed it did not know of this reader"
+            return Taken("failed", told, str(error), f"{gone} is gone")
+        self.state = "answered" if self.state == "read" else steps[steps.index(self.state) + 1]  # type: ignore[arg-type]
+        return taken
+
+    def _loads(self, table_name: str, called: str) -> str:
+        self._scans.append(scan := _Scan(self.bench, table_name))
+        self.saw.append(seen(called, scan.table))
+        self.table = self._scans[0].table
+        return f"loads {base_name(scan.table.metadata.metadata_location)} of {called}: it will read "
+
+    def _load(self) -> Taken:
+        words = self._loads(self.table_name, TABLE)
+        return Taken("ok", words + self.saw[-1].snapshot, short=self.saw[-1].snapshot)
+
+    def _plan(self) -> Taken:
+        paths = self._scans[-1].plan()
+        self.saw[-1] = replace(self.saw[-1], files=tuple(paths))
+        told = f"plans {self.saw[-1].snapshot} of {self.saw[-1].table}: {', '.join(map(base_name, paths))}"
+        return Taken("ok", told, short=count(len(paths), "file"))
+
+    def _load_other(self) -> Taken:
+        words = self._loads(self._other, OTHER)
+        return Taken("ok", f"{words}{self.saw[-1].snapshot}; {self._plan().words}", short=self.saw[-1].snapshot)
+
+    def _read(self) -> Taken:
+        for i, scan in enumerate(self._scans):
+            self.saw[i] = replace(self.saw[i], rows=tuple(sorted(scan.read())))
+        told = "; ".join(f"{count(len(s.rows or ()), 'row')} of {s.snapshot} of {s.table}" for s in self.saw)
+        return Taken("answered", f"reads {told}", short=" and ".join(count(len(s.rows or ()), "row") for s in self.saw))
+
+
+@contextlib.contextmanager
+def _files_gone() -> Iterator[None]:
+    """A file that Iceberg does not find, as UnreadableFile."""
+    try:
+        yield
+    except UnreadableFile:
+        raise
+    except Exception as error:
+        kind, message = reflect.cause(error)
+        path = message.rpartition(": ")[2] if kind.endswith("NotFoundException") else ""
+        if not path:
+            raise StatementFailed(f"a reader: {kind}: {message}") from error
+        raise UnreadableFile(path, message) from error

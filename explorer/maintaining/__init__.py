@@ -1,0 +1,188 @@
+"""What Iceberg's maintenance procedures would do to a table, planned from its metadata alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from explorer.collection import Collection
+from explorer.core.batches import Batches, Parts
+from explorer.core.dangling import OLDEST, by_place, dropped_by, oldest
+from explorer.core.orphan_rules import Fate
+from explorer.core.orphan_rules import sentences as orphan_sentences
+from explorer.core.retention import gc_refusal
+from explorer.core.rewrite_words import sentences
+from explorer.core.units import count, human_bytes
+from explorer.engines.choice import Engine
+from explorer.maintaining.calls import STRATEGIES, Asked, asked, call
+from explorer.maintaining.expiry import plan_expiry
+from explorer.maintaining.manifests import plan_append, plan_rewrite_manifests
+from explorer.maintaining.orphans import listed_fates
+from explorer.maintaining.rewriting import plan_rewrite
+from explorer.metadata_tree import MetadataTree
+from explorer.table import Table
+
+AT_ONCE = 5000
+"""Rows that are made together."""
+GROUPS = pa.schema(
+    [
+        ("group", pa.int64()), ("becomes", pa.string()), ("files", pa.int64()), ("bytes", pa.int64()),
+        ("expected_files", pa.int64()), ("expected_file_bytes", pa.int64()), ("partition", pa.string()),
+        ("reason", pa.string()),
+    ]
+)  # fmt: skip
+REMOVED = pa.schema([("file", pa.string()), ("becomes", pa.string()), ("reason", pa.string()), ("bytes", pa.int64())])
+FATES = pa.schema(
+    [
+        ("file", pa.string()),
+        ("becomes", pa.string()),
+        ("reason", pa.string()),
+        ("live", pa.bool_()),
+        ("age", pa.string()),
+    ]
+)
+CHANGES = ("rewritten", "removed", "merged", "dropped")
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What an operation would do, from metadata alone: the statement that does it (empty where none does), sentences,
+    and tables of groups, files, manifests or snapshots, each row with what becomes of it and why."""
+
+    operation: str
+    call: str
+    words: tuple[str, ...]
+    tables: Mapping[str, Collection]
+
+    @property
+    def files(self) -> list[str]:
+        """The files, or manifests, that would be rewritten or removed."""
+        for name, path in (("files", "file"), ("manifests", "manifest_path")):
+            if name in self.tables:
+                rows = self.tables[name]
+                return [row[path] for row in rows if row["becomes"] in CHANGES and row[path]]
+        return []
+
+
+def preview(
+    table: Table,
+    operation: str,
+    columns: str = "",
+    retain_last: int = 1,
+    engine: Engine = "auto",
+    options: Mapping[str, str] | None = None,
+    where: str = "",
+) -> Preview:
+    """What an operation would do to a table; nothing is written, and any table may be asked. `options` are those of the
+    procedure, by its names, as text; `where` is a filter of what to rewrite. Raises NotFoundInTable for an operation,
+    option, column or filter that there is not."""
+    made = asked(table, operation, options or {}, where, columns, retain_last)
+    tree = table.tree.by(engine, f"preview of {operation}")
+    try:
+        words, tables = _planned(table, tree, made, engine)
+    except pa.ArrowException:  # some are ValueErrors too, and no refusal
+        raise
+    except ValueError as error:
+        words, tables = [f"Iceberg would refuse: {error}."], {}
+    return Preview(operation, call(table, made), tuple(words), tables)
+
+
+def _planned(
+    table: Table, tree: MetadataTree, made: Asked, engine: Engine
+) -> tuple[Iterable[str], Mapping[str, Collection]]:
+    operation = made.operation
+    if operation in STRATEGIES:
+        return _rewriting(table, made, engine)
+    if operation == "dangling-deletes":
+        return _dangling(table, tree)
+    values = made.values()
+    if operation == "expire":
+        expiry = plan_expiry(tree, values)
+        files = Batches(REMOVED, lambda: _batches(expiry.file_rows(), REMOVED))
+        return expiry.words(), {
+            "snapshots": Collection.of_rows(expiry.snapshot_rows(), "snapshots"),
+            "files": Collection(files, "files"),
+        }
+    if operation == "remove-orphans":
+        return _orphans(tree, values)
+    words, rows = (
+        plan_append(tree)
+        if operation == "next-append"
+        else plan_rewrite_manifests(tree, values.get("spec_id"), values.get("sort_by", ()))
+    )
+    return words, {"manifests": Collection.of_rows(rows, "manifests")}
+
+
+def _rewriting(table: Table, made: Asked, engine: Engine) -> tuple[Iterable[str], Mapping[str, Collection]]:
+    plan = plan_rewrite(table, STRATEGIES[made.operation], made.options, made.where, engine)
+
+    rule, target = plan.rule, human_bytes(plan.rule.target)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for g in plan.grouping.groups:
+            short = f"left: {g.files} of {max(2, rule.min_input_files)} files, {human_bytes(g.bytes)} of {target}"
+            reason = "; ".join(g.reasons) or short
+            yield {
+                "group": g.number, "becomes": "rewritten" if g.rewritten else "left", "reason": reason,
+                "partition": g.partition, "files": g.files, "bytes": g.bytes, "expected_files": g.expected_files,
+                "expected_file_bytes": g.bytes // g.expected_files if g.expected_files else None,
+            }  # fmt: skip
+
+    groups = Collection(Batches(GROUPS, lambda: _batches(rows(), GROUPS)), "groups")
+    words = [plan.already] if plan.already else sentences(table.metadata, plan.rule, plan.grouping)
+    return words, {"groups": groups, "files": Collection(plan.files, "files")}
+
+
+def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Iterable[str], Mapping[str, Collection]]:
+    if refusal := gc_refusal(tree.metadata):
+        raise ValueError(refusal)
+    listing, fates = listed_fates(tree, values)
+    tally = Counter((fate.becomes, fate.live) for fate in fates)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for f in fates:
+            yield {"file": f.file, "becomes": f.becomes, "reason": f.reason, "live": f.live, "age": _age(f)}
+
+    told = Collection(Batches(FATES, lambda: _batches(rows(), FATES)), "files")
+    return orphan_sentences(tree.metadata, listing, tally), {"files": told}
+
+
+def _age(fate: Fate) -> str:
+    return f"{fate.age_hours:.1f} h" if fate.age_hours < 48 else f"{fate.age_hours / 24:.1f} d"
+
+
+def _dangling(table: Table, tree: MetadataTree) -> tuple[Iterable[str], Mapping[str, Collection]]:
+    snapshot = table.metadata.current_snapshot
+    known = table.row_reader.deletes(snapshot, tree)
+    data = [m for m in tree.manifests(snapshot) if m.content == 0]
+    part = partial(oldest, snapshot.snapshot_id if snapshot else 0)
+    lowest = by_place(tree.read(Parts(data, False, part, OLDEST))) if known.dangling else {}
+    rows = [
+        {
+            "file": delete.path,
+            "kind": delete.kind,
+            "dropped_by": "; ".join(dropped_by(table.metadata, delete, lowest)) or "nothing that runs by itself",
+            "reason": known.why_dangling(delete),
+            "sequence_number": delete.sequence_number,
+            "bytes": delete.bytes,
+            "record_count": delete.record_count,
+        }
+        for delete in known.dangling
+    ]  # fmt: skip
+    words = [f"{count(len(rows), 'delete')} of {len(known.files.deletes)} apply to no data file: they hide nothing."]
+    ways = Counter(way for delete in known.dangling for way in dropped_by(table.metadata, delete, lowest))
+    words += [f"{count(number, 'delete')} would be dropped by {way}." for way, number in ways.most_common()]
+    if rows:
+        words.append("Until then, each is read by whoever plans a scan of its partition.")
+    return words, {"deletes": Collection.of_rows(rows, "deletes")}
+
+
+def _batches(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.Table]:
+    while some := list(islice(rows, AT_ONCE)):
+        yield pa.Table.from_pylist(some, schema)

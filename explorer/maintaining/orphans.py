@@ -1,0 +1,30 @@
+"""remove_orphan_files: what is below the table's folder, held against what its metadata names."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.core.orphan_rules import EQUAL, MODES, OLD_ENOUGH, Fate, Listing, fates, flattened
+from explorer.leftovers import files_below, known_files
+from explorer.metadata_tree import MetadataTree
+
+
+def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, list[Fate]]:
+    """What remove_orphan_files with these arguments would do with each file that is no live one, or that it would take
+    for none. Raises ValueError where Iceberg would refuse the arguments, UnreadableFile where the folder, a list or a
+    manifest cannot be read."""
+    now, mode = int(time.time() * 1000), str(values.get("prefix_mismatch_mode", "ERROR")).upper()
+    if mode not in MODES:
+        raise ValueError(f"prefix_mismatch_mode is {mode!r}: there are {', '.join(MODES)}")
+    location = str(values.get("location") or tree.metadata.location)
+    listing = Listing(
+        location, values.get("older_than", now - OLD_ENOUGH), now, mode,
+        {**EQUAL, **flattened(values.get("equal_schemes", {}))}, flattened(values.get("equal_authorities", {})),
+    )  # fmt: skip
+    hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
+    named = {*known_files(tree), hint}
+    written, live = files_below(tree, location, named)
+    hidden = {f"{f.name}=" for s in tree.metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
+    return listing, list(fates(listing, written, named, live, hidden))

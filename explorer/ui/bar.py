@@ -1,0 +1,112 @@
+"""What stands in the header whatever room one is in: the table, the snapshot in view, and what it is compared with;
+and how Spark is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.engines.spark import shared_engine
+from explorer.table import Table
+from explorer.ui.state import ViewState
+from explorer.ui.widgets import Text, keep_text, versions
+
+ONE_LINE = {"display": "block", "overflow": "hidden", "textOverflow": "ellipsis", "whiteSpace": "nowrap"}
+CUT = {**ONE_LINE, "maxWidth": "30vw", "& > p": ONE_LINE}
+WHITE = {
+    "& .MuiInputLabel-root, & .MuiInputLabel-root.Mui-focused, & .MuiSvgIcon-root": {"color": "#fff"},
+    "& .MuiOutlinedInput-notchedOutline": {"borderColor": "rgba(255,255,255,.55) !important"},
+    "& .MuiInputBase-root": {"height": "32px", "fontSize": "13px", "color": "#fff"},
+}  # fmt: skip
+PARENT = "its parent"
+"""What a snapshot is compared with unless another is chosen."""
+
+
+class Bar:
+    """`parts` are to be shown; `look_at(version)` and `compare(version)` are called with what a person chooses, the
+    latter with nothing for its parent."""
+
+    def __init__(self, look_at: Callable[[str], None], compare: Callable[[str], None]) -> None:
+        self._where = Text("", variant="body2", margin=(8, 8), sx={"color": "#fff", **CUT})
+        self._snapshot, self._beside = _field("snapshot", 150), _field("compare with", 150)
+        self._shown: dict[Any, str] = {}
+        self._table: Table | None = None
+        for field, tell in ((self._snapshot, look_at), (self._beside, lambda v: compare("" if v == PARENT else v))):
+            field.param.watch(lambda event, tell=tell: self._chosen(event, tell), "value")
+        self.parts = (self._where, self._snapshot, self._beside)
+
+    def show(self, view: ViewState, compare: str) -> None:
+        """What stands there now."""
+        if self._table is not view.table:
+            self._table, options = view.table, versions(view.table)
+            self._snapshot.options, self._beside.options = options, [PARENT, *options]
+        self._where.object = where(view)
+        self._set(self._snapshot, snapshot_name(view.snapshot_id, snapshot_ordinals(view.table.metadata)))
+        self._set(self._beside, compare or PARENT)
+
+    def _set(self, field: Any, text: str) -> None:
+        self._shown[field] = text
+        field.visible = True
+        if field.value != text:
+            field.value = text
+
+    def _chosen(self, event: Any, tell: Callable[[str], None]) -> None:
+        text = str(event.new or "").strip()
+        if text and text != self._shown.get(event.obj):
+            tell(text)
+
+
+class SparkWords:
+    """`parts` say how Spark is, and restart it where it is lost."""
+
+    def __init__(self) -> None:
+        self._words = Text("", variant="caption", margin=(8, 8), sx={"color": "#fff", **CUT, "maxWidth": "20vw"})
+        self._restart = pmui.Button(
+            label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6)
+        )
+        self._restart.on_click(lambda _: self._again())
+        self.parts = (self._words, self._restart)
+
+    def watch(self) -> None:
+        """Say how it is as long as the page is open: it starts when it is needed, and can also be lost later."""
+        self._show()
+        if page := pn.state.curdoc:
+            forget = shared_engine().on_change(lambda _: page.add_next_tick_callback(self._show))
+            page.on_session_destroyed(lambda _: forget())
+
+    def _show(self) -> None:
+        engine = shared_engine()
+        lost, state = engine.lost, engine.state
+        words = "Spark: starts when needed" if state.phase == "stopped" else str(state)
+        words = "Spark: lost (its Java process has ended)" if lost else words
+        if self._words.object != words:
+            self._words.object = words
+        self._restart.visible = lost or state.phase == "failed"
+
+    def _again(self) -> None:
+        self._restart.visible = False
+        shared_engine().restart()
+
+
+def _field(title: str, width: int) -> Any:
+    field = pmui.AutocompleteInput(
+        label=title, options=[], restrict=False, min_characters=0, width=width, size="small", sx=WHITE,
+        margin=(12, 4, 0, 4),
+        visible=False,
+    )  # fmt: skip
+    return keep_text(field)
+
+
+def where(view: ViewState) -> str:
+    """Table, snapshot and what points to it."""
+    metadata = view.table.metadata
+    snapshot = None if view.snapshot_id is None else metadata.snapshot(view.snapshot_id)
+    if snapshot is None:
+        return f"{view.table.name} · no snapshot"
+    named = f"{snapshot_name(snapshot.snapshot_id, snapshot_ordinals(metadata))} of {len(metadata.snapshots)}"
+    refs = [ref.name for ref in metadata.refs if ref.snapshot_id == snapshot.snapshot_id]
+    return " · ".join([view.table.name, named, *refs[:3]])

@@ -1,0 +1,238 @@
+"""A map of all files of a snapshot: a cell each, as large as its bytes, or many together; drawn by Bokeh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from bokeh.models import Range1d
+from bokeh.plotting import figure
+
+from explorer.core.file_map import ASKED, STATUS, Cell, FileMap, size_classes
+from explorer.core.names import base_name, shorten
+from explorer.core.units import count, human_bytes
+from explorer.graphs.vocabulary import STATUSES
+from explorer.table import Table
+from explorer.ui.background import Job
+from explorer.ui.figures import Place, clicks, hover, inert, legend_above, quiet, squarified, wheel
+from explorer.ui.widgets import SMALL, heading, plot
+from explorer.views.text import clean
+
+WIDE, HIGH, LETTER = 1000, 460, 6.6
+"""Of the map: its pixels; it is stretched to the page's width. The width of a letter."""
+TREE, NAMED = 600, 14
+"""So many files are drawn as large as their bytes, by partition; the height that a name takes."""
+SEVEN = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7f6fb6")
+"""Of partitions, in turn."""
+SIX = ("#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725")
+"""From little to much."""
+OTHER = "#9aa5b4"
+HATCH = {"ADDED": "dot", "DELETED": "diagonal_cross"}
+MANY = {
+    "status": "DELETED or ADDED if one of them is", "partition": "grey where they are of several", "size": "their mean",
+    "deletes": "as the one with the most",
+}  # fmt: skip
+"""By what cells are coloured, and how those of many files are."""
+DELETES = {0: "no delete", 1: "1 delete", 2: "2", 5: "3 to 5", 10: "6 to 10"}
+"""Classes of data files by the deletes that apply, by the most there are; more are the last class."""
+Look = tuple[int, str, str, str]
+"""The place among others, colour, hatch pattern and meaning of a class of cells."""
+
+
+class FileMapPanel:
+    """`view` has the files of a snapshot, and those that it removed. A click on a cell calls `chosen` with the path of
+    its file; where it is of many, these are drawn."""
+
+    def __init__(self, table: Table, snapshot_id: int | None, chosen: Callable[[str], None]) -> None:
+        self._table, self._snapshot, self._chosen = table, snapshot_id, chosen
+        self._by = pmui.Select(label="colour by", options=list(MANY), width=150, **SMALL)
+        self._all = pmui.Button(label="All files", variant="outlined", width=110, margin=(14, 6), visible=False)
+        self._box = pn.Column(sizing_mode="stretch_both", scroll=True)
+        self._job = Job(box=self._box)
+        self._map: FileMap | None = None
+        self._counted, self._span = False, (0, 0)
+        self._by.param.watch(lambda _: self._recolour(), "value")
+        self._all.on_click(lambda _: self._draw())
+        self.view = pn.Column(pn.Row(self._by, self._all), self._job.view, self._box, sizing_mode="stretch_both")
+        self._read(False)
+
+    def _read(self, counted: bool) -> None:
+        table, snapshot = self._table, self._snapshot
+
+        def made() -> FileMap:
+            deletes = table.deletes(snapshot).by_path if counted else {}
+            entries = table.entries(snapshot).select(columns=ASKED)
+            return FileMap(entries.to_arrow(), table.metadata, deletes)
+
+        def show(known: FileMap) -> None:
+            span = None if self._map is None else self._span
+            self._map, self._counted = known, counted
+            self._draw(span)
+
+        self._job.start(made, show, "Holding deletes against data files…" if counted else "Placing files…")
+
+    def _recolour(self) -> None:
+        if self._by.value == "deletes" and not self._counted:
+            self._read(True)
+        else:
+            self._draw(self._span)
+
+    def _draw(self, span: tuple[int, int] | None = None) -> None:
+        """Some files of the map, or all."""
+        if self._map is None:
+            return
+        everything = (0, len(self._map))
+        self._span = span = span or everything
+        self._all.visible = span != everything
+        cells = self._map.every if span == everything else self._map.cells(*span)
+        drawn = [plot(map_figure(cells, self._by.value, self._went), map_words(cells))] if cells else []
+        self._box[:] = [heading(_heading(self._map, cells, span, self._by.value)), *drawn]
+
+    def _went(self, cell: Cell) -> None:
+        if cell.files == 1:
+            self._chosen(cell.path)
+        else:
+            self._draw((cell.first, cell.first + cell.files))
+
+
+def _heading(known: FileMap, cells: Sequence[Cell], span: tuple[int, int], by: str) -> str:
+    if not cells:
+        return "This snapshot has no files."
+    counts = ", ".join(f"{number:,} {status}" for status, number in known.counts().items() if number)
+    place = f"files {span[0] + 1:,} to {span[1]:,} of {len(known):,}" if span != (0, len(known)) else (
+        f"{count(len(known), 'file')}: {counts}")  # fmt: skip
+    if cells[0].files > 1:
+        return f"{place}. A cell is {cells[0].files:,} files, {MANY[by]}; click one to see these."
+    size = "as large as its bytes" if len(cells) <= TREE else "all as large"
+    return f"{place}. A cell is a file, {size}, partition by partition; click one to see it in the graph."
+
+
+def map_figure(cells: Sequence[Cell], by: str, chosen: Callable[[Cell], None]) -> Any:
+    """The figure, coloured by one of MANY; `chosen` is called with the cell that is clicked."""
+    drawn: Any = figure(
+        height=HIGH + 40, sizing_mode="stretch_width", tools="box_zoom,pan,reset,save",
+        x_range=Range1d(start=0, end=WIDE), y_range=Range1d(start=HIGH, end=0),
+        outline_line_color=None, min_border=4,
+    )  # fmt: skip
+    quiet(drawn, "files")
+    drawn.axis.visible = drawn.grid.visible = False
+    wheel(drawn)
+    places, names = placed(cells)
+    looks = _looks(cells, by)
+    classes = sorted(set(looks))
+    quads = []
+    for look in classes:
+        mine = [at for at, other in enumerate(looks) if other == look]
+        quads.append(_cells(drawn, look, [(cells[at], places[at]) for at in mine], chosen, len(cells)))
+    hover(drawn, quads, "name", "told")
+    room = [(name, box, int(box[2] / LETTER) - 1) for name, box in names if box[2] > 30]
+    drawn.text(
+        x=[left + 2 for _, (left, *_), _ in room], y=[top + NAMED / 2 for _, (_, top, *_), _ in room],
+        text=[inert(shorten(clean(name) or "(unpartitioned)", letters)) for name, _, letters in room],
+        text_font_size="11px", text_baseline="middle", text_color="#7a8594",
+    )  # fmt: skip
+    legend_above(drawn)
+    return drawn
+
+
+def _cells(
+    drawn: Any, look: Look, mine: Sequence[tuple[Cell, Place]], chosen: Callable[[Cell], None], number: int
+) -> Any:
+    _, colour, hatch, meaning = look
+    data = {
+        "left": [p[0] for _, p in mine], "right": [p[0] + p[2] for _, p in mine], "top": [p[1] for _, p in mine],
+        "bottom": [p[1] + p[3] for _, p in mine],
+        "name": [inert(clean(_name(cell))) for cell, _ in mine], "told": [inert(clean(told(cell))) for cell, _ in mine],
+    }  # fmt: skip
+    quads = drawn.quad(
+        left="left", right="right", top="top", bottom="bottom", source=data, fill_color=colour, line_color="#ffffff",
+        line_width=1 if number <= TREE else 0.4, hatch_pattern=hatch, hatch_color="#ffffff", hatch_alpha=0.6,
+        hatch_scale=10, nonselection_alpha=1, **({"legend_label": inert(meaning)} if meaning else {}),
+    )  # fmt: skip
+    clicks(drawn, quads, [cell for cell, _ in mine], chosen)
+    return quads
+
+
+def placed(cells: Sequence[Cell]) -> tuple[list[Place], list[tuple[str, Place]]]:
+    """(left, top, width and height of each cell; the same of each partition, by its name): few files as large as their
+    bytes, in rectangles that are their partitions; of many no partition, in rows of cells that are all as large."""
+    if len(cells) > TREE or any(cell.files > 1 for cell in cells):
+        across = max(1, round((len(cells) * WIDE / HIGH) ** 0.5))
+        wide, high = WIDE / across, HIGH / -(-len(cells) // across)
+        return [(at % across * wide, at // across * high, wide, high) for at in range(len(cells))], []
+    groups = [(name or "", list(mine)) for name, mine in groupby(range(len(cells)), lambda at: cells[at].partition)]
+
+    def size(at: int) -> int:
+        return max(1, cells[at].bytes)
+
+    groups.sort(key=lambda group: -sum(map(size, group[1])))
+    boxes = squarified([sum(map(size, mine)) for _, mine in groups], WIDE, HIGH)
+    places: dict[int, Place] = {}
+    for (_, mine), (left, top, wide, high) in zip(groups, boxes, strict=True):
+        mine.sort(key=size, reverse=True)
+        head = NAMED if high > 2 * NAMED else 0
+        inner = squarified([size(at) for at in mine], max(1.0, wide - 3), max(1.0, high - head - 3))
+        places |= {at: (left + x, top + head + y, w, h) for at, (x, y, w, h) in zip(mine, inner, strict=True)}
+    names = [(name, box) for (name, _), box in zip(groups, boxes, strict=True) if box[3] > 2 * NAMED]
+    return [places[at] for at in range(len(cells))], names
+
+
+def _looks(cells: Sequence[Cell], by: str) -> list[Look]:
+    if by == "status":
+        order = {status: at for at, status in enumerate(STATUS)}
+        colours = {status: STATUSES[status].color for status in STATUS} | {"EXISTING": OTHER}
+        return [(order[c.status], colours[c.status], HATCH.get(c.status, " "), c.status) for c in cells]
+    if by == "partition":
+        names = {name: at for at, name in enumerate(dict.fromkeys(c.partition for c in cells))}
+        return [_of_partition(names, cell.partition) for cell in cells]
+    if by == "size":
+        sizes = [c.bytes // c.files for c in cells]
+        bounds = size_classes(sizes)
+        return [_size_class(bounds, size, cells[0].files > 1) for size in sizes]
+    return [_delete_class(cell) for cell in cells]
+
+
+def _of_partition(names: Mapping[str | None, int], name: str | None) -> Look:
+    """Of many partitions the colours say only where one ends."""
+    if name is None:
+        return len(SEVEN), OTHER, " ", "files of several partitions"
+    at = names[name] % len(SEVEN)
+    meaning = shorten(clean(name), 18) or "unpartitioned"
+    return at, SEVEN[at], " ", meaning if len(names) <= len(SEVEN) else ""
+
+
+def _size_class(bounds: Sequence[int], size: int, mean: bool) -> Look:
+    at = next((at for at, bound in enumerate(bounds) if size <= bound), len(bounds) - 1)
+    place = at * (len(SIX) - 1) // max(1, len(bounds) - 1)
+    return at, SIX[place], " ", f"up to {human_bytes(bounds[at])}{' on average' if mean else ''}"
+
+
+def _delete_class(cell: Cell) -> Look:
+    if cell.delete_files == cell.files:
+        return -1, OTHER, "right_diagonal_line", "delete files"
+    at = next((at for at, most in enumerate(DELETES) if cell.deletes <= most), len(DELETES))
+    return at, SIX[at] if at else OTHER, " ", [*DELETES.values(), "more than 10"][at]
+
+
+def _name(cell: Cell) -> str:
+    name = base_name(cell.path)
+    return name if cell.files == 1 else f"{count(cell.files, 'file')}, the first {name}"
+
+
+def told(cell: Cell) -> str:
+    """A cell in words."""
+    where = "of several partitions" if cell.partition is None else cell.partition or "unpartitioned"
+    kind = "" if not cell.delete_files else "delete file; " if cell.files == 1 else (
+        f"{count(cell.delete_files, 'delete file')}; ")  # fmt: skip
+    status = f"some {cell.status}" if cell.mixed else cell.status
+    hit = f"; {count(cell.deletes, 'delete')} {'apply' if cell.deletes > 1 else 'applies'}" if cell.deletes else ""
+    return f"{kind}{where}; {count(cell.rows, 'row')}, {human_bytes(cell.bytes)}; {status}{hit}"
+
+
+def map_words(cells: Sequence[Cell]) -> str:
+    """The same in words, for who cannot see it."""
+    each = "; ".join(f"{_name(cell)}: {told(cell)}" for cell in cells[:20])
+    return f"{count(sum(c.files for c in cells), 'file')} as {count(len(cells), 'cell')}. {each}"

@@ -1,0 +1,113 @@
+"""The lifecycle of manifests drawn to scale: a line for each, as thick as it has entries, from the snapshot that wrote
+it to the last that lists it, with what became of it there (Part 1, figure 8: docs/texts.md)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from math import log1p
+from typing import Any
+
+from bokeh.models import Range1d
+from bokeh.plotting import figure
+
+from explorer.core.lifecycle import Cell, lives
+from explorer.core.names import shorten
+from explorer.core.units import count
+from explorer.graphs.vocabulary import KINDS
+from explorer.ui.figures import (
+    COLOURS,
+    MARK,
+    clicks,
+    hover,
+    inert,
+    lanes_down,
+    legend_above,
+    quiet,
+    snapshots_across,
+    wheel,
+)
+from explorer.views.text import clean
+
+NAMED = 40
+"""Manifests of which each has its name at the side."""
+ROW, MOST, FRAME = 24, 520, 70
+"""Heights in pixels: of a line, of all of them, and of what is around them."""
+THICK = 15.0
+GONE = {"rewritten": "inverted_triangle", "merged": "diamond", "dropped": "x"}
+"""The mark of each end."""
+
+
+def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
+    """The figure; `chosen` is called with a snapshot's id and the path of the manifest that is clicked."""
+    snapshots, drawn_lives = lives(cells)
+    row = {life.manifest_path: at for at, life in enumerate(drawn_lives)}
+    born = {(life.manifest, first): row[life.manifest_path] for life in drawn_lives for first, *_ in life.runs}
+    number, several = len(drawn_lives), len(snapshots)
+    drawn: Any = figure(
+        height=FRAME + min(ROW * max(number, 2), MOST), sizing_mode="stretch_width",
+        x_range=Range1d(start=-0.7, end=several - 0.3), y_range=Range1d(start=number - 0.3, end=-0.7),
+        tools="box_zoom,pan,reset,save", outline_line_color=None,
+        min_border_right=24,
+    )  # fmt: skip
+    quiet(drawn, "lifecycle")
+    wheel(drawn)
+    drawn.grid.grid_line_color = None
+    thick = min(THICK, 0.7 * MOST / max(number, 1))
+    most = max((_entries(cell) for life in drawn_lives for *_, cell in life.runs), default=0)
+    runs = [(life, *run) for life in drawn_lives for run in life.runs]
+    bars = drawn.segment(
+        x0="x0", x1="x1", y0="y", y1="y", line_width="width", line_color=KINDS["data_manifest"].color, line_cap="round",
+        source={
+            "x0": [first - 0.12 for _, first, _, _ in runs], "x1": [last + 0.12 for _, _, last, _ in runs],
+            "y": [row[life.manifest_path] for life, *_ in runs],
+            "width": [thick * (0.25 + 0.75 * log1p(_entries(c)) / log1p(most or 1)) for *_, c in runs],
+            "name": [inert(clean(life.manifest)) for life, *_ in runs],
+            "told": [inert(clean(_run_words(snapshots, *run))) for life in drawn_lives for run in life.runs],
+        },
+    )  # fmt: skip
+    ends = [(life, at, cell) for life in drawn_lives for at, cell in life.ends]
+    joins = [(life, at, born[into, at]) for life, at, cell in ends for into in cell.into if (into, at) in born]
+    drawn.bezier(
+        x0=[at - 0.88 for _, at, _ in joins], y0=[row[life.manifest_path] for life, *_ in joins],
+        x1=[at - 0.12 for _, at, _ in joins], y1=[into for *_, into in joins],
+        cx0=[at - 0.3 for _, at, _ in joins], cy0=[row[life.manifest_path] for life, *_ in joins],
+        cx1=[at - 0.7 for _, at, _ in joins], cy1=[into for *_, into in joins],
+        line_color=COLOURS[1], line_width=1.6 if thick > 4 else 0.6, line_alpha=0.8,
+    )  # fmt: skip
+    marks = drawn.scatter(
+        "x", "y", marker="mark", size=max(4, min(10, thick)), fill_color="colour", line_color="colour", line_width=2,
+        legend_group="state",
+        source={
+            "x": [at - 0.72 for _, at, _ in ends], "y": [row[life.manifest_path] for life, *_ in ends],
+            "mark": [GONE[cell.state] for *_, cell in ends], "state": [cell.state for *_, cell in ends],
+            "colour": [MARK if cell.state == "dropped" else COLOURS[1] for *_, cell in ends],
+            "name": [inert(clean(life.manifest)) for life, *_ in ends],
+            "told": [f"{cell.state} by {cell.snapshot}: {inert(clean(cell.reason))}" for *_, cell in ends],
+        },
+    )  # fmt: skip
+    hover(drawn, [bars, marks], "name", "told")
+    clicks(drawn, bars, [run[-1] for run in runs], lambda cell: chosen(cell.snapshot_id, cell.manifest_path))
+    legend_above(drawn)
+    snapshots_across(drawn, snapshots)
+    lanes_down(drawn, [shorten(clean(life.manifest), 26) for life in drawn_lives], NAMED, "manifests")
+    return drawn
+
+
+def _entries(cell: Cell) -> int:
+    return sum(max(0, n or 0) for n in (cell.added, cell.existing, cell.deleted))
+
+
+def _run_words(snapshots: Sequence[str], first: int, last: int, cell: Cell) -> str:
+    listed = f"listed by {snapshots[first]}" + (f" to {snapshots[last]}" if last > first else "")
+    if None in (cell.added, cell.existing, cell.deleted):
+        return f"{listed}; its entries are not counted in the list"
+    return f"{listed}: {cell.added:,} added, {cell.existing:,} existing, {cell.deleted:,} deleted entries"
+
+
+def lifeline_words(cells: Sequence[Cell]) -> str:
+    """The same in words, for who cannot see it."""
+    snapshots, drawn_lives = lives(cells)
+    ends = Counter(cell.state for life in drawn_lives for _, cell in life.ends)
+    became = ", ".join(f"{number:,} {state}" for state, number in ends.items()) or "none rewritten or dropped"
+    return f"{count(len(drawn_lives), 'manifest')} by {count(len(snapshots), 'snapshot')}: {became}"

@@ -1,0 +1,77 @@
+"""What programs that look after a server ask it: whether it is well, and how much it does."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import sys
+from typing import Any
+
+from tornado.web import RequestHandler
+
+from explorer.engines import quotas
+from explorer.engines.spark import shared_engine
+from explorer.ui.background import AWAY, ELSEWHERE, HERE, Session
+
+VARIABLE = "ICEBERG_EXPLORER_METRICS_TOKEN"
+
+
+class Health(RequestHandler):
+    """200 while pages are answered, and how Spark is: nothing of any table. Whoever reaches the port may ask."""
+
+    def get(self) -> None:
+        """As JSON."""
+        engine = shared_engine()
+        self.set_header("Content-Type", "application/json")
+        self.finish(json.dumps({"status": "ok", "spark": "lost" if engine.lost else engine.state.phase}))
+
+
+class Metrics(RequestHandler):
+    """Numbers as Prometheus reads them, for who has the token of $ICEBERG_EXPLORER_METRICS_TOKEN; without one there
+    are none."""
+
+    def get(self) -> None:
+        """As text."""
+        token = os.environ.get(VARIABLE, "")
+        given = self.request.headers.get("Authorization", "")
+        if not token or not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+            self.set_status(404)
+            self.finish("There is no such page.")
+            return
+        self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+        self.finish(metrics())
+
+
+def metrics() -> str:
+    """Sessions, questions under way and waiting, statements by outcome, Spark, memory."""
+    pools = {"here": HERE, "spark": ELSEWHERE, "catalogs": AWAY}
+    samples: list[tuple[str, str, dict[str, str], float]] = [
+        ("sessions", "gauge", {}, len(Session.pages())),
+        *(("questions_running", "gauge", {"pool": name}, pool.counts()[0]) for name, pool in pools.items()),
+        *(("questions_waiting", "gauge", {"pool": name}, pool.counts()[1]) for name, pool in pools.items()),
+        *(
+            ("statements_total", "counter", {"kind": kind, "outcome": outcome}, number)
+            for (kind, outcome), number in sorted(quotas.outcomes.items())
+        ),
+        ("spark_ready", "gauge", {}, float(shared_engine().state.phase == "ready" and not shared_engine().lost)),
+        *((("resident_bytes", "gauge", {}, memory),) if (memory := _resident()) else ()),
+    ]
+    lines: list[str] = []
+    for name, kind, labels, value in samples:
+        if (head := f"# TYPE iceberg_explorer_{name} {kind}") not in lines:
+            lines.append(head)
+        told = ",".join(f'{key}="{text}"' for key, text in labels.items())
+        lines.append(f"iceberg_explorer_{name}{{{told}}} {value:g}" if told else f"iceberg_explorer_{name} {value:g}")
+    return "\n".join(lines) + "\n"
+
+
+def _resident() -> int:
+    """Bytes of this process; 0 where the system does not say."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+HANDLERS: dict[str, Any] = {"/health": Health, "/metrics": Metrics}

@@ -1,0 +1,104 @@
+"""The rooms of the dashboard: its views by the question that a person has, on two levels of tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import panel as pn
+
+from explorer.ui.background import Session
+
+HIDDEN = ".bk-header { display: var(--chrome, flex); }"
+"""While the page is presented."""
+LOOK = [f".bk-tab {{ padding: 6px 10px !important; font-size: 14px !important; }} {HIDDEN}"]
+LESS = [f".bk-tab {{ padding: 4px 9px !important; font-size: 13px !important; }} {HIDDEN}"]
+
+
+@dataclass(frozen=True)
+class Room:
+    """A room; `views` are the titles of its views by their names, by which URLs know them."""
+
+    title: str
+    views: Mapping[str, str]
+
+
+ROOMS = (
+    Room("Overview", {"overview": "Overview"}),
+    Room("Explore", {"graph": "Graph", "snapshots": "Snapshots", "manifests": "Manifests", "files": "Files",
+                     "entries": "Entries", "partitions": "Partitions", "export": "Export"}),
+    Room("Changes", {"history": "Lineage and log", "diff": "Diff", "lifecycle": "Lifecycle", "commits": "Commits",
+                     "metadata": "Metadata files"}),
+    Room("Rows", {"rows": "Read", "sql": "SQL", "row-diff": "Row diff", "fate": "Fate of a row", "deletes": "Deletes"}),
+    Room("Plan", {"plan": "Plan"}),
+    Room("Health", {"health": "This table", "tables": "All tables of its catalog", "problems": "Problems",
+                    "maintain": "Maintenance", "undo": "Branches and undo"}),
+    Room("Lab", {"lab": "Writers, step by step", "statement": "One statement", "conflict": "Explain a conflict",
+                 "race": "Race and faults"}),
+)  # fmt: skip
+VIEWS = {name: at for at, room in enumerate(ROOMS) for name in room.views}
+"""The room of each view, by its place."""
+TITLES = {
+    title if len(room.views) == 1 else f"{room.title}: {title}": name
+    for room in ROOMS
+    for name, title in room.views.items()
+}
+"""Views by their titles, with their rooms'."""
+
+
+class Rooms:
+    """`view` is to be shown; `boxes` hold what each view shows, and `came(name)` is called when a person has come to a
+    view. A room is entered where it was left. Views `without` which this server is are in none."""
+
+    def __init__(self, graph: Any, came: Callable[[str], None], start: str, without: Collection[str] = ()) -> None:
+        self._views = [[name for name in room.views if name not in without] for room in ROOMS]
+        self.boxes: dict[str, Any] = {n: pn.Column(sizing_mode="stretch_both") for n in VIEWS if n != "graph"}
+        contents = {**self.boxes, "graph": graph}
+        self._came, self._going = came, False
+        self._inner: dict[int, Any] = {}
+        parts = []
+        for at, (room, views) in enumerate(zip(ROOMS, self._views, strict=True)):
+            inner: Any = contents[views[0]]
+            if len(views) > 1:
+                each = ((room.views[name], contents[name]) for name in views)
+                inner = pn.Tabs(*each, dynamic=True, stylesheets=LESS, sizing_mode="stretch_both", margin=0)
+                inner.param.watch(self._chosen, "active")
+                self._inner[at] = inner
+            parts.append((room.title, inner))
+        self.view = pn.Tabs(*parts, dynamic=True, stylesheets=LOOK, sizing_mode="stretch_both")
+        self.view.param.watch(self._chosen, "active")
+        self._set(start)
+
+    @property
+    def active(self) -> str:
+        """The view that is looked at."""
+        at = self.view.active
+        return self._views[at][self._inner[at].active if at in self._inner else 0]
+
+    def go(self, name: str) -> None:
+        """To a view; one that is not there leads nowhere."""
+        if name != self.active and name in self._views[VIEWS[name]]:
+            self._set(name)
+            self._came(name)
+
+    def leave(self, names: Collection[str]) -> None:
+        """Nobody waits any more for what these views show; what is not looked at is let go."""
+        for name in names:
+            Session.current().leave(self.boxes[name])
+            if name != self.active:
+                self.boxes[name][:] = []
+
+    def _set(self, name: str) -> None:
+        at = VIEWS[name]
+        self._going = True
+        try:
+            if at in self._inner and name in self._views[at]:
+                self._inner[at].active = self._views[at].index(name)
+            self.view.active = at
+        finally:
+            self._going = False
+
+    def _chosen(self, _: Any) -> None:
+        if not self._going:
+            self._came(self.active)

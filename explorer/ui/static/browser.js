@@ -1,0 +1,122 @@
+// What the page has of the browser: its address bar, which says where the page is and tells when a person goes back
+// or forward; its keys, for tabs and presenting; and whether it is dark.
+const within = (root, name, found = []) => {
+  for (const element of root.querySelectorAll("*")) {
+    if (element.classList.contains(name)) found.push(element);
+    if (element.shadowRoot) within(element.shadowRoot, name, found);
+  }
+  return found;
+};
+
+const chosen = (key, tab, tabs) => {
+  const at = tabs.indexOf(tab);
+  if (key === "Enter" || key === " ") return tab;
+  if (key === "ArrowRight") return tabs[(at + 1) % tabs.length];
+  if (key === "ArrowLeft") return tabs[(at + tabs.length - 1) % tabs.length];
+  if (key === "Home") return tabs[0];
+  return key === "End" ? tabs[tabs.length - 1] : null;
+};
+
+// Enter and Space choose the focused tab, arrows, Home and End its neighbours; and tabs come before what they show,
+// in the order of the Tab key too. They are drawn anew when one is chosen: until then, or the next key or click, the
+// focus that is lost with the old one goes to the new one.
+let last = 0;
+const pressed = (event) => {
+  const key = event.type === "keydown" && event.key;
+  if (key && key !== "Tab" && document.activeElement === document.body) return; // the focus is on its way
+  const now = (last += 1);
+  if (!key) return;
+  if (key === "Tab") {
+    for (const header of within(document, "bk-header")) {
+      const root = header.getRootNode();
+      if (root.firstElementChild !== header) root.prepend(header);
+    }
+    return;
+  }
+  const tab = event.composedPath()[0];
+  if (!tab.classList || !tab.classList.contains("bk-tab")) return;
+  const root = tab.getRootNode();
+  const tabs = () => [...root.querySelectorAll(".bk-header .bk-tab")];
+  const next = chosen(event.key, tab, tabs());
+  if (!next) return;
+  event.preventDefault();
+  const at = tabs().indexOf(next);
+  next.click();
+  const settle = (times) => {
+    if (now !== last) return;
+    if (!document.activeElement || document.activeElement === document.body) tabs()[at].focus();
+    if (times) setTimeout(() => settle(times - 1), 50);
+  };
+  next.focus();
+  settle(120);
+};
+
+// Presented, the page fills the screen: no header, tree or tabs, and all that is left larger. Keys go to the graph.
+const PRESENTED = "html:fullscreen { --chrome: none; --bar: hidden; --scale: 1.5; }";
+const present = () => {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else document.documentElement.requestFullscreen().then(() => {
+    within(document, "ix-root").find((root) => root.clientWidth)?.focus({ preventScroll: true });
+  });
+};
+const typing = (target) => target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
+const presenting = (event) => {
+  const left = event.key === "Escape" && document.fullscreenElement, { ctrlKey, metaKey, altKey } = event;
+  if (!left && (event.key !== "p" || ctrlKey || metaKey || altKey || typing(event.composedPath()[0]))) return;
+  event.preventDefault();
+  event.stopPropagation();
+  present();
+};
+
+// Dark as the system is, until a person chooses: that is remembered. The server reads it before the page is made.
+const LOOK = "iceberg-explorer-look";
+const look = () => (document.cookie.match(new RegExp(`${LOOK}=([a-z-]+)`)) || ["", ""])[1];
+const keep = (value) => {
+  document.cookie = `${LOOK}=${value}; path=${location.pathname}; max-age=31536000; samesite=strict`;
+};
+const followDark = (model) => {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches, system = dark ? "auto-dark" : "auto-light";
+  if (/^(auto.*)?$/.test(look()) && look() !== system) {
+    keep(system);
+    if (look() === system && dark !== model.get("dark")) location.reload();
+  }
+  model.on("change:dark", () => keep(model.get("dark") ? "dark" : "light"));
+};
+
+export default {
+  render({ model }) {
+    followDark(model);
+    const sheet = document.createElement("style");
+    sheet.textContent = PRESENTED;
+    document.head.append(sheet);
+    let first = true;
+    let going = false; // back or forward, until the page is there or is asked for something else
+    const say = () => {
+      const search = model.get("search");
+      if (!search || search === location.search) going = false;
+      else if (!going) {
+        const url = location.pathname + search + location.hash;
+        if (first) history.replaceState({}, "", url);
+        else history.pushState({}, "", url);
+      }
+      if (search) first = false;
+    };
+    const went = () => {
+      going = true;
+      model.set("went", { search: location.search, at: Date.now() });
+      model.save_changes();
+    };
+    const asked = () => {
+      going = false;
+    };
+    model.on("change:search", say);
+    const heard = [["popstate", went], ["pointerdown", asked], ["keydown", asked], ["keydown", pressed],
+      ["pointerdown", pressed], ["keydown", presenting], ["present", present]];
+    for (const [kind, act] of heard) window.addEventListener(kind, act, true);
+    say();
+    return () => {
+      for (const [kind, act] of heard) window.removeEventListener(kind, act, true);
+      sheet.remove();
+    };
+  },
+};

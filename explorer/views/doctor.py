@@ -1,0 +1,195 @@
+"""What the doctor found, as text, JSON, SARIF and in a notebook; rows that were counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+from urllib.parse import quote
+
+from explorer.core.doctor.findings import Finding, Report
+from explorer.core.doctor.rules import RULES
+from explorer.core.live_rows import LiveRows
+from explorer.core.names import base_name
+from explorer.core.units import count
+from explorer.views.rows import plain
+from explorer.views.text import cell, clean, render_table
+
+COLOURS = {"fatal": "#a40000", "error": "#cc0000", "warning": "#b35900", "info": "#4a6fa5"}
+LEVELS = {"fatal": "error", "error": "error", "warning": "warning", "info": "note"}
+"""SARIF's words for severities."""
+SNAPSHOTS = 5
+
+
+class ShownReport(Report):
+    """A report that shows itself."""
+
+    def __repr__(self) -> str:
+        return render_report(self)
+
+    def _repr_html_(self) -> str:
+        return report_html(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        return report_object(self)
+
+
+def finding_row(finding: Finding) -> dict[str, Any]:
+    """One finding as JSON data."""
+    return {
+        "rule": finding.rule,
+        "number": finding.about.number,
+        "severity": finding.severity,
+        "title": finding.about.title,
+        "what": finding.what,
+        "file": finding.file,
+        "location": finding.location,
+        "found": plain(finding.found),
+        "expected": plain(finding.expected),
+        "count": finding.count,
+        "examples": list(finding.examples),
+        "snapshots": list(finding.snapshots),
+        "refs": list(finding.refs),
+        "source": finding.about.source,
+        "remedy": finding.remedy,
+    }
+
+
+def report_object(report: Report) -> dict[str, Any]:
+    """A report as JSON data."""
+    return {
+        "table": report.table,
+        "worst": report.worst,
+        "checked": dict(report.checked),
+        "not_checked": list(report.not_checked),
+        "findings": [finding_row(f) for f in report.findings],
+    }
+
+
+def summary(report: Report) -> str:
+    """How many findings of which severity, and what was looked at."""
+    looked = ", ".join(f"{n:,} {what}" for what, n in report.checked.items())
+    return f"{report.table}: {_by_severity(report)} ({looked})"
+
+
+def verdict(report: Report) -> str:
+    """How many findings of which severity, and the worst of them, in a line."""
+    told = _by_severity(report)
+    return f"{told}; first: {clean(report.findings[0].what)}" if report.findings else told
+
+
+def _by_severity(report: Report) -> str:
+    by = [(level, sum(f.severity == level for f in report.findings)) for level in COLOURS]
+    return ", ".join(f"{n:,} {level}" for level, n in by if n) or "nothing wrong was found"
+
+
+def lines(finding: Finding) -> list[str]:
+    """What there is to say of a finding, below its title."""
+    place = f"{finding.file}{', ' + finding.location if finding.location else ''}"
+    said = [finding.what, place]
+    if finding.found is not None or finding.expected is not None:
+        said.append(f"found {cell(plain(finding.found))}; expected {cell(plain(finding.expected))}")
+    if finding.count > 1:
+        said.append(f"{finding.count:,} times: {', '.join(map(base_name, finding.examples))}" if finding.examples
+                    else f"{finding.count:,} times")  # fmt: skip
+    if finding.snapshots:
+        shown = ", ".join(map(str, finding.snapshots[:SNAPSHOTS]))
+        more = f" and {len(finding.snapshots) - SNAPSHOTS:,} more" if len(finding.snapshots) > SNAPSHOTS else ""
+        refs = f" ({', '.join(finding.refs)})" if finding.refs else ""
+        said.append(f"of {'snapshot' if len(finding.snapshots) == 1 else 'snapshots'} {shown}{more}{refs}")
+    if finding.remedy and finding.severity != "info":
+        said.append(f"what would help: {finding.remedy}")
+    return [clean(line) for line in said]
+
+
+def render_report(report: Report) -> str:
+    """A report as text."""
+    told = [summary(report)]
+    for finding in report.findings:
+        told += ["", f"{finding.severity} {finding.rule} ({finding.about.number}): {finding.about.title}"]
+        told += [f"    {line}" for line in lines(finding)]
+    if report.not_checked:
+        told += ["", f"not checked: {count(len(report.not_checked), 'thing')}"]
+        told += [f"    {clean(line)}" for line in report.not_checked[:20]]
+    return "\n".join(told) + "\n"
+
+
+def report_html(report: Report) -> str:
+    """A report for a notebook."""
+    rows = "".join(
+        f"<tr><td style='color:{COLOURS[f.severity]};vertical-align:top'>{escape(f.severity)}</td>"
+        f"<td style='text-align:left;vertical-align:top'><b>{escape(f.rule)}</b><br>{escape(f.about.title)}</td>"
+        f"<td style='text-align:left'>{'<br>'.join(map(escape, lines(f)))}</td></tr>"
+        for f in report.findings
+    )
+    missing = "".join(f"<br>not checked: {escape(clean(line))}" for line in report.not_checked[:20])
+    return f"<div><p>{escape(clean(summary(report)))}{missing}</p><table>{rows}</table></div>"
+
+
+def sarif(reports: Sequence[Report]) -> dict[str, Any]:
+    """Reports as SARIF 2.1.0, as code scanners take it."""
+    rules = [
+        {
+            "id": r.id,
+            "shortDescription": {"text": r.title},
+            "helpUri": "https://iceberg.apache.org/spec/",
+            "defaultConfiguration": {"level": LEVELS[r.severity]},
+            "properties": {"number": r.number, "source": r.source},
+        }
+        for r in RULES
+    ]
+    results = [_result(report, finding) for report in reports for finding in report.findings]
+    driver = {"name": "iceberg-explorer", "rules": rules}
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+
+
+def _result(report: Report, finding: Finding) -> dict[str, Any]:
+    logical = [{"fullyQualifiedName": f"{report.table} {finding.location}".strip()}]
+    file = {"artifactLocation": {"uri": quote(finding.file, safe=":/@")}}
+    place = {"physicalLocation": file, "logicalLocations": logical}
+    return {
+        "ruleId": finding.rule,
+        "level": LEVELS[finding.severity],
+        "message": {"text": re.sub(r"[\[\]\\]", r"\\\g<0>", "\n".join(lines(finding)))},  # or they would be links
+        "locations": [place],
+        "properties": finding_row(finding) | {"table": report.table},
+    }
+
+
+def live_rows_object(counted: LiveRows) -> dict[str, Any]:
+    """Counted rows as JSON data."""
+    return {
+        "snapshot-id": counted.snapshot_id, "rows": counted.rows, "recorded": counted.recorded,
+        "data_rows": counted.data_rows, "hidden": counted.hidden, "files_read": counted.files_read,
+        "deletes": [
+            {"path": d.path, "content_offset": d.content_offset, "kind": d.kind, "recorded": d.recorded,
+             "hides": d.rows, "data_files": d.data_files}
+            for d in counted.deletes
+        ],
+    }  # fmt: skip
+
+
+def render_live_rows(counted: LiveRows) -> str:
+    """Counted rows as text."""
+    recorded = "nothing" if counted.recorded is None else f"{counted.recorded:,}"
+    told = (
+        f"{counted.rows:,} rows as readers see them: {counted.data_rows:,} in data files, less {counted.hidden:,} that "
+        f"deletes hide (total-records, which ignores deletes, says {recorded}; files opened: {counted.files_read})\n"
+    )
+    rows = [
+        {
+            "delete": base_name(d.path),
+            "kind": d.kind,
+            "recorded": d.recorded,
+            "hides": d.rows,
+            "data files": d.data_files,
+        }
+        for d in counted.deletes
+    ]
+    return told + (f"\n{render_table(rows)}" if rows else "")

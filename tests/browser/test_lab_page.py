@@ -1,0 +1,209 @@
+"""The lab on the page: writers stepped, orders, races, what a commit changes in the graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from explorer.core.operations import titled
+from tests.browser.conftest import Watched, tab, to
+
+
+def lab_step(page: Any, button: str) -> None:
+    found = page.get_by_role("button", name=button)
+    expect(found).to_be_enabled(timeout=90_000)
+    before = page.locator("svg circle[r='9']").count()
+    found.click()
+    expect(page.locator("svg circle[r='9']")).not_to_have_count(before)
+
+
+def lab_choose(page: Page, place: int, words: str) -> None:
+    """Choose in the lab's nth select."""
+    page.locator(".MuiSelect-select:visible").nth(place).click()
+    page.locator(".MuiListItemText-primary").get_by_text(words, exact=True).last.click()
+
+
+def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    """Two writers from one base; the second swap is lost, and its retry commits."""
+    page = watched.page
+    page.goto(f"{dashboard}?view=lab")
+    page.get_by_role("button", name="New run").click()
+    for writer in "AABBABABAB":
+        lab_step(page, f"Step {writer}")
+    expect(page.get_by_text("swap: lost")).to_be_visible()
+    tab(page, "Graph, with what is not committed")
+    staged = page.locator(
+        '.ix-node[data-mark="staged"]'
+    )  # the loser waits to apply again: its data file is in no snapshot
+    expect(staged).to_have_count(1)
+    assert staged.locator(".ix-box").evaluate("e => getComputedStyle(e).strokeDasharray") != "none"
+    expect(page.locator('.ix-node[data-mark="orphan"][data-kind="metadata"]')).to_have_count(1)
+    page.get_by_role(
+        "button", name="Step B"
+    ).click()  # it applies again: a snapshot, its list, its manifest and file are staged
+    expect(staged).to_have_count(4)
+    tab(page, "Sequence")
+    page.get_by_role("button", name="Play", exact=True).click()  # one step after the other
+    expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
+    expect(page.get_by_text("Orphans")).to_be_visible()
+    page.screenshot(path=artifacts / "lab.png")
+    tab(page, "Graph, with what is not committed")
+    expect(page.locator('.ix-node[data-label="snapshot-4"]')).to_be_visible()
+    expect(staged).to_have_count(0)
+    watched.clean()
+
+
+def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    """And a reader that began before goes on with its snapshot."""
+    page = watched.page
+    page.goto(f"{dashboard}?view=lab")
+    lab_choose(page, 0, titled("compaction"))
+    lab_choose(page, 1, titled("mor-delete"))
+    lab_choose(page, 2, titled("read"))
+    page.get_by_role("button", name="New run").click()
+    for writer in "CCAABBBBBC":
+        lab_step(page, f"Step {writer}")
+    expect(page.get_by_text("What each lane saw")).to_be_visible()
+    expect(page.locator(".tabulator-cell").get_by_text("1 'one'; 2 'two'; 3 'three'", exact=True)).to_be_visible()
+    expect(page.get_by_text("read: 3 rows")).to_be_visible()
+    expect(
+        page.get_by_text(
+            "It is refused: snapshot-3 added position deletes for a data file that this commit rewrites (in p=a)"
+        )
+    ).to_be_visible()
+    lab_step(page, "Step A")
+    expect(page.get_by_text("apply: refused")).to_be_visible()
+    expect(page.get_by_text("found new position delete for replaced data file").first).to_be_visible()
+    tab(page, "Graph, with what is not committed")
+    lit = page.locator('.ix-node[data-mark="conflict"]')
+    expect(lit).to_have_count(2)
+    assert sorted(lit.evaluate_all("found => found.map((e) => e.dataset.kind)")) == ["position_deletes", "snapshot"]
+    expect(page.locator('.ix-node[data-mark="orphan"]')).to_have_count(1)
+    page.screenshot(path=artifacts / "lab-conflict.png")
+    watched.clean()
+
+
+def test_the_lab_meets_faults_and_draws_all_orders(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    """A writer whose swap gets no answer begins again without looking: the row is there twice. Then every order of two
+    appends."""
+    page = watched.page
+    page.goto(f"{dashboard}?view=lab")
+    lab_choose(page, 1, titled("append") + ", by pyiceberg")
+    page.get_by_role("button", name="New run").click()
+    for _ in range(4):
+        lab_step(page, "Step A")
+    lab_choose(page, 5, "lose the answer to its swap")
+    lab_step(page, "Step A")
+    expect(page.get_by_text("swap: unknown")).to_be_visible()
+    lab_choose(page, 5, "begin again without looking")
+    for _ in range(6):
+        lab_step(page, "Step A")
+    expect(page.locator(".tabulator-cell").get_by_text("by A", exact=True)).to_have_count(2)
+    lab_step(page, "Step B")
+    lab_step(page, "Step B")
+    lab_choose(page, 5, "kill it")
+    lab_step(page, "Step B")
+    expect(page.get_by_text("kill: killed")).to_be_visible()
+    page.get_by_role("button", name="New run").click()
+    expect(page.get_by_text("Three rows in two files")).to_be_visible()
+    page.get_by_role("button", name="Play", exact=True).click()  # which would go on, and replace them
+    page.get_by_role("button", name="All orders").click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    expect(page.get_by_text("20 orders:")).to_be_visible(timeout=90_000)
+    expect(page.get_by_text("the table as it was")).to_be_visible()
+    expect(page.get_by_text("as if AB").first).to_be_attached()
+    page.screenshot(path=artifacts / "lab-orders.png")
+    tab(page, "Orders")
+    page.locator(".tabulator-cell").get_by_text("AAABBB", exact=True).click()
+    expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
+    with page.expect_download() as saved:
+        page.get_by_text("Save this run").click()
+    page.get_by_role("button", name="New run").click()
+    expect(page.get_by_text("swap: committed")).to_have_count(0, timeout=20_000)
+    kept: Any = {"name": "run.json", "mimeType": "application/json", "buffer": saved.value.path().read_bytes()}
+    page.locator("input[type=file]").set_input_files(kept)
+    expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
+    watched.clean()
+
+
+def test_each_validation_is_a_switch(dashboard: str, watched: Watched) -> None:
+    """A merge-on-read UPDATE after an append is not refused when the one validation that minds is off (that it is with
+    all of them: tests/spark/test_lab.py)."""
+    page = watched.page
+    page.goto(f"{dashboard}?view=lab")
+    lab_choose(page, 0, titled("mor-update"))
+    page.get_by_role("button", name="Validations").click()
+    page.get_by_text("validateNoConflictingDataFiles:").click()
+    page.get_by_role("button", name="New run").click()
+    for writer in "AABBBBBA":
+        lab_step(page, f"Step {writer}")
+    expect(page.get_by_text("apply: refused")).to_have_count(0)
+    watched.clean()
+
+
+def test_a_commit_comes_into_the_graph(dashboard: str, watched: Watched, artifacts: Path) -> None:
+    """On a copy of one's own: a statement, its new parts in the graph, its files, swap and report; the table API; and
+    reset."""
+    page = watched.page
+    page.goto(f"{dashboard}?table=demo.three_inserts&view=lab")
+    to(page, "statement")
+    expect(page.get_by_role("button", name="Run it")).to_be_disabled()
+    page.get_by_role("button", name="Make a copy of my own").click()
+    page.wait_for_url("**table=lab.three_inserts_*", timeout=90_000)
+    expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-3 of 3")
+    page.locator("textarea:visible").fill("INSERT INTO t SELECT * FROM t LIMIT 1")
+    page.get_by_role("button", name="Run it").click()
+    expect(page.get_by_text("1 commit: the catalog swapped")).to_be_visible(timeout=60_000)
+    expect(page.locator('.ix-node.ix-changed[data-label="snapshot-4"]')).to_be_visible()
+    expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-4 of 4 · append")
+    page.screenshot(path=artifacts / "lab-statement.png")
+    tab(page, "Files in order")
+    expect(page.get_by_text("Compare-and-swap")).to_be_visible()
+    tab(page, "Commit report")
+    expect(page.get_by_text("total-duration")).to_be_visible()
+    page.locator("textarea:visible").fill("DELETE FROM sandbox.demo.three_inserts")
+    page.get_by_role("button", name="Run it").click()
+    expect(page.get_by_text("may be written to").first).to_be_visible()
+    page.get_by_role("button", name="Call it").click()
+    expect(page.get_by_text("1 commit: the catalog swapped")).to_be_visible(timeout=60_000)
+    tab(page, "Graph")
+    page.get_by_role("button", name="Reset").click()
+    expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-3 of 3", timeout=60_000)
+    watched.clean()
+
+
+def test_a_conflict_is_explained_and_lit(dashboard: str, watched: Watched) -> None:
+    page = watched.page
+    page.goto(f"{dashboard}?table=demo.equality_deletes&view=lab")
+    to(page, "conflict")
+    page.get_by_label("it began at").fill("snapshot-1")
+    page.keyboard.press("Enter")
+    page.get_by_label("on rows where").fill("name = 'jack'")
+    page.get_by_label("on rows where").press("Enter")
+    page.get_by_role("button", name="Explain").click()
+    expect(page.get_by_text("It is refused: snapshot-2 added")).to_be_visible()
+    lit = page.locator('.ix-node[data-mark="conflict"]')
+    expect(lit).to_have_count(5)
+    assert {"snapshot-2", "snapshot-3", "delete-1.parquet"} <= set(
+        lit.evaluate_all("found => found.map((e) => e.dataset.label)")
+    )
+    watched.clean()
+
+
+def test_a_race_on_the_page(dashboard: str, watched: Watched) -> None:
+    page = watched.page
+    page.goto(f"{dashboard}?view=lab")
+    to(page, "race")
+    page.get_by_label("writer processes").fill("2")
+    page.get_by_label("commits of each").fill("6")
+    page.get_by_label("commits of each").press("Enter")
+    page.get_by_role("button", name="Race", exact=True).click()
+    expect(page.get_by_text("a second")).to_be_visible(timeout=60_000)
+    to(page, "lab")  # what changes while it is not on the page asks nobody outside for anything
+    page.wait_for_timeout(1500)
+    to(page, "race")
+    expect(page.get_by_text("12 acknowledged = 12 snapshots = 12 rows")).to_be_visible(timeout=90_000)
+    expect(page.get_by_text("acknowledged commits")).to_be_visible()
+    watched.clean()

@@ -1,0 +1,152 @@
+"""The dashboard for a team: behind a reverse proxy, by OAuth, with health, metrics, quotas and an audit log."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import free_port, served, to
+from tests.browser.test_access import ask
+
+TABLE = "demo.three_inserts"
+
+
+@contextlib.contextmanager
+def tls_ending_proxy(port: int, target: int) -> Iterator[None]:
+    """Passes bytes on, and says on each request's head what a proxy that ends TLS says."""
+
+    def pump(source: socket.socket, sink: socket.socket, head: bytes) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if head and data.split(b"\r\n", 1)[0].endswith(b"HTTP/1.1"):
+                    line, rest = data.split(b"\r\n", 1)
+                    data = line + b"\r\n" + head + rest
+                sink.sendall(data)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    listening = socket.create_server(("127.0.0.1", port))
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = listening.accept()
+                far = socket.create_connection(("127.0.0.1", target))
+                for pair in ((near, far, b"X-Forwarded-Proto: https\r\n"), (far, near, b"")):
+                    threading.Thread(target=pump, args=pair, daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    yield
+    listening.close()
+
+
+def test_behind_a_proxy(sandbox: Path, tmp_path: Path, browser: Browser) -> None:
+    outside = free_port()
+    public = f"http://localhost:{outside}/iceberg"
+    own = {"ICEBERG_EXPLORER_PASSWORD": "secret", "ICEBERG_EXPLORER_METRICS_TOKEN": "numbers"}
+    with served(tmp_path / "log", "--behind", public, **own) as url:
+        target = urlsplit(url).port or 0
+        with tls_ending_proxy(outside, target):
+            assert url.entry == f"{public}/"
+            status, headers, body = ask(public, "/iceberg/health")
+            assert (status, json.loads(body)["status"]) == (200, "ok")
+            assert ask(public, "/iceberg/metrics")[0] == 404
+            assert ask(public, "/iceberg/metrics", Authorization="Bearer wrong")[0] == 404
+            status, _, text = ask(public, "/iceberg/metrics", Authorization="Bearer numbers")
+            assert (status, "iceberg_explorer_sessions 0" in text) == (200, True)
+            assert ask(public, "/iceberg/")[0] == 401
+            _, headers, _ = ask(
+                public, "/iceberg/", "POST", "password=secret", Content_Type="application/x-www-form-urlencoded"
+            )
+            assert "Secure" in headers["Set-Cookie"]
+            page = browser.new_context().new_page()
+            page.goto(f"{public}/?table={TABLE}&view=graph")
+            page.get_by_label("Password").fill("secret")
+            page.get_by_role("button", name="Log in").click()
+            expect(page.locator(".ix-name")).to_have_text(f"sandbox.{TABLE}", timeout=60_000)
+            expect(page.get_by_text("Spark: starts when needed")).to_be_visible()
+            assert json.loads(ask(public, "/iceberg/health")[2])["spark"] == "stopped"
+            text = ask(public, "/iceberg/metrics", Authorization="Bearer numbers")[2]
+            assert "iceberg_explorer_sessions 1" in text
+            page.context.close()
+
+
+@pytest.fixture
+def provider() -> Iterator[str]:
+    """An OAuth provider that knows everybody as ada@example.org."""
+
+    class Provider(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            query = {k: v[0] for k, v in parse_qs(urlsplit(self.path).query).items()}
+            if self.path.startswith("/authorize"):
+                self.send_response(302)
+                back = urlencode({"code": "a-code", "state": query["state"]})
+                self.send_header("Location", f"{query['redirect_uri']}?{back}")
+                self.end_headers()
+                return
+            known = self.headers["Authorization"] == "Bearer a-token"
+            self.answer({"email": "ada@example.org"} if known else {})
+
+        def do_POST(self) -> None:
+            given = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            right = given["code"] == ["a-code"] and given["client_secret"] == ["a-secret"]
+            self.answer({"access_token": "a-token", "token_type": "bearer"} if right else {})
+
+        def answer(self, data: dict[str, str]) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(data).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+def test_by_oauth(sandbox: Path, tmp_path: Path, browser: Browser, provider: str) -> None:
+    own = {
+        "PANEL_OAUTH_PROVIDER": "generic", "PANEL_OAUTH_KEY": "us", "PANEL_OAUTH_SECRET": "a-secret",
+        "PANEL_COOKIE_SECRET": "c" * 32, "PANEL_OAUTH_AUTHORIZE_URL": f"{provider}/authorize",
+        "PANEL_OAUTH_TOKEN_URL": f"{provider}/token", "PANEL_OAUTH_USER_URL": f"{provider}/user",
+        "ICEBERG_EXPLORER_METRICS_TOKEN": "numbers",
+        "ICEBERG_EXPLORER_QUOTAS": json.dumps({"reads": 1, "rows": 2, "seconds": 300}),
+    }  # fmt: skip
+    audit = tmp_path / "audit.jsonl"
+    with served(tmp_path / "log", "--allow-sql", ICEBERG_EXPLORER_AUDIT=str(audit), **own) as url:
+        assert "token" not in url.entry
+        status, headers, _ = ask(url, "/")
+        assert (status, urlsplit(headers["Location"]).path.lstrip(".")) == (302, "/login")
+        for path in ("/ws", "/nothing"):
+            assert ask(url, path)[0] >= 400
+        assert ask(url, "/", Host="evil.example")[0] == 403
+        assert ask(url, "/?bokeh-session-id=x")[0] == 403
+        page = browser.new_context().new_page()
+        page.goto(url)
+        expect(page.get_by_label("Table, folder or metadata.json")).to_be_visible(timeout=60_000)
+        page.goto(f"{url}?table={TABLE}&view=graph")
+        expect(page.locator(".ix-name")).to_have_text(f"sandbox.{TABLE}", timeout=60_000)
+        to(page, "rows")
+        page.get_by_role("button", name="Run", exact=True).first.click()
+        expect(page.get_by_text("Spark: ready")).to_be_visible(timeout=120_000)
+        expect(page.get_by_text("no read gives more here")).to_be_visible(timeout=120_000)
+        text = ask(url, "/metrics", Authorization="Bearer numbers")[2]
+        assert 'iceberg_explorer_statements_total{kind="rows",outcome="answered"} 1' in text
+        [line] = [json.loads(line) for line in audit.read_text().splitlines()]
+        told = (line["who"], line["kind"], line["outcome"], line["rows"])
+        assert told == ("ada@example.org", "rows", "answered", 2)
+        assert "three_inserts" in line["tables"][0]
+        page.context.close()

@@ -1,0 +1,143 @@
+"""Exercises of the first three notebooks, which need the teaching tables and no Spark: a right answer passes, typical
+wrong ones fail with a hint that names the mistake, an empty one asks for an answer. What is solved is kept, and the
+course tells it."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from explorer.cli import main
+from explorer.lab import course, solved
+from explorer.lab.reading_exercises import DELETE_EXERCISES, FIRST_EXERCISES, STATUS_EXERCISES
+
+EXERCISES = (*FIRST_EXERCISES, *STATUS_EXERCISES, *DELETE_EXERCISES)
+WRONG: list[tuple[tuple[Any, str], ...]] = [
+    (
+        (("manifest-1", "manifest-2", "manifest-3"), "rewritten: its entries were written anew"),
+        ("manifest-3", "manifest-2 is missing: it is carried"),
+        (("manifest-2", "manifest-9"), "neither lists nor replaces it"),
+    ),
+    (
+        (("ADDED", "ADDED", "ADDED", "DELETED", ""), "ADDED holds only in the snapshot that added"),
+        (("ADDED", "EXISTING", "EXISTING", "DELETED", "DELETED"), "DELETED is told once"),
+        (("ADDED", "EXISTING", "EXISTING", "", ""), "its entry is there and says DELETED"),
+        (("ADDED", "EXISTING"), "give 5 values"),
+    ),
+    (
+        (("manifest-3", "manifest-4", "manifest-5"), "dropped: it holds only DELETED entries"),
+        (("manifest-5",), "manifest-3 is missing: it is carried"),
+    ),
+    (
+        (("", "EXISTING", "ADDED"), "That is how it reads as of the snapshot"),
+        (("DELETED", "ADDED", "ADDED"), "data-2.parquet in snapshot-3: EXISTING, not ADDED"),
+    ),
+    (
+        ((None, None, None), "DELETED entries must carry theirs"),
+        ((1, 1, 3), "3 is inherited from the manifest list"),
+        ((1, 2, None), "keeps the number of the commit that added it"),
+    ),
+    (
+        ((1, 1), "writes whole files"),
+        ((3, 0), "no part of the table any more"),
+        (5, "give 2 values"),
+    ),
+    (
+        (("data-1.parquet", "data-2.parquet"), "it must be strictly less"),
+        ((), "It applies to data-1.parquet"),
+        ("data-9.parquet", "no data file 'data-9.parquet'"),
+    ),
+    (
+        ((("jack", "red"), ("tom", "green")), "('jack', 'red') does not survive: its row is hidden by deletion vector"),
+        ((("tom", "green"),), "('jack', 'yellow') is seen too"),
+        ("jack", "give rows"),
+    ),
+    (
+        ((0, 0), "a delete file stays"),
+        ((2, 2), "has the rows without the deleted ones"),
+    ),
+    (
+        ("main", "took it out of main, not out of the table"),
+        ("opening", "in another line"),
+        ("nowhere", "cannot be run"),
+    ),
+]
+
+
+@pytest.fixture(autouse=True)
+def nothing_solved(sandbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    file = tmp_path / "home" / "solved.jsonl"
+    monkeypatch.setattr(solved, "_file", lambda: file)
+    return file
+
+
+@pytest.mark.parametrize("number", range(len(EXERCISES)))
+def test_a_right_answer_and_wrong_ones(number: int, nothing_solved: Path) -> None:
+    exercise = EXERCISES[number]
+    empty = exercise.check()
+    assert empty.right is None
+    assert exercise.question in empty.words
+    for answer, says in WRONG[number]:
+        marked = exercise.check(answer=answer)
+        assert marked.right is False, answer
+        assert says in marked.words, marked.words
+    assert solved.solved() == {}
+    for _ in range(2):
+        right = exercise.check(answer=exercise.example)
+        assert right.right, right.words
+    assert list(solved.solved()) == [exercise.question]
+    assert stat.S_IMODE(nothing_solved.stat().st_mode) == 0o600
+    assert nothing_solved.read_text().strip().count("\n") == 0
+
+
+def test_the_course_says_what_is_solved(nothing_solved: Path) -> None:
+    FIRST_EXERCISES[1].check(answer=FIRST_EXERCISES[1].example)
+    with nothing_solved.open("a") as file:
+        file.write('{"question": "cut o')  # by a full disk
+    assert solved.keep("after it") == ""
+    assert "after it" in solved.solved()
+    told = CliRunner().invoke(main, ["course", "--progress"]).output
+    assert re.search(r"01-first-look +1 of 3 +1 3\n", told)
+    data = json.loads(CliRunner().invoke(main, ["course", "--progress", "-o", "json"]).output)
+    assert [(one["notebook"], one["number"]) for one in data if one["solved"]] == [("01-first-look", 2)]
+    nothing_solved.unlink()
+    nothing_solved.mkdir()  # where nothing can be kept, an answer is right all the same
+    marked = FIRST_EXERCISES[1].check(answer=FIRST_EXERCISES[1].example)
+    assert marked.right
+    assert "could not be kept" in marked.words
+
+
+def test_options_of_jupyterlab_are_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr("os.execv", lambda _, command: ran.append(command))
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(main, ["course", "--", "--no-browser"])
+    assert [path.name for path in tmp_path.iterdir()] == ["iceberg-course"]
+    assert ran[0][-2:] == [f"--ServerApp.root_dir={tmp_path / 'iceberg-course'}", "--no-browser"]
+
+
+def test_each_exercise_of_the_course_has_its_cell() -> None:
+    for notebook, exercises in course.ASKED.items():
+        text = (course.NOTEBOOKS / f"{notebook}.ipynb").read_text()
+        asked = [int(n) for n in re.findall(r"EXERCISES\[(\d+)\]\.check\(", text)]
+        assert sorted(asked) == list(range(len(exercises))), notebook
+        assert len(exercises) >= 3
+
+
+def test_a_students_work_is_not_overwritten(tmp_path: Path) -> None:
+    mine = tmp_path / "01-first-look.ipynb"
+    mine.write_text("my work")
+    copied = course.copy(tmp_path)
+    assert [name for name, new in copied.items() if not new] == [mine.name]
+    assert mine.read_text() == "my work"
+    assert len(copied) == len(list((Path(__file__).parents[2] / "notebooks").glob("*.ipynb")))
+    for path in tmp_path.glob("0[2-9]*.ipynb"):
+        assert json.loads(path.read_text())["nbformat"] == 4
+        assert "../docs" not in path.read_text()
+    assert not any(course.copy(tmp_path).values())

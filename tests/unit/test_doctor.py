@@ -1,0 +1,307 @@
+"""Each rule finds what it is for, names the file, and finds nothing in a table that is whole."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import explorer
+from explorer.cli import main
+from explorer.core.doctor.findings import ORDER, Choice
+from explorer.core.doctor.rules import REMEDIES, RULES
+from explorer.errors import NotFoundInTable
+from explorer.io.paths import local_path
+from tests.robustness.editing import edit_avro, edit_json
+from tests.unit.small import make_table, newest_metadata
+
+ROOT = Path(__file__).parents[2]
+Edit = Callable[[dict[str, Any]], Any]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_table(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture
+def table(whole: Path) -> Any:
+    """The table at its own place; as it was afterwards."""
+    kept = whole.parent / "kept"
+    shutil.copytree(whole, kept)
+    yield whole
+    shutil.rmtree(whole)
+    shutil.move(kept, whole)
+
+
+def ids(folder: Path, **options: Any) -> dict[str, Any]:
+    report = explorer.doctor(str(folder), **options)
+    return {f.rule: f for f in reversed(report.findings)}
+
+
+def test_a_whole_table_is_clean(whole: Path) -> None:
+    report = explorer.doctor(str(whole), files=True, deep=True)
+    assert report.findings == ()
+    assert (report.exit_code, report.worst, report.checked["snapshots"], report.not_checked) == (0, None, 3, ())
+
+
+def snapshot(n: int, **fields: Any) -> Edit:
+    return lambda d: d["snapshots"][n].update(fields)
+
+
+FIELD = {"id": 9, "name": "more", "type": "long", "required": False}
+METADATA: list[tuple[str, Edit]] = [
+    ("metadata-field", lambda d: d.pop("last-updated-ms")),
+    ("metadata-field", lambda d: d["refs"]["main"].update({"type": "twig"})),
+    ("metadata-field", lambda d: d["schemas"][0]["fields"][0].update({"type": "thing"})),
+    ("format-version-unknown", lambda d: d.update({"format-version": 9})),
+    ("uuid-changed", lambda d: d.pop("table-uuid")),
+    ("uuid-changed", lambda d: d.update({"table-uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1"})),
+    ("current-schema-missing", lambda d: d.update({"current-schema-id": 7})),
+    ("schema-rebound", lambda d: d["schemas"].append(d["schemas"][0])),
+    ("schema-rebound", lambda d: d["schemas"][0]["fields"][1].update({"name": "other"})),
+    ("field-id-conflict", lambda d: d["schemas"][0]["fields"][1].update({"id": 1})),
+    ("field-id-conflict", lambda d: d["schemas"][0]["fields"].append({**FIELD, "id": 2147483546})),
+    ("last-column-id-low", lambda d: d.update({"last-column-id": 1})),
+    ("default-missing", lambda d: d.update({"default-spec-id": 4})),
+    ("default-missing", lambda d: d.update({"default-sort-order-id": 4})),
+    ("partition-field-conflict", lambda d: d["partition-specs"].extend(
+        {"spec-id": i, "fields": [{"source-id": i, "field-id": 1000, "name": "x", "transform": "identity"}]}
+        for i in (1, 2)
+    )),
+    ("last-partition-id-low", lambda d: d["partition-specs"].append(
+        {"spec-id": 1, "fields": [{"source-id": 1, "field-id": 1000, "name": "x", "transform": "identity"}]}
+    )),
+    ("partition-source-dropped", lambda d: d["partition-specs"].append(
+        {"spec-id": 1, "fields": [{"source-id": 8, "field-id": 1000, "name": "x", "transform": "identity"}]}
+    )),
+    ("snapshot-twice", lambda d: d["snapshots"].append(d["snapshots"][0])),
+    ("current-unlike-main", lambda d: d["refs"]["main"].update({"snapshot-id": d["snapshots"][0]["snapshot-id"]})),
+    ("ref-dangling", lambda d: d["refs"].update({"x": {"type": "tag", "snapshot-id": 5}})),
+    ("parent-cycle", lambda d: d["snapshots"][0].update({"parent-snapshot-id": d["snapshots"][2]["snapshot-id"]})),
+    ("parent-expired", lambda d: d["snapshots"][0].update({"parent-snapshot-id": 5})),
+    ("sequence-above-last", lambda d: d.update({"last-sequence-number": 1})),
+    ("sequence-regresses", snapshot(2, **{"sequence-number": 1})),
+    ("time-out-of-order", snapshot(2, **{"timestamp-ms": 7})),
+    ("time-out-of-order", lambda d: d.update({"last-updated-ms": 7})),
+    ("time-out-of-order", lambda d: d["snapshot-log"][0].update({"timestamp-ms": 1 << 45})),
+    ("log-of-expired", lambda d: d["snapshot-log"].insert(0, {"snapshot-id": 5, "timestamp-ms": 1})),
+    ("metadata-log-file-missing", lambda d: d["metadata-log"][0].update({"metadata-file": "/none.metadata.json"})),
+    ("snapshot-schema-missing", snapshot(1, **{"schema-id": 9})),
+    ("property-unsafe", lambda d: d["properties"].update({"s3.secret-access-key": "hunter2"})),
+    ("property-unsafe", lambda d: d["properties"].update({"py-io-impl": "evil.Loader"})),
+    ("id-beyond-64-bits", snapshot(0, **{"snapshot-id": 1 << 64})),
+    ("manifest-list-missing", lambda d: d["snapshots"][1].update({"manifest-list": d["location"] + "/x.avro"})),
+    ("totals-differ", lambda d: d["snapshots"][1]["summary"].update({"total-records": "5000"})),
+    ("totals-differ", lambda d: d["snapshots"][1]["summary"].update({"added-records": "5000"})),
+    ("operation-contradicts", lambda d: d["snapshots"][1]["summary"].update({"operation": "delete"})),
+    ("statistics-file", lambda d: d.update({"statistics": [
+        {"snapshot-id": d["current-snapshot-id"], "statistics-path": d["location"] + "/metadata/none.stats",
+         "file-size-in-bytes": 9, "file-footer-size-in-bytes": 9, "blob-metadata": []}
+    ]})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "edit"), METADATA, ids=[f"{n}-{rule}" for n, (rule, _) in enumerate(METADATA)])
+def test_rules_over_metadata(rule: str, edit: Edit, table: Path) -> None:
+    path = newest_metadata(table)
+    edit_json(path, lambda d: (edit(d), None)[1])
+    found = ids(table)
+    assert rule in found, found
+    assert found[rule].file
+    assert "hunter2" not in json.dumps(explorer.doctor(str(table)).to_json())
+
+
+def current(table: Path) -> tuple[Path, list[Path]]:
+    """The current snapshot's list, and its manifests."""
+    opened = explorer.open_table(str(table))
+    at = opened.metadata.current_snapshot
+    assert at is not None
+    assert at.manifest_list
+    listed = [Path(str(local_path(m.manifest_path))) for m in opened.tree.manifests(at)]
+    return Path(str(local_path(at.manifest_list))), listed
+
+
+def of_list(**fields: Any) -> Callable[[Any], Any]:
+    return lambda records: records[0].update(fields)
+
+
+def of_file(n: int = 0, **fields: Any) -> Callable[[Any], Any]:
+    return lambda records: records[n]["data_file"].update(fields)
+
+
+LISTS: list[tuple[str, Any]] = [
+    ("manifest-list-empty", lambda records: records.clear() or [*records, *[]]),
+    ("manifest-twice", lambda records: [*records, records[0]]),
+    ("manifest-length", of_list(manifest_length=7)),
+    ("manifest-counts", of_list(added_files_count=7)),
+    ("manifest-counts", of_list(added_rows_count=1)),
+    ("spec-unknown", of_list(partition_spec_id=7)),
+    ("manifest-content", of_list(content=1)),
+    ("min-sequence", of_list(min_sequence_number=70)),
+    ("sequence-above-last", of_list(sequence_number=70)),
+    ("manifest-missing", of_list(manifest_path="file:///none.avro")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "change"), LISTS[1:], ids=[f"{n}-{rule}" for n, (rule, _) in enumerate(LISTS[1:])])
+def test_rules_over_manifest_lists(rule: str, change: Any, table: Path) -> None:
+    path, _ = current(table)
+    edit_avro(path, change)
+    found = ids(table)
+    if rule == "manifest-missing":  # which lies outside what may be read
+        assert "path-outside" in found
+    else:
+        assert rule in found, found
+        assert found[rule].snapshots
+
+
+ENTRIES: list[tuple[str, Any]] = [
+    ("null-sequence", lambda records: records[0].update({"status": 0, "sequence_number": None})),
+    ("entry-snapshot", lambda records: records[0].update({"snapshot_id": 77})),
+    ("entry-invalid", lambda records: records[0].update({"status": 7})),
+    ("entry-invalid", of_file(record_count=-1)),
+    ("entry-invalid", of_file(file_format="PUFFIN")),
+    ("manifest-content", of_file(content=2, equality_ids=[1])),
+    ("equality-id-unknown", of_file(content=2, equality_ids=[99])),
+    ("metrics-wrong", of_file(record_count=3)),
+    ("metrics-wrong", of_file(null_value_counts=[{"key": 1, "value": 9}])),
+    ("metrics-wrong", of_file(lower_bounds=[{"key": 1, "value": b"\x7f" * 8}])),
+    ("metrics-wrong", of_file(lower_bounds=[{"key": 1, "value": b"\x7f" * 3}])),
+    ("split-offsets", of_file(split_offsets=[1 << 40])),
+    ("file-twice", lambda records: [*records, records[0]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "change"), ENTRIES, ids=[f"{n}-{rule}" for n, (rule, _) in enumerate(ENTRIES)])
+def test_rules_over_entries(rule: str, change: Any, table: Path) -> None:
+    _, manifests = current(table)
+    edit_avro(manifests[0], change)
+    found = ids(table)
+    assert rule in found, found
+    assert found[rule].file.endswith(manifests[0].name)
+    assert found[rule].location.startswith("record ") or rule == "equality-id-unknown"
+
+
+def test_a_table_that_cannot_be_opened_is_diagnosed(table: Path) -> None:
+    newest_metadata(table).write_text('{"format-version": 2, ')
+    report = explorer.doctor(str(table))
+    assert [(f.rule, f.severity) for f in report.findings] == [("metadata-unreadable", "fatal")]
+    assert report.exit_code == 4
+    assert "00002-" in report.findings[0].remedy  # the file before it
+
+
+def test_copied_or_edited_is_one_finding(table: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(table, copy)
+    for name in (copy / "metadata").glob("snap-*.avro"):
+        edit_avro(
+            name, lambda records: [r.update({"manifest_length": 1 + r["manifest_length"]}) for r in records] and None
+        )
+    report = explorer.doctor(str(copy))
+    told = [(f.rule, f.severity, f.count) for f in report.findings if f.rule != "metadata-log-file-missing"]
+    assert told == [("copied-or-edited", "info", 3)]
+    assert report.exit_code == 0
+
+
+def test_rounded_snapshot_ids_are_an_edit(table: Path) -> None:
+    def rounded(data: dict[str, Any]) -> None:
+        text = json.dumps(data)
+        for snapshot in data["snapshots"]:
+            own = snapshot["snapshot-id"]
+            text = text.replace(f": {own}", f": {int(Decimal(repr(float(own))))}")
+        data.update(json.loads(text))
+
+    for path in (table / "metadata").glob("*.metadata.json"):
+        edit_json(path, rounded)
+    wrong = [f for f in explorer.doctor(str(table)).findings if f.severity != "info"]
+    assert [(f.rule, f.severity, f.count) for f in wrong] == [("copied-or-edited", "warning", 3)]
+
+
+def test_missing_files_say_who_needs_them_and_orphans_are_told(table: Path) -> None:
+    opened = explorer.open_table(str(table))
+    first = opened.files("snapshot-1")[0]["file_path"]
+    local = Path(str(local_path(first)))
+    local.unlink()
+    (local.parent / "stray.parquet").write_text("x")
+    assert ids(table) == {}
+    found = ids(table, files=True)
+    assert found["file-missing"].file == first
+    assert found["file-missing"].snapshots == tuple(s.snapshot_id for s in opened.metadata.snapshots)
+    assert found["file-missing"].refs == ("main",)
+    assert found["orphan-files"].examples[0].endswith("stray.parquet")
+    last = explorer.doctor(str(table), files=True, snapshot="snapshot-1")
+    assert [f.snapshots for f in last.findings] == [(opened.metadata.snapshots[0].snapshot_id,)]
+
+
+def test_deep_looks_into_files(table: Path) -> None:
+    _, manifests = current(table)
+    edit_avro(manifests[0], lambda records: records[0]["data_file"].update({"split_offsets": [5]}))
+    data = Path(str(local_path(explorer.open_table(str(table)).files()[1]["file_path"])))
+    whole = data.read_bytes()
+    data.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
+    assert not set(ids(table, files=True)) - {"manifest-length"}
+    found = ids(table, deep=True)
+    assert "split-offsets" in found
+    assert any(f.file.endswith(data.name) for f in found.values()), found
+
+
+def test_rules_are_skipped_and_severities_set(table: Path) -> None:
+    edit_json(newest_metadata(table), lambda d: d["properties"].update({"password": "x"}))
+    run = CliRunner().invoke
+    assert run(main, ["doctor", str(table)]).exit_code == 1
+    assert run(main, ["doctor", str(table), "--skip", "23"]).exit_code == 0
+    assert run(main, ["doctor", str(table), "--severity", "property-unsafe=fatal"]).exit_code == 4
+    assert run(main, ["doctor", str(table), "--severity", "property-unsafe=bad"]).exit_code == 8
+    assert run(main, ["doctor", str(table.parent / "none")]).exit_code == 8
+    told = json.loads(run(main, ["doctor", str(table), "-o", "sarif"]).stdout)
+    assert [r["ruleId"] for r in told["runs"][0]["results"]] == ["property-unsafe"]
+    with pytest.raises(NotFoundInTable):
+        Choice.of(["none"])
+
+
+def test_the_document_has_every_rule_as_it_is() -> None:
+    text = (ROOT / "docs" / "doctor.md").read_text()
+    rows = [
+        f"| {r.number} | `{r.id}` | {r.severity} | {r.title} | {r.source} | {r.depth} | {r.remedy} |" for r in RULES
+    ]
+    assert [line for line in text.splitlines() if re.match(r"\| \d", line)] == rows
+    assert len({r.id for r in RULES}) == len(RULES)
+    assert all(r.severity in ORDER and r.remedy in REMEDIES for r in RULES)
+    assert f"[{max(r.number for r in RULES)} rules]" in (ROOT / "README.md").read_text()
+
+
+def test_orphans_are_not_told_where_a_manifest_is_missing(table: Path) -> None:
+    """Its files would be among them."""
+    (table / "data" / "stray.parquet").write_text("x")
+    opened = explorer.open_table(str(table))
+    Path(str(local_path(opened.manifests()[0]["manifest_path"]))).unlink()
+    report = explorer.doctor(str(table), files=True)
+    assert "manifest-missing" in {f.rule for f in report.findings}
+    assert "orphan-files" not in {f.rule for f in report.findings}
+    assert any("orphan files" in said and "nobody knows" in said for said in report.not_checked)
+
+
+@pytest.mark.parametrize("statuses", [(1,), (2, 1)])
+def test_one_path_thousands_of_times_is_told_in_a_few_findings(statuses: tuple[int, ...], table: Path) -> None:
+    """Live, or deleted and live: pairs of manifests are told, not pairs of entries."""
+    _, manifests = current(table)
+    edit_avro(manifests[0], lambda records: [records[0] | {"status": s} for s in statuses for _ in range(3000)])
+    rules = [f.rule for f in explorer.doctor(str(table)).findings]
+    assert "file-twice" in rules
+    assert len(rules) < 30
+
+
+def test_a_strange_name_becomes_no_sql(table: Path) -> None:
+    name = "x'); DROP TABLE prod.payroll; --token"
+    edit_json(newest_metadata(table), lambda data: data["properties"].update({name: "secret"}) or data)
+    [finding] = [f for f in explorer.doctor(str(table)).findings if f.rule == "property-unsafe"]
+    assert "DROP" not in finding.remedy
+    assert "UNSET TBLPROPERTIES" in finding.remedy

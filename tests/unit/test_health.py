@@ -1,0 +1,184 @@
+"""Each measure says what it is for, under the thresholds that were given; a catalog's tables fail alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import explorer
+from explorer.checkup import checkup
+from explorer.cli import main
+from explorer.core.health.measures import MEASURES, Health, Measured
+from explorer.core.names import in_sql
+from explorer.errors import NotFoundInTable
+from explorer.ui.figures import squarified
+from explorer.views.health import amount, health_object
+from tests.unit.small import edit_metadata, make_table, partitioned
+from tests.unit.test_sweeping import catalog as catalog  # a fixture: good, broken, gone and wrong tables
+
+DOCS = (Path(__file__).parents[2] / "docs" / "health.md").read_text()
+DAY = 86_400_000
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three appends of a file each."""
+    return make_table(tmp_path_factory.mktemp("small"))
+
+
+def of(health: Health, name: str) -> Measured:
+    return next(m for m in health.measures if m.id == name)
+
+
+def number(health: Health, name: str) -> Any:
+    return next(n.value for s in health.sections for n in s.numbers if n.name == name)
+
+
+def test_strange_names_and_thresholds(small: Path) -> None:
+    for name in ("a--.db.t", "my-cat.db.t", "..x", "1.2.3", "ä.b.c", "a.b.c; DROP TABLE x"):
+        assert in_sql(name) == ("catalog", "db.table")
+    assert in_sql("cat.db.t") == ("cat", "db.t")
+    with pytest.raises(NotFoundInTable, match="small-files"):
+        explorer.health(str(small), limits={"small-files": 1e307})
+
+
+def test_its_numbers(small: Path) -> None:
+    health = explorer.health(str(small))
+    files = explorer.open_table(str(small)).files()
+    assert (health.data_files, health.data_bytes) == (3, sum(f["file_size_in_bytes"] for f in files))
+    assert of(health, "small-files").value == 2  # one file would do
+    assert of(health, "small-manifests").value == 2
+    assert (of(health, "files-per-partition").value, of(health, "tiny-partitions").value) == (3, 0)
+    assert (number(health, "snapshots"), number(health, "commits"), number(health, "schemas")) == (3, 3, 1)
+    cost = explorer.open_table(str(small)).commits()
+    assert number(health, "metadata written") == cost.metadata_bytes
+    assert number(health, "data and delete files written") == cost.bytes_written == health.data_bytes
+    assert (health.worst, health.beyond, health.not_read) == ("ok", [], 0)
+    file = next(s for s in health.sections if s.id == "metadata-file")
+    assert file.bars is not None
+    assert sum(file.bars.series["bytes"]) == number(health, "as plain JSON")
+
+
+def test_a_threshold_decides_the_level_and_what_helps_is_said(small: Path) -> None:
+    told = {limit: explorer.health(str(small), limits={"small-files": limit}) for limit in (2, 1.5, 0.01)}
+    assert [of(h, "small-files").level for h in told.values()] == ["ok", "warning", "error"]
+    again = told[2].under({"small-files": 1.5})
+    assert health_object(again)["measures"] == health_object(told[1.5])["measures"]
+    assert told[1.5].measures[0].id == "small-files"
+    assert "small-files 2 (above 1.5)" in repr(told[1.5])
+    assert "rewrite_data_files('t')" in repr(told[1.5])
+    assert "rewrite_data_files(&#x27;t&#x27;)" in told[1.5]._repr_html_()
+    for limits, words in (({"large-files": 1.0}, "no measure 'large-files'"), ({"small-files": 0.0}, "above 0")):
+        with pytest.raises(NotFoundInTable, match=words):
+            explorer.health(str(small), limits=limits)
+
+
+def test_files_that_the_target_fills_are_not_small(small: Path, tmp_path: Path) -> None:
+    table = make_table(tmp_path / "other", **{"write.target-file-size-bytes": "1000"})
+    health = explorer.health(str(table))
+    assert (of(health, "small-files").value, number(health, "files below 75% of it")) == (0, 0)
+    sizes = next(s for s in health.sections if s.id == "file-sizes")
+    assert sizes.bars is not None
+    assert (sizes.bars.labels, sizes.bars.marked) == (("512 B+",), 0)  # the target lies there, too
+
+
+def test_what_expires_by_the_tables_policy(small: Path) -> None:
+    table = explorer.open_table(str(small))
+    last = max(s.timestamp_ms or 0 for s in table.metadata.snapshots)
+    for days, gone in ((4, 0), (6, 2)):
+        health = checkup(table, now_ms=last + days * DAY)
+        assert of(health, "expirable-snapshots").value == gone
+        assert (number(health, "what expiry would take out of it now") > 0) is (gone > 0)
+
+
+def test_many_partitions_are_drawn_by_a_field_that_has_few_values(tmp_path: Path) -> None:
+    table = partitioned(tmp_path)
+    health = explorer.health(str(table), limits={"files-per-partition": 0.5})
+    partitions = next(s for s in health.sections if s.id == "partitions")
+    assert [(t.label, t.files, t.partitions) for t in partitions.tiles] == [
+        ("kind=$$x$$", 120, 120),
+        ("kind=<b>", 10, 10),
+    ]
+    assert (number(health, "partitions"), of(health, "tiny-partitions").value) == (130, 130)
+    assert of(health, "manifests-per-partition").value is None  # its manifests are too small to matter
+    told = health._repr_html_()
+    assert ("kind=&lt;b&gt;" in told, "kind=<b>" in told) == (True, False)
+
+
+def test_what_cannot_be_read_is_counted(small: Path, tmp_path: Path) -> None:
+    table = make_table(tmp_path / "damaged")
+    opened = explorer.open_table(str(table))
+    Path(opened.manifests()[0]["manifest_path"].removeprefix("file://")).unlink()
+    health = explorer.health(str(table))
+    assert (health.data_files, health.not_read) == (2, 1)
+    assert "1 thing could not be read" in repr(health)
+
+
+def test_no_snapshot(tmp_path: Path) -> None:
+    health = explorer.health(str(make_table(tmp_path, commits=0)))
+    assert (health.snapshot, health.data_files, health.worst) == ("no snapshot", 0, "ok")
+    assert {m.id for m in MEASURES} - {m.id for m in health.measures} == {"unclustered"}
+
+
+def test_a_catalog_the_worst_first(catalog: dict[str, str]) -> None:
+    rows = explorer.catalog_health("small", catalog, limits={"schemas": 0.5}, namespace="db")
+    assert [(r["table"], r["level"]) for r in rows] == [
+        ("small.db.broken", "failed"), ("small.db.gone", "failed"),
+        ("small.db.good", "warning"), ("small.db.wrong", "warning"),
+    ]  # fmt: skip
+    assert "/db/broken/metadata/" in rows[0]["error"]
+    assert (rows[2]["worst"], rows[2]["schemas"], rows[2]["error"]) == ("schemas 1 (above 0.5)", 1, None)
+    options = [text for pair in catalog.items() for text in ("-p", "=".join(pair))]
+    run = CliRunner().invoke(main, ["health", "--all", "--catalog", "small", *options, "-o", "json"])
+    assert (run.exit_code, "2 of the tables could not be read" in run.stderr) == (3, True)
+    assert sorted(row["table"] for row in json.loads(run.stdout))[-1] == "small.other.t"
+    wrong = CliRunner().invoke(main, ["health", "--all", "--threshold", "nothing=1"])
+    assert (wrong.exit_code, "no measure 'nothing'" in wrong.stderr) == (1, True)
+
+
+def test_the_doctor_goes_through_a_catalog(catalog: dict[str, str]) -> None:
+    """What cannot be opened is a finding that names the file; the others have their reports."""
+    options = [text for pair in catalog.items() for text in ("-p", "=".join(pair))]
+    run = CliRunner().invoke(main, ["doctor", "--all", "--catalog", "small", *options, "-o", "json"])
+    found = {r["table"]: [f["rule"] for f in r["findings"]] for r in json.loads(run.stdout)}
+    assert run.exit_code == 4, run.output
+    assert (found["small.db.broken"], found["small.db.good"]) == (["metadata-unreadable"], [])
+    assert "totals-differ" in found["small.db.wrong"]
+    assert set(found) == {f"small.db.{n}" for n in ("good", "broken", "gone", "wrong")} | {"small.other.t"}
+
+
+def test_a_table_on_the_command_line(small: Path) -> None:
+    run = CliRunner().invoke(main, ["health", str(small), "--clustering", "-o", "json", "--threshold", "schemas=.5"])
+    told = json.loads(run.stdout)
+    assert (run.exit_code, told["level"], told["measures"][0]["measure"]) == (0, "warning", "schemas")
+    assert [s["section"] for s in told["sections"]][-1] == "clustering"
+    text = CliRunner().invoke(main, ["health", str(small)])
+    assert "Commits (retained history)" in text.stdout
+    for wrong in ([], [str(small), "--all"], [str(small), "--threshold", "schemas=many"]):
+        assert CliRunner().invoke(main, ["health", *wrong]).exit_code == 2
+
+
+def test_the_metadata_file_by_what_fills_it(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    edit_metadata(table, lambda d: d["properties"].update({"note": "x" * 20_000}))
+    health = explorer.health(str(table))
+    assert of(health, "metadata-size").words.endswith("of it is properties")
+
+
+def test_docs_have_every_measure() -> None:
+    listed = re.findall(r"^\| `([\w-]+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|", DOCS, flags=re.MULTILINE)
+    wanted = [(m.id, m.scope, amount(m.threshold, m.unit), amount(m.threshold * m.error, m.unit)) for m in MEASURES]
+    assert [tuple(text.strip() for text in row) for row in listed] == wanted
+
+
+@pytest.mark.parametrize("sizes", [[1], [6, 6, 4, 3, 2, 2, 1], [1000, 1, 1, 1], [5] * 50])
+def test_tiles_fill_their_rectangle_by_size(sizes: list[float]) -> None:
+    places = squarified(sizes, 460, 230)
+    areas = [wide * high for *_, wide, high in places]
+    assert areas == pytest.approx([size * 460 * 230 / sum(sizes) for size in sizes])
+    assert all(x >= -1e-6 and y >= -1e-6 and x + w <= 460.001 and y + h <= 230.001 for x, y, w, h in places)

@@ -1,0 +1,118 @@
+"""Plans of maintenance without Spark: statements, options, words, and tables that come in parts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import explorer
+from explorer.cli import main
+from explorer.core.columns import MOST
+from explorer.core.manifest_merges import next_append
+from explorer.core.orphan_rules import EQUAL, Listing, fates, flattened
+from explorer.errors import NotFoundInTable
+from explorer.maintaining import preview
+from explorer.maintaining.calls import PROCEDURES
+from tests.robustness.editing import edit_avro
+from tests.unit.small import edit_metadata, make_table
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> explorer.Table:
+    return explorer.open_table(str(make_table(tmp_path)))
+
+
+def test_strangers_names_stay_text_in_the_statement(table: explorer.Table) -> None:
+    field = table.metadata.schemas[-1].fields[0].name
+    options = {"min-input-files": "2", "rewrite-all": "true', where => 'x"}
+    seen = preview(table, "compact", options=options, where=f"{field} is not null")
+    assert "map('min-input-files', '2', 'rewrite-all', 'true\\', where => \\'x')" in seen.call
+    assert f"where => '`{field}` IS NOT NULL'" in seen.call
+    orphans = preview(table, "remove-orphans", options={"equal_schemes": '{"s3a\'": "s3"}'})
+    assert "equal_schemes => map('s3a\\'', 's3')" in orphans.call
+
+
+@pytest.mark.parametrize("operation", [*PROCEDURES, "next-append", "dangling-deletes"])
+def test_an_option_that_there_is_not_is_refused_with_those_there_are(operation: str, table: explorer.Table) -> None:
+    with pytest.raises(NotFoundInTable, match=r"no option 'older-than'.* there are"):
+        preview(table, operation, options={"older-than": "1"})
+
+
+@pytest.mark.parametrize(
+    ("operation", "options"),
+    [
+        ("expire", {"snapshot_ids": "1,two"}), ("expire", {"older_than": "soon"}), ("expire", {"older_than": "²"}),
+        ("expire", {"retain_last": "x"}),
+        ("expire", {"clean_expired_metadata": "yes"}), ("remove-orphans", {"equal_schemes": "s3a=s3"}),
+        ("rewrite-manifests", {"spec_id": "day"}),
+    ],
+)  # fmt: skip
+def test_an_argument_that_does_not_fit_is_refused(
+    operation: str, options: dict[str, str], table: explorer.Table
+) -> None:
+    with pytest.raises(NotFoundInTable, match=f"{next(iter(options))} is|is no time"):
+        preview(table, operation, options=options)
+
+
+@pytest.mark.parametrize("target", ["7000000000000000000", "9223372036854775807", "abc", "-5", "1e400", "0", ""])
+def test_a_target_that_a_stranger_wrote(target: str, tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    edit_metadata(folder, lambda d: d["properties"].update({"write.target-file-size-bytes": target}))
+    table = explorer.open_table(str(folder))
+    seen = preview(table, "compact")
+    assert len(seen.tables.get("groups", ())) == (target[0:1] == "7")
+    assert seen.words[0].startswith("Iceberg would refuse") == (target[0:1] != "7")
+    assert seen.call.startswith("CALL catalog.system.rewrite_data_files(table => 'db.table'")  # no catalog holds it
+    assert explorer.health(table).worst == "ok"
+
+
+def test_sizes_that_no_file_has(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    for manifest, size in zip(sorted((folder / "metadata").glob("*-m0.avro")), (2**63 - 1, 2**62, -1), strict=True):
+        edit_avro(manifest, lambda rows, size=size: rows[0]["data_file"].update(file_size_in_bytes=size))  # type: ignore[misc]
+    table = explorer.open_table(str(folder))
+    assert explorer.health(table).data_bytes == 2 * MOST
+    assert sum(row["bytes"] for row in preview(table, "compact", options={"rewrite-all": "true"}).tables["groups"]) > 0
+    options = {"rewrite-all": "true", "max-file-group-size-bytes": str(2**63 - 1), "max-file-group-input-files": "2"}
+    assert [row["files"] for row in preview(table, "compact", options=options).tables["groups"]] == [2, 1]
+
+
+def test_the_command_prints_all_of_it_as_json(table: explorer.Table, tmp_path: Path) -> None:
+    for operation in (*PROCEDURES, "next-append", "dangling-deletes"):
+        seen = preview(table, operation)
+        asked = ["maintain", table.metadata.metadata_location, operation]
+        told = json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).stdout)
+        assert list(told) == ["operation", "call", "words", *seen.tables]
+        assert {name: len(told[name]) for name in seen.tables} == {n: len(rows) for n, rows in seen.tables.items()}
+        text = CliRunner().invoke(main, asked).stdout
+        assert all(f"\n{name}:\n" in text for name in seen.tables)
+
+
+def test_schemes_that_are_the_same_by_default_or_by_word() -> None:
+    def told(location: str, named: str, schemes: dict[str, str] | None = None) -> list[tuple[str, bool]]:
+        listing = Listing(location, 10, 20, "DELETE", {**EQUAL, **flattened(schemes or {})}, {})
+        return [(f.becomes, f.live) for f in fates(listing, {"/data/a": 1}, [named], {"/data/a"}, ())]
+
+    assert told("s3://b/t", "s3a://b/t/data/a") == []
+    assert told("s3://b/t", "/b/t/data/a") == [("removed", True)]  # another path: the bucket is no part of it
+    assert told("/t", "file:///t/data/a") == told("file:/t", "/t/data/a") == []
+    assert told("s3://b/t", "gs://b/t/data/a") == [("removed", True)]
+    assert told("s3://b/t", "gs://b/t/data/a", {"gs, gcs": "s3"}) == []
+    assert told("/link/t", "/real/t/data/a") == [("removed", True)]
+
+
+def test_manifests_without_room_for_each_other_stay(table: explorer.Table) -> None:
+    [manifest, *_] = table.tree.manifests(table.metadata.current_snapshot)
+    long = [replace(manifest, manifest_path=str(n), manifest_length=60) for n in range(5)]
+    properties = {"commit.manifest.target-size-bytes": "100", "commit.manifest.min-count-to-merge": "2"}
+    assert [b.merged for b in next_append(long, properties, 0, 50)] == [False] * 6
+    bins = next_append(long, properties | {"commit.manifest.target-size-bytes": "120"}, 0, 50)
+    assert [(len(b.manifests), b.with_new, b.merged) for b in bins] == [
+        (1, True, True),
+        (2, False, True),
+        (2, False, True),
+    ]

@@ -1,0 +1,93 @@
+"""A table at a glance says what other questions answer, and what is silent stays silent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.transforms import BucketTransform, IdentityTransform
+
+import explorer
+from explorer.cli import main
+from explorer.core.overview import transform_words, type_words
+from explorer.core.units import span
+from explorer.views.overview import moment_words
+from tests.unit.small import edit_metadata, make_table
+
+
+def test_it_agrees_with_other_questions(tmp_path: Path) -> None:
+    table = explorer.open_table(str(make_table(tmp_path, commits=3)))
+    told = explorer.overview(table, now_ms=(table.metadata.current_snapshot.timestamp_ms or 0) + 7_200_000)
+    files = table.files()
+    assert (told.data_files, told.bytes) == (len(files), sum(f["file_size_in_bytes"] for f in files))
+    assert told.rows_counted == told.rows_recorded == explorer.live_rows(table).rows
+    assert (told.is_current, span(told.age_ms), told.refs) == (True, "2 hours", ("branch main: snapshot-3",))
+    assert [m.added["rows"] for m in told.moments] == [2, 2, 2]
+    assert sum(m.added["bytes"] or 0 for m in told.moments) == told.bytes
+    assert told.judged is not None
+    assert told.judged.doctor == "nothing wrong was found"
+    assert told.judged.sizes is not None
+    older = explorer.overview(table, "snapshot-1")
+    assert (older.rows_counted, older.is_current, older.judged) == (2, False, None)
+
+
+def test_quick_reads_no_manifest(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, commits=2)
+    for manifest in (folder / "metadata").glob("*-m0.avro"):
+        manifest.write_text("none")
+    table = explorer.open_table(str(folder))
+    assert explorer.overview(table, quick=True).data_files == 2
+    assert table.problems == []
+
+
+def test_silence_is_not_zero(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, commits=2)
+    edit_metadata(folder, lambda data: data["snapshots"][0].update(summary={"operation": "append"}))
+    told = explorer.overview(explorer.open_table(str(folder)), quick=True)
+    assert [m.added["rows"] for m in told.moments] == [None, 2]
+    assert [moment_words(m).split(",")[0] for m in told.moments] == ["not told", "+2 rows"]
+    empty = explorer.overview(explorer.open_table(str(make_table(tmp_path / "empty", commits=0))))
+    assert (empty.snapshot, empty.rows_counted, empty.moments) == ("no snapshot", 0, ())
+
+
+def test_words_of_specs_orders_and_types(tmp_path: Path) -> None:
+    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", pa.schema([("id", pa.int64()), ("tags", pa.list_(pa.string()))]))
+    with table.update_spec() as spec:
+        spec.add_field("id", BucketTransform(16))
+    with table.update_sort_order() as order:
+        order.desc("id", IdentityTransform())
+    catalog.engine.dispose()
+    told = CliRunner().invoke(main, ["overview", str(tmp_path / "db" / "t")]).output
+    assert "id long, tags list of string\n" in told
+    assert "partitioned by  id hashed into 16 buckets (spec 1; 2 are kept)\n" in told
+    assert "sorted by  id, descending, nulls last (sort order 1; 2 are kept)\n" in told
+    strange = ["zorder[3]", "bucket[x]"]
+    assert [transform_words(t, "a") for t in strange] == ["zorder[3] of a", "bucket[x] of a"]
+    assert type_words({"type": "map", "key": "int", "value": {"type": "struct", "fields": []}}).startswith("map of int")
+    assert type_words(None) == type_words({"type": 3}) == "unknown type"
+
+
+def test_what_a_stranger_wrote_stays_text(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, commits=1)
+    evil = "<img src=x onerror=alert(1)>\x1b[2J"
+    edit_metadata(folder, lambda data: data["schemas"][0]["fields"][0].update(name=evil))
+    told = explorer.overview(explorer.open_table(str(folder)))
+    assert "\x1b" not in repr(told)
+    assert "<img" not in told._repr_html_()
+    assert (
+        json.loads(CliRunner().invoke(main, ["overview", str(folder), "-o", "json"]).output)["columns"][0]["name"]
+        == evil
+    )
+
+
+@pytest.mark.parametrize(
+    ("ms", "words"), [(None, "?"), (999, "0 seconds"), (90_000, "1 minute"), (2**43, "101,806 days")]
+)
+def test_spans(ms: int | None, words: str) -> None:
+    assert span(ms) == words

@@ -1,0 +1,138 @@
+"""Pages that need no kernel: what is in them, what is left out and said to be, and that they lay out as Python does."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import explorer
+from explorer.drawn import first_view
+from explorer.graphs.vocabulary import EDGES
+from explorer.ui import standalone
+from explorer.ui.export import _file_name
+from explorer.views.svg import picture, vocabulary
+from tests.unit.small import edit_metadata, make_table
+from tests.unit.test_cli import run
+from tests.unit.test_static import STATIC, node
+
+SECRET = "AKIAIOSFODNN7EXAMPLE"
+BREAKOUT = "</script><script>alert(1)</script><!--\u2028\u2029\x1b[2J"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_table(tmp_path_factory.mktemp("page"), commits=5, **{"s3.secret-access-key": SECRET, "note": BREAKOUT})
+
+
+def held(file: Path) -> dict[str, Any]:
+    """The data of a page."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', file.read_text(), re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def test_a_page_has_each_snapshot_each_change_and_all_that_the_inspector_knows(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "t.html"
+    told = json.loads(run("export", str(folder), "--html", str(file), "-o", "json").stdout)
+    data, table = held(file), explorer.open_table(str(folder))
+    assert told["bytes"] == file.stat().st_size
+    assert told["left_out"] == []
+    names = [str(s.snapshot_id) for s in table.metadata.snapshots]
+    assert data["timeline"]["ids"] == sorted(data["pictures"], key=names.index) == names
+    assert set(data["changes"]) == set(names)
+    first = data["pictures"][names[-1]]
+    state = standalone.ViewState(table)
+    for shown in state.graph.nodes:
+        state.selected = [shown.id]
+        known = data["known"][first["details"][shown.id]]
+        live = state.details()
+        assert live is not None
+        live.pop("actions", None)
+        assert {**known, "sections": [data["sections"][i] for i in known["sections"]]} == json.loads(json.dumps(live))
+
+
+def test_no_secret_and_no_way_out_of_the_data(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "t.html"
+    explorer.export_html(explorer.open_table(str(folder)), file)
+    text = file.read_text()
+    assert SECRET not in text
+    assert not set("\u2028\u2029\x1b") & set(text)
+    assert text.lower().count("<script") == text.lower().count("</script") == 2
+    assert any(BREAKOUT.partition("\u2028")[0] in json.dumps(section) for section in held(file)["sections"])
+    policy = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)[0]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    for tag in ("style", 'script type="module"'):
+        inner = re.findall(rf"<{tag}>(.*?)</{tag.split()[0]}>", text, re.DOTALL)[0]
+        assert base64.b64encode(hashlib.sha256(inner.encode()).digest()).decode() in policy
+
+
+def test_what_is_left_out_is_said(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"SNAPSHOTS": 3, "LEVEL": 2, "SNAPSHOT_FILES": 1, "INSPECTED": 7, "RAW": 50}.items():
+        monkeypatch.setattr(standalone, name, value)
+    edit_metadata(folder, lambda d: d["snapshots"].sort(key=lambda s: -s["sequence-number"]))
+    file = tmp_path / "t.html"
+    told = explorer.export_html(explorer.open_table(str(folder)), file)
+    data = held(file)
+    assert told["snapshots"] == 3
+    assert (data["timeline"]["before"], len(data["known"])) == (2, 7)
+    said = " ".join(told["left_out"])
+    for words in ("snapshots older than the newest 3: 2", "manifests without their files", "levels beyond 2 nodes",
+                  "nodes without details, which 7 have"):  # fmt: skip
+        assert words in said
+        assert words in file.read_text().partition("<footer>")[2]
+    assert all(len(section.get("raw", "")) <= 50 for section in data["sections"])
+    assert not [m for shown in data["pictures"].values() for m in shown["picture"]["more"] if m["action"]]
+
+
+def test_the_page_lays_out_as_python_does(folder: Path, tmp_path: Path) -> None:
+    table = explorer.open_table(str(folder))
+    closed = first_view(table.tree, table.metadata.snapshots[1])
+    graphs = [standalone._Maker(table).whole(s, set()) for s in table.metadata.snapshots]
+    graphs += [table.graph("snapshot-2", closed)]
+    pictures = [picture(graph) for graph in graphs]
+    (tmp_path / "pictures.json").write_text(json.dumps([vocabulary()["edges"], pictures]))
+    (tmp_path / "law.mjs").write_text(
+        f"import {{ unfolded }} from {json.dumps((STATIC / 'pure.js').as_uri())};\n"
+        'import { readFileSync } from "node:fs";\n'
+        f"const [edges, pictures] = JSON.parse(readFileSync({json.dumps(str(tmp_path / 'pictures.json'))}));\n"
+        "console.log(JSON.stringify(pictures.map((p) => unfolded(p, edges, new Set()))));\n"
+    )
+    done = subprocess.run([node(), tmp_path / "law.mjs"], capture_output=True, text=True, check=True)
+    laid = json.loads(done.stdout)
+    assert len(EDGES) > 3
+    for ours, theirs in zip(pictures, laid, strict=True):
+        for what in ("nodes", "more"):
+            assert [(n["id"], n["x"]) for n in theirs[what]] == [(n["id"], n["x"]) for n in ours[what]]
+            assert [n["y"] for n in theirs[what]] == pytest.approx([n["y"] for n in ours[what]], abs=0.2)
+
+
+def test_a_gallery_is_a_folder_of_pages_with_an_index(folder: Path, tmp_path: Path) -> None:
+    uri = f"sqlite:///{folder.parents[2]}/catalog.db"
+    options = ["--property", f"uri={uri}", "--property", "type=sql", "--catalog", "small"]
+    done = run("gallery", str(tmp_path / "out"), *options, "-o", "json")
+    assert done.exit_code == 0, done.output
+    [row] = json.loads(done.stdout)
+    assert row["table"] == "small.db.t"
+    index = (tmp_path / "out" / "index.html").read_text()
+    assert f'<a href="{Path(row["file"]).name}">small.db.t</a>' in index
+    assert "script" not in index
+    assert held(Path(row["file"]))["timeline"]["ids"]
+    assert run("gallery", str(tmp_path / "none"), "--catalog", "nowhere").exit_code == 1
+    assert run("export", str(folder), "--html", str(tmp_path / "none" / "deeper" / "t.html")).exit_code == 2
+
+
+def test_files_of_a_gallery_are_below_it_and_each_tables_own() -> None:
+    names = ["sandbox.db.t", "c.db.a b", "c.db.a/b", "c.db.a-b", "../../etc", "..", "c.db." + "x" * 300]
+    files = [_file_name(name) for name in names]
+    assert files[0] == names[0]
+    assert len(set(files)) == len(names)
+    assert not [name for name in files if "/" in name or len(name) > 120]
