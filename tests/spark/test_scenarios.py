@@ -355,9 +355,7 @@ def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> N
     finally:
         spark.sql(f"DROP TABLE {others} PURGE")
     assert "half_made" not in {
-        r.tableName
-        for ns in (NAMESPACE, "building")
-        for r in spark.sql(f"SHOW TABLES IN sandbox.{ns}").collect()
+        r.tableName for ns in (NAMESPACE, "building") for r in spark.sql(f"SHOW TABLES IN sandbox.{ns}").collect()
     }
     assert not (sandbox / "warehouse" / NAMESPACE / "half_made").exists()
     assert built() == set(BY_NAME)
