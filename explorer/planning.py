@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -21,13 +20,13 @@ from explorer.core.expressions import BoundTerm, Column, Expression, predicates
 from explorer.core.live_files import LiveFiles
 from explorer.core.metrics_modes import TOLD, ColumnMode, Told, column_modes, told
 from explorer.core.ordering import plain
-from explorer.core.plan import TASKS, Amount, Interval, Intervals, Plan, Stage, Task, Tasks
+from explorer.core.plan import Amount, Interval, Intervals, Plan, Stage
 from explorer.core.ranges import Ranges, file_ranges
 from explorer.core.row_diff import named_fields
 from explorer.core.row_groups import GroupVerdict
 from explorer.core.row_groups import row_groups as judged_groups
 from explorer.core.scan import BY_METRICS, BY_PARTITION, READ, FileVerdicts, ManifestVerdict, Scan
-from explorer.core.tasks import Packing, packed
+from explorer.core.tasks import CHOSEN, Packing, tasks
 from explorer.core.totals import totals
 from explorer.engines.choice import Choice
 from explorer.errors import NotFoundInTable, UnreadableFile
@@ -81,14 +80,14 @@ def plan_scan(
         rows, choice = make(Parts(some, not surely, part, plan_parts.SUMS, of_spec), f"plan for {bound}")
         summed.add(rows)
         why = choice.why if choice.large else why
-    chosen_files = made(partial(plan_parts.chosen, scan, deletes), plan_parts.CHOSEN)[0]
+    chosen_files = made(partial(plan_parts.chosen, scan, deletes), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed), wholly=summed.wholly,
         delete_files=len(summed.used), residuals=dict(summed.residuals.most_common()),
         made=why,
         files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
-        make_tasks=lambda: _tasks(Packing.of(metadata.properties), chosen_files),
+        make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),
     )  # fmt: skip
 
 
@@ -101,17 +100,6 @@ def deletes_of(
         return None
     files = [f for some in reader.live_files(deletes, snapshot) for f in some]
     return Pairs(Applicability(tree.metadata, LiveFiles.of([]), files))
-
-
-def _tasks(packing: Packing, files: Batches) -> Tasks:
-    first: list[Task] = []
-    count = largest = 0
-    for splits in packed(chain.from_iterable(map(plan_parts.files_of, files.read())), packing):
-        count += 1
-        largest = max(largest, sum(s.weight for s in splits))
-        if count <= TASKS:
-            first.append(Task(tuple(splits)))
-    return Tasks(packing, count, largest, tuple(first))
 
 
 def _stages(

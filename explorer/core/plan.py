@@ -10,11 +10,8 @@ from typing import Any
 from explorer.core.batches import Batches
 from explorer.core.expressions import BoundTerm, Column, Expression, Predicate, predicates
 from explorer.core.scan import ManifestVerdict, Scan, SpecPlan
-from explorer.core.tasks import Packing, Split
+from explorer.core.tasks import Tasks
 from explorer.model.metadata import Schema, Snapshot
-
-TASKS = 1000
-"""Tasks that a plan keeps; all are counted."""
 
 
 @dataclass(frozen=True)
@@ -36,33 +33,6 @@ class Stage:
     said: str
     left: Amount
     skipped: int = 0
-
-
-@dataclass(frozen=True)
-class Task:
-    """One task of a scan: what an engine reads at once."""
-
-    splits: tuple[Split, ...]
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of data files."""
-        return sum(s.length for s in self.splits)
-
-    @property
-    def weight(self) -> int:
-        """What it is packed by: bytes with deletes, or what opening its files weighs."""
-        return sum(s.weight for s in self.splits)
-
-
-@dataclass(frozen=True)
-class Tasks:
-    """All tasks, counted; the first TASKS of them themselves."""
-
-    packing: Packing
-    count: int
-    largest: int
-    first: tuple[Task, ...]
 
 
 @dataclass(frozen=True)

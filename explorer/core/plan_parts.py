@@ -4,7 +4,6 @@ manifests are decoded, here or by Spark's workers."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
@@ -16,7 +15,7 @@ from explorer.core.delete_pairs import Counted, Pairs
 from explorer.core.entries import as_of_snapshot
 from explorer.core.expressions import TRUE
 from explorer.core.scan import OUTCOMES, READ, FileVerdicts, Scan
-from explorer.core.tasks import Chosen
+from explorer.core.tasks import CHOSEN
 from explorer.model.manifest import ManifestFile
 
 SUMS = pa.schema(
@@ -33,13 +32,6 @@ FILES = pa.schema(
         ("manifest_path", pa.string()),
     ]
 )  # fmt: skip
-CHOSEN = pa.schema(
-    [
-        ("file_path", pa.string()), ("file_size_in_bytes", pa.int64()), ("file_format", pa.string()),
-        ("split_offsets", pa.list_(pa.int64())), ("deletes", pa.int64()), ("delete_bytes", pa.int64()),
-    ]
-)  # fmt: skip
-
 PARTITIONS = pa.schema(
     [
         ("values", pa.string()), ("spec_id", pa.int32()), ("partition", pa.string()), ("read", pa.int64()),
@@ -147,13 +139,6 @@ def chosen(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa
         number, more = found["position"] + found["equality"] + found["vectors"], found["bytes"]
     columns = {name: files[name] for name in CHOSEN.names[:4]}
     return pa.table({**columns, "deletes": number, "delete_bytes": more}, schema=CHOSEN)
-
-
-def files_of(part: pa.Table) -> Iterator[Chosen]:
-    """Rows of CHOSEN as core.tasks takes them."""
-    columns = (part[name].to_pylist() for name in CHOSEN.names)
-    for path, size, kind, offsets, deletes, more in zip(*columns, strict=True):
-        yield Chosen(path, size or 0, kind or "", offsets or (), deletes, more)
 
 
 def _counted(scan: Scan, deletes: Pairs, manifest: ManifestFile, files: pa.Table) -> Counted:

@@ -12,10 +12,11 @@ from explorer.core.clustering import QUANTILES, Clustering
 from explorer.core.expressions import TRUE
 from explorer.core.metrics_modes import ColumnMode
 from explorer.core.names import base_name
-from explorer.core.plan import Amount, Answer, Plan, Task
+from explorer.core.plan import Amount, Answer, Plan
 from explorer.core.pruning import Reason
 from explorer.core.pushdown import Pushed, advice
 from explorer.core.row_groups import GroupVerdict
+from explorer.core.tasks import Task
 from explorer.core.units import count, human_bytes
 from explorer.views.text import clean, render_table
 
@@ -106,7 +107,7 @@ def task_rows(tasks: Sequence[Task]) -> list[dict[str, Any]]:
         {
             "task": at, "bytes": task.bytes, "weight": task.weight,
             "splits": [
-                {"file_path": s.file.path, "start": s.start, "length": s.length, "delete_files": s.file.deletes}
+                {"file_path": s.path, "start": s.start, "length": s.length, "delete_files": s.deletes}
                 for s in task.splits
             ],
         }

@@ -24,7 +24,7 @@ from explorer.core.filter_text import parse
 from explorer.core.plan import Plan
 from explorer.core.pushdown import advice
 from explorer.core.scan import READ, evaluated
-from explorer.core.tasks import Chosen, Packing, packed, splits
+from explorer.core.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.errors import NotFoundInTable
 from explorer.ui.answer_states import PlanState
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
@@ -179,29 +179,59 @@ def test_clustering(days: Path) -> None:
         table.clustering(["m"])
 
 
+def chosen(
+    *sizes: int, file_format: str = "PARQUET", offsets: list[int | None] | None = None, deletes: int = 0, more: int = 0
+) -> pa.Table:
+    rows = [(str(n), size, file_format, offsets, deletes, more) for n, size in enumerate(sizes)]
+    return pa.Table.from_pylist([dict(zip(CHOSEN.names, row, strict=True)) for row in rows], schema=CHOSEN)
+
+
+def parts(files: pa.Table, packing: Packing) -> list[tuple[int, int]]:
+    made = splits(files, packing)
+    return list(zip(made.start.tolist(), made.length.tolist(), strict=True))
+
+
 def test_splits_and_packing() -> None:
     packing = Packing(100, 2, 10)
-    assert [(s.start, s.length) for s in splits(Chosen("a", 250, "PARQUET"), packing)] == [
-        (0, 100),
-        (100, 100),
-        (200, 50),
-    ]
-    assert [(s.start, s.length) for s in splits(Chosen("a", 250, "PARQUET", (4, 90)), packing)] == [(4, 86), (90, 160)]
-    assert [s.length for s in splits(Chosen("a", 250, "PARQUET", (90, 4)), packing)] == [100, 100, 50]
-    assert [s.length for s in splits(Chosen("a", 250, "PUFFIN"), packing)] == [250]
-    assert next(splits(Chosen("a", 5, "ORC", (), 2, 1), packing)).weight == 30  # three files to open
-    sizes = [60, 60, 60, 30, 30, 30]
-    tasks = [[s.length for s in t] for t in packed((Chosen(str(i), n, "ORC") for i, n in enumerate(sizes)), packing)]
-    assert tasks == [[60], [60, 30], [60, 30], [30]]
+    assert parts(chosen(250), packing) == [(0, 100), (100, 100), (200, 50)]
+    assert parts(chosen(250, offsets=[4, 90]), packing) == [(4, 86), (90, 160)]
+    assert parts(chosen(250, offsets=[90, 4]), packing) == [(0, 100), (100, 100), (200, 50)]
+    assert parts(chosen(250, offsets=[4, 250]), packing) == [(0, 100), (100, 100), (200, 50)]  # it ends before
+    assert parts(chosen(250, file_format="PUFFIN", offsets=[4, 90]), packing) == [(0, 250)]
+    assert parts(chosen(100), packing) == [(0, 100)]
+    several = pa.concat_tables([chosen(250, offsets=[4, 90]), chosen(250), chosen(0), chosen(250, offsets=[4, 90])])
+    made = splits(several, packing)
+    assert made.file.tolist() == [0, 0, 1, 1, 1, 3, 3]
+    assert made.length.tolist() == [86, 160, 100, 100, 50, 86, 160]
+    assert splits(chosen(5, file_format="ORC", deletes=2, more=1), packing).weight.tolist() == [30]  # three to open
+    assert splits(chosen(95, file_format="ORC", deletes=2, more=7), packing).weight.tolist() == [102]
+    found = tasks(packing, [chosen(60, 60, 60), chosen(30, 30, 30, deletes=1)])  # in parts, as they are read
+    assert [[s.length for s in t.splits] for t in found.first] == [[60], [60, 30], [60, 30], [30]]
+    assert [[(s.path, s.deletes) for s in t.splits] for t in found.first] == [
+        [("0", 0)], [("1", 0), ("0", 1)], [("2", 0), ("1", 1)], [("2", 1)]
+    ]  # fmt: skip
+    assert (found.count, found.largest, found.first[1].bytes, found.first[1].weight) == (4, 90, 90, 90)
+
+
+def test_more_tasks_than_are_kept_are_counted() -> None:
+    found = tasks(Packing(100, 1, 100), [chosen(*range(1, 700), file_format="PUFFIN")] * 2)
+    assert (found.count, len(found.first)) == (1398, TASKS)
+    assert found.first[999].splits == (Split("301", 0, 302, 302, 0),)
+
+
+def test_packing_of_properties() -> None:
     assert Packing.of({"read.split.target-size": "7", "read.split.open-file-cost": "x"}) == Packing(7)
 
 
 def test_sizes_and_properties_of_strangers() -> None:
     huge = Packing.of({"read.split.target-size": "1", "read.split.planning-lookback": "9" * 5000})
     assert huge == Packing(1)
-    assert [s.length for s in splits(Chosen("a", 2**62, "PARQUET"), huge)] == [2**62]
-    assert [s.length for s in splits(Chosen("a", 250, "PARQUET", (4, None)), Packing(100))] == [100, 100, 50]  # type: ignore[arg-type]
-    assert list(splits(Chosen("a", -5, "PARQUET"), Packing())) == []
+    assert parts(chosen(2**62), huge) == [(0, 2**62)]
+    assert parts(chosen(250, offsets=[4, None]), Packing(100)) == [(0, 100), (100, 100), (200, 50)]
+    assert parts(chosen(-5), Packing()) == []
+    huge = Packing(2**80, 10, 2**80)
+    assert parts(chosen(2**63 - 1), huge) == [(0, 2**63 - 1)]
+    assert splits(chosen(2**63 - 1, deletes=2**62, more=2**63 - 1), huge).weight[0] > 2**61
 
 
 def test_partition_values_of_another_type_are_in_doubt() -> None:
