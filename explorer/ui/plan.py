@@ -11,6 +11,8 @@ from typing import Any
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from explorer.collection import Collection
 from explorer.core.clustering import Clustering
@@ -18,6 +20,7 @@ from explorer.core.metrics_modes import PREFIX, ColumnMode
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.plan import Intervals, Plan
 from explorer.core.pushdown import Pushed
+from explorer.core.scan import OUTCOMES, READ
 from explorer.core.units import count, human_bytes
 from explorer.engines.reads import ReadSession
 from explorer.measuring import beside
@@ -166,13 +169,17 @@ def _version(plan: Plan) -> int | None:
 
 
 def _files(plan: Plan) -> pd.DataFrame:
-    """Those that are read first; as many of the others."""
+    """Those that are read first; as many of the others. No more of the plan's files are looked at than that needs."""
+    looked_at, read = plan.stages[1].left.files or 0, plan.left.files or 0
+    missing = {True: min(LISTED, read), False: min(LISTED, looked_at - read)}
     listed: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
     for part in plan.files.read():
-        for row in json_rows(part):
-            some = listed[row["verdict"] == "read"]
-            if len(some) < LISTED:
-                some.append(row)
+        is_read = pc.equal(part["verdict"].cast(pa.string()), OUTCOMES[READ])
+        for wanted, rows in listed.items():
+            some = part.filter(is_read if wanted else pc.invert(is_read))
+            rows += json_rows(some.slice(0, missing[wanted] - len(rows)))
+        if all(len(rows) == missing[wanted] for wanted, rows in listed.items()):
+            break
     return pd.DataFrame(
         [
             {
