@@ -12,7 +12,6 @@ import panel as pn
 import panel.reactive
 import panel_material_ui as pmui
 from panel.io.resources import LOCAL_DIST
-from panel.util import edit_readonly
 
 from explorer.core.doctor.findings import Finding
 from explorer.core.names import snapshot_name, snapshot_ordinals
@@ -38,7 +37,7 @@ from explorer.ui.pane import GraphPane
 from explorer.ui.picker import Picker
 from explorer.ui.rooms import TITLES, VIEWS, Rooms
 from explorer.ui.state import ViewState
-from explorer.ui.widgets import Text, folded, toast, versions
+from explorer.ui.widgets import Text, folded, shell, toast, versions
 
 pn.extension("tabulator", notifications=True)
 panel.reactive.CDN_DIST = LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for styles
@@ -99,7 +98,7 @@ class Dashboard:
         pn.state.onload(self.load)
         palette = Palette(self._places, self._go_to)
         words = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), *self.spark.parts)
-        page = pmui.template.Page(
+        page = shell(
             title="Iceberg metadata explorer",
             sidebar=[self.path, folded("Places that moved", self.moved), self.opening.view, self.picker.view],
             header=[pn.Row(*words, sizing_mode="stretch_width")],
@@ -109,8 +108,6 @@ class Dashboard:
             dark_theme=self.browser.dark,
             sx=COMPACT,
         )
-        with edit_readonly(page):  # no more Panel's: that is of all sessions, and each was told of each one's clicks
-            page.busy = False
         page.param.watch(lambda event: setattr(self.browser, "dark", event.new), "dark_theme")
         self.spark.watch()
         return page

@@ -16,6 +16,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 from panel.custom import AnyWidgetComponent
+from panel.util import edit_readonly
 
 from explorer.core.glossary import TERMS, Term
 from explorer.core.names import snapshot_ordinals
@@ -93,6 +94,19 @@ def folded(title: str, content: Any) -> Any:
 def label(text: str) -> str:
     """Text for a label, an option or a toast, where Material sets text but replaces `:material/name:` by an icon."""
     return lines(text).replace(":material/", ":\u200amaterial/")
+
+
+def shell(**parts: Any) -> Any:
+    """The page that all is in. Panel's is told when any session of the process is busy, by a link that would keep it
+    for good; this one is not."""
+    others = list(pn.state.param.watchers["busy"]["value"])
+    page = pmui.template.Page(**parts)
+    with edit_readonly(page):
+        page.busy = False
+    for watcher in list(pn.state.param.watchers["busy"]["value"]):
+        if not any(watcher is other for other in others):
+            pn.state.param.unwatch(watcher)
+    return page
 
 
 def toast(kind: str, text: str, duration: int) -> None:

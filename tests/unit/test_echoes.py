@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import panel as pn
@@ -54,3 +56,17 @@ def test_no_page_is_told_of_what_others_do() -> None:
         with edit_readonly(pn.state):
             pn.state.busy = busy
     assert told == []
+
+
+def test_nothing_keeps_a_page_that_is_gone() -> None:
+    """Panel's link to what all sessions do kept each of them, with its table and all that it had asked."""
+    document = Document()
+    with set_curdoc(document):
+        dashboard = Dashboard()
+        dashboard.page()
+    for tell in document.session_destroyed_callbacks:
+        tell(document.session_context)
+    gone = weakref.ref(dashboard)
+    del dashboard, document
+    gc.collect()
+    assert gone() is None
