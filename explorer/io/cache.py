@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import pyarrow as pa
 
@@ -39,15 +40,21 @@ def _file(key: str, part: str) -> str:
 
 
 def get(key: str, part: str) -> pa.Table | None:
-    """The cached table, memory-mapped, or None."""
+    """The cached table, memory-mapped, or None. All who ask while somebody has it get the same one."""
     file = _file(key, part)
     if not_private(_folder()):
         return None
     try:
-        with pa.memory_map(file) as source:
-            return pa.ipc.open_file(source).read_all()
+        table = _mapped.get(file)
+        if table is None:
+            with pa.memory_map(file) as source:
+                table = _mapped[file] = pa.ipc.open_file(source).read_all()
     except (OSError, pa.ArrowInvalid):
         return None
+    return table
+
+
+_mapped = WeakValueDictionary[str, pa.Table]()
 
 
 def put(key: str, part: str, table: pa.Table, kept: Callable[[], object]) -> None:
