@@ -14,12 +14,12 @@ from cachetools import LRUCache
 
 from explorer import progress
 from explorer.core.batches import Batches, Parts, left_out, together
-from explorer.core.comparison import Comparison, Sets, compare, keys_of
+from explorer.core.comparison import KEY, Comparison, Sets, compare, comparisons, found_in, keys_of
 from explorer.core.costs import metadata_files
 from explorer.core.entries import as_of_snapshot
 from explorer.core.entry_views import placed
 from explorer.core.values import unified_partition_type
-from explorer.engines.choice import Choice, Engine, chosen
+from explorer.engines.choice import Choice, Engine, chosen, entries_in
 from explorer.engines.pipeline import batches, compared
 from explorer.engines.spark import shared_engine
 from explorer.errors import NotFoundInTable, UnreadableFile
@@ -27,6 +27,7 @@ from explorer.io import budget
 from explorer.io.locate import metadata_version
 from explorer.io.manifest_reader import Read
 from explorer.io.reader import TableReader
+from explorer.io.spool import dealt
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
@@ -151,9 +152,18 @@ class MetadataTree:
         """See core.tree.Tree."""
         keys = keys_of(sets, by)
         if self._chosen(keys).engine == "local":
-            return (compare(self, mine, theirs, by) for mine, theirs in sets)
+            return (self._compare(mine, theirs, by) for mine, theirs in sets)
         spark = shared_engine().session()
         return iter(compared(spark, self.reader.storage, keys, by, len(sets), self.note, self._what))
+
+    def _compare(self, mine: Sequence[ManifestFile], theirs: Sequence[ManifestFile], by: Sequence[str]) -> Comparison:
+        """One set is held while the other is read; where neither can be held, both are dealt out on the disk."""
+        entries = [sum(map(entries_in, manifests)) for manifests in (mine, theirs)]
+        if min(entries) <= self.at_once:
+            return compare(self, mine, theirs, by)
+        keys = self._read(keys_of([(mine, theirs)], by))
+        deals = dealt(keys, KEY[0], -(-sum(entries) // self.at_once))
+        return comparisons(pa.concat_tables([found_in(by, deal) for deal in deals]), 1)[0]
 
     def _chosen(self, parts: Parts) -> Choice:
         choice = chosen(self._engine, parts, lambda: shared_engine().master)

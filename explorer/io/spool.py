@@ -1,12 +1,15 @@
 """A table in parts as one: in memory while that is small, else in a file of its own, which is mapped into memory and
-goes with it."""
+goes with it. Or as several, none of which has a key of another, each in a file of its own while it is needed."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 
+import numpy as np
+import polars
 import pyarrow as pa
 
 from explorer.core.batches import Batches
@@ -45,3 +48,27 @@ def spooled(batches: Batches) -> pa.Table:
     finally:
         with suppress(OSError):  # what is mapped stays
             os.unlink(path)
+
+
+def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
+    """All rows, dealt out to so many tables by a hash of their key. Raises ExplorerError when the disk cannot take
+    them."""
+    try:
+        os.makedirs(cache_home(), exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="rows-", dir=cache_home()) as folder:
+            paths = [f"{folder}/{deal}.arrows" for deal in range(number)]
+            with ExitStack() as files:
+                writers = [files.enter_context(pa.ipc.new_stream(path, batches.schema)) for path in paths]
+                for part in batches.read():
+                    deals = (polars.Series(polars.from_arrow(part[key])).hash() % number).to_numpy()
+                    rows = part.take(pa.array(np.argsort(deals, kind="stable")))
+                    ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()
+                    for writer, start, end in zip(writers, [0, *ends], ends, strict=False):
+                        if end > start:
+                            writer.write_table(rows.slice(start, end - start))
+            for path in paths:
+                with pa.memory_map(path) as source, pa.ipc.open_stream(source) as reader:
+                    yield reader.read_all()
+                os.unlink(path)
+    except OSError as error:
+        raise ExplorerError(f"rows that are compared need a place on the disk: {error}") from error

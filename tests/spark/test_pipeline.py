@@ -6,9 +6,11 @@ import json
 import os
 import pickle
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, example, given, settings
@@ -18,12 +20,15 @@ import explorer
 from explorer import maintenance
 from explorer.cli import main
 from explorer.collection import Collection
+from explorer.core.batches import Batches
 from explorer.core.row_diff import RowChanges
 from explorer.engines import choice, file_rows, pipeline
 from explorer.engines.choice import Engine
 from explorer.engines.spark import SparkEngine, shared_engine
 from explorer.io.manifest_reader import ManifestReader
+from explorer.io.spool import dealt
 from explorer.maintaining.calls import LOOKS, PROCEDURES
+from explorer.metadata_tree import MetadataTree
 from explorer.scenarios import NAMESPACE, SCENARIOS
 from explorer.views.changes import diff_object
 from explorer.views.plans import plan_object
@@ -75,6 +80,27 @@ def test_plans_and_statistics_are_the_same(name: str, sandbox: Path) -> None:
     assert theirs.left.files
     assert table.metrics(engine="spark") == table.metrics()
     assert table.clustering(engine="spark") == table.clustering()
+
+
+@pytest.mark.parametrize("name", ["manifest_lifecycle", "deletion_vectors", "long_history"])
+def test_what_is_dealt_out_on_the_disk_is_the_same(name: str, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every set of manifests is too large to be held."""
+    table = explorer.open_table(f"{NAMESPACE}.{name}")
+    ids = [s.snapshot_id for s in table.metadata.snapshots[:: max(1, len(table.metadata.snapshots) // 5)]]
+
+    def compared() -> list[Any]:
+        return [table.lifecycle(), *(diff_object(table.diff(a, b)) for a in ids for b in ids)]
+
+    held, numbers = compared(), list[int]()
+    monkeypatch.setattr(MetadataTree, "at_once", 0.1)
+
+    def counted(keys: Batches, key: str, number: float) -> Iterator[pa.Table]:
+        numbers.append(int(number))
+        return dealt(keys, key, min(16, int(number)))
+
+    monkeypatch.setattr("explorer.metadata_tree.dealt", counted)
+    assert compared() == held
+    assert max(numbers) > 8
 
 
 EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCENARIO"))

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 from explorer.core.batches import Batches, Parts
@@ -36,6 +35,7 @@ from explorer.core.reach import HELD, held, holdings, reach
 from explorer.core.secrets import HIDDEN, harmless, is_secret, redacted, secret_values, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
+from explorer.io.spool import dealt
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from tests.unit.paper import HOUR, entries, manifest, on_paper
@@ -193,10 +193,8 @@ def test_what_became_of_manifests_that_are_gone() -> None:
 def test_sets_are_compared_alike_however_they_are_dealt_out(by: Sequence[str], deals: int) -> None:
     lists = [FIGURE.manifests(snapshot) for snapshot in (None, *FIGURE.metadata.snapshots)]
     both = [(a, b) for a in lists for b in lists]
-    parts = keys_of(both, by)
-    keys = pa.concat_tables(FIGURE.read(parts).read())
-    where = pa.array([hash(path) % deals for path in keys["file_path"].to_pylist()])
-    found = pa.concat_tables(found_in(by, keys.filter(pc.equal(where, deal))) for deal in range(deals))
+    keys = FIGURE.read(keys_of(both, by))
+    found = pa.concat_tables(found_in(by, deal) for deal in dealt(keys, KEY[0], deals))
     for told, ours in zip(comparisons(found, len(both)), FIGURE.comparisons(both, by), strict=True):
         assert (told.live, told.shared) == (ours.live, ours.shared)
         for mine, theirs in zip(told.alone, ours.alone, strict=True):
