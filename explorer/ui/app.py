@@ -38,7 +38,7 @@ from explorer.ui.pane import GraphPane
 from explorer.ui.picker import Picker
 from explorer.ui.rooms import TITLES, VIEWS, Rooms
 from explorer.ui.state import ViewState
-from explorer.ui.widgets import Text, folded, toast, versions
+from explorer.ui.widgets import SHORT, Text, folded, toast, versions
 
 pn.extension("tabulator", notifications=True)
 panel.reactive.CDN_DIST = LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for styles
@@ -71,7 +71,7 @@ class Dashboard:
         self.picker = Picker(self.open)
         self.path = pmui.TextInput(
             label="Table, folder or metadata.json", placeholder="db.table, catalog.db.table or a path", size="small",
-            sizing_mode="stretch_width", margin=(10, 10),
+            sx=SHORT, sizing_mode="stretch_width", margin=(10, 10),
         )  # fmt: skip
         self.path.param.watch(self._on_path, "value")
         self.moved = pmui.TextAreaInput(
@@ -107,6 +107,7 @@ class Dashboard:
             sidebar_width=250,
             sidebar_open=True,
             dark_theme=self.browser.dark,
+            busy_indicator=None,
             sx=COMPACT,
         )
         with edit_readonly(page):  # no more Panel's: that is of all sessions, and each was told of each one's clicks
@@ -182,7 +183,7 @@ class Dashboard:
         self._show()
         errors = [p for p in table.problems if p.severity != "info"]
         if errors:
-            toast("warning", f"{len(errors)} problems in {name}; see the Problems tab. First: {errors[0]}", 10_000)
+            toast("warning", f"{table.name} has problems ({len(errors)}): see Health, Problems", 10_000)
 
     def _show(self) -> None:
         if self.view is None:

@@ -31,6 +31,7 @@ from explorer.ui.pane import GraphPane
 from explorer.ui.tables import download_buttons
 from explorer.ui.timeline import DRAWN, timeline, timeline_words
 from explorer.ui.widgets import (
+    NUMBER,
     SMALL,
     WRAP,
     Text,
@@ -101,7 +102,7 @@ class ReadPanel:
             label="where (Spark SQL)", placeholder="id > 3 AND name = 'jack'", width=230, **SMALL
         )
         self.columns = pmui.MultiChoice(label="columns", options=column_names(table), width=200, margin=(14, 6, 4, 6))
-        self.limit = pmui.IntInput(label="limit", value=1000, start=1, end=1_000_000, width=110, **SMALL)
+        self.limit = pmui.IntInput(label="limit", value=1000, start=1, end=1_000_000, width=110, **NUMBER)
         self.provenance = pmui.Checkbox(label="provenance", value=True, margin=(18, 6, 4, 6))
         self.run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6))
         self.box = pn.Row(sizing_mode="stretch_both")
@@ -352,7 +353,9 @@ def _pairs(known: Deletes) -> list[dict[str, Any]]:
 
 
 def _pairs_grid(pairs: list[dict[str, Any]]) -> list[Any]:
-    return [grid(pd.DataFrame(pairs), {"data file": 250, "delete file": 250, "applies": 80, "why": 760})]
+    return [
+        grid(pd.DataFrame(pairs), {"data file": 220, "delete file": 220, "applies": 80, "why": 430}, wrapped=["why"])
+    ]
 
 
 def _costs(known: Deletes) -> list[dict[str, Any]]:

@@ -450,7 +450,7 @@ def test_lifecycle_history_and_diff(dashboard: str, watched: Watched, artifacts:
     node(page, "1 manifest kept, not decoded").click()
     expect(node(page, "manifest-2")).to_have_attribute("data-status", "kept")
     page.get_by_text("Manifests (1)").click()
-    expect(page.get_by_text("1 manifests kept and not decoded")).to_be_visible()
+    expect(page.get_by_text("1 manifest kept and not decoded")).to_be_visible()
     page.locator(".MuiSelect-select").first.click()
     page.locator(".MuiListItemText-primary").get_by_text("snapshot-1", exact=True).click()
     expect(node(page, "data-1.parquet")).to_have_attribute("data-status", "removed")
