@@ -55,7 +55,8 @@ def test_inspector_fold_and_deep_link(dashboard: str, watched: Watched, artifact
     assert page.evaluate(smallest) >= 12
     before = side.bounding_box()["width"]
     page.locator(".ix-grip").press("ArrowLeft")
-    assert side.bounding_box()["width"] > before
+    wide = side.bounding_box()["width"]
+    assert wide > before
     page.wait_for_url("**node=m*")
     link = page.url
     node(page, "manifest-2").locator(".ix-fold").click()
@@ -64,6 +65,15 @@ def test_inspector_fold_and_deep_link(dashboard: str, watched: Watched, artifact
     node(page, "data-2.parquet").locator(".ix-fold").click()
     expect(node(page, "row group 0")).to_be_visible()
     show(page, link)
+    expect(page.locator(".ix-side h3")).to_have_text("manifest-2")
+    assert side.bounding_box()["width"] == wide  # the browser keeps it
+    page.locator(".ix-root").press("Escape")
+    expect(side).to_contain_text("Click a node")
+    page.keyboard.press("p")
+    expect(side).not_to_be_visible()  # nothing to tell, and the room is wanted
+    page.keyboard.press("p")
+    expect(side).to_be_visible()
+    page.go_back()
     expect(page.locator(".ix-side h3")).to_have_text("manifest-2")
     expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 5")
     header, field = page.locator("header"), page.get_by_label("Table, folder or metadata.json")
