@@ -52,6 +52,7 @@ COMPACT = {
     "& .header .title": {"fontSize": "16px", "whiteSpace": "nowrap"},
     "@media (max-width: 1200px)": {"& .header .title": {"display": "none"}},
     "& .main": {"padding": "2px"},
+    "& .MuiLinearProgress-root": {"display": "none"},  # Panel's, which never shows here, and has no name
     # what stands around is hidden, and the rest larger, while the page is presented (browser.js)
     "& > nav, & main .MuiToolbar-root": {"display": "var(--chrome, flex)"},
     "& .MuiAppBar-root": {"visibility": "var(--bar, visible)"},  # the palette's dialog is in there, and stays
@@ -107,7 +108,6 @@ class Dashboard:
             sidebar_width=250,
             sidebar_open=True,
             dark_theme=self.browser.dark,
-            busy_indicator=None,
             sx=COMPACT,
         )
         with edit_readonly(page):  # no more Panel's: that is of all sessions, and each was told of each one's clicks

@@ -93,6 +93,11 @@ export default {
     const sheet = document.createElement("style");
     sheet.textContent = PRESENTED + TOLD;
     document.head.append(sheet);
+    setTimeout(() => {  // Material's edge of the sidebar has a name, and no role that may have one
+      for (const box of within(document, "MuiBox-root")) {
+        if (box.getAttribute("aria-label") === "Resize sidebar") box.setAttribute("role", "separator");
+      }
+    });
     let first = true;
     let going = false; // back or forward, until the page is there or is asked for something else
     const say = () => {
