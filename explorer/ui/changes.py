@@ -154,7 +154,7 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
     }
     left = grid(
         pd.DataFrame(rows), widths, page_size=200, drawn="lineage", stylesheets=[PLAIN_ROWS],
-        configuration={"headerSort": False},
+        sortable=False,
     )  # fmt: skip
     right = grid(pd.DataFrame(times), {"current from": 200, "snapshot": 95, "how": 80, "why": 420}, page_size=200)
     return pn.Row(

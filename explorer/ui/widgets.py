@@ -47,6 +47,14 @@ NUMBER: dict[str, Any] = {
     "sx": {"& .MuiInputAdornment-root": {"display": "none"}, "& input": {"padding": "8.5px 14px"}},
 }
 """The same for a number: without Material's buttons, which have no names and take the room; arrow keys step."""
+LIST: dict[str, Any] = {
+    "margin": SMALL["margin"],
+    "sx": {
+        "& .MuiSelect-select": {"padding": "8.5px 14px", "minHeight": "23px !important"},
+        "& .MuiInputLabel-root:not(.MuiInputLabel-shrink)": {"transform": "translate(14px, 9px) !important"},
+    },
+}
+"""The same for a choice of several, which knows no size."""
 WRAPPED = "label { white-space: normal !important; font-size: 13px; } .bk-input-group { gap: 3px; }"
 """For a group of check boxes with long labels."""
 WRAP = {"flex-wrap": "wrap", "width": "100%"}
@@ -162,9 +170,9 @@ def grid(
     data = data.assign(**{name: _sizes(data[name]) for name in sizes})
     if len(data) > page_size or sizes:  # the browser sorts words
         options |= {"pagination": "remote", "page_size": page_size}
-    widths = {name: max(width, 8 * len(name) + 36) for name, width in (widths or {}).items()}  # all of the title
     # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
     titles = {name: " " for name in data.columns if name in ("", drawn)}
+    widths = {name: max(width, 8 * len(titles.get(name, name)) + 36) for name, width in (widths or {}).items()}
     formatters = {name: {"type": "textarea"} for name in wrapped} | ({drawn: {"type": "html"}} if drawn else {})
     made = Grid(
         data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths,

@@ -5,11 +5,12 @@
   const SILENT = ["STYLE", "SCRIPT", "TITLE", "OPTION"];
   const SCROLLED = ".tabulator-header-contents, .ix-svg";  // what moves with something else that scrolls, or is panned
   const WHOLE = ".tabulator-col-title, .bk-tab, button, label";  // these say all of it, and no ellipsis
-  const ABOVE = ".ix-map, .ix-message, .ix-busy, .notyf, .notyf__toast, .MuiTooltip-popper, [role=dialog]";
+  const ABOVE = ".ix-map, .ix-message, .ix-busy, .notyf, [role=alert], [role=status], .MuiTooltip-popper, [role=dialog]";
   const UNDER_WAY = /^(Reading|Opening|Looking|Counting|running|Cancel$)/;
 
   const within = (root) => [...root.querySelectorAll("*")].flatMap((e) => (e.shadowRoot ? [e, ...within(e.shadowRoot)] : [e]));
   const parent = (e) => e.assignedSlot || e.parentElement || (e.getRootNode().host ?? null);
+  const inMain = (e) => e !== null && (e.matches("main") || inMain(parent(e)));
   const shown = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const texts = (e) => [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
   const words = (e) => texts(e).map((n) => n.data.trim()).join(" ");
@@ -21,9 +22,8 @@
     const said = saying(), now = `${within(document).length} ${said.map(words).join("|")}`;
     same = now === before && !anew ? same + 1 : 0;
     before = now;
-    const { left } = within(document).find((e) => e.matches("main")).getBoundingClientRect();
-    const some = said.some((e) => !e.matches(".bk-tab") && e.getBoundingClientRect().left > left);
-    return same > 2 && some && !said.some((e) => UNDER_WAY.test(words(e)));
+    const some = said.some((e) => !e.matches(".bk-tab") && inMain(e));
+    return same > 2 && some && !said.some((e) => UNDER_WAY.test(words(e)) || e.getAnimations().length);
   };
 
   // Where an element's parents let it be seen; which of them cut it off for good; and whether with an ellipsis.

@@ -17,7 +17,7 @@ function paintHidden(g, item) {
   g.setAttribute("class", `ix-node ix-hidden-nodes${item.action ? "" : " ix-inert"}`);
   Object.assign(g.dataset, { kind: "more", label: item.label });
   g.setAttribute("aria-label", item.label);
-  const words = clipped(`… ${item.label}`, "italic 12px", item.w - 16);
+  const words = clipped(item.label, "italic 12px", item.w - 14);
   g.replaceChildren(box(item, 6), svg("text", { class: "ix-more", x: 9, y: 17 }, words));
 }
 
