@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson bench-sessions plan-fuzz race pairs attacks fuzz robustness coverage browser clean requirements
+.PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson bench-sessions plan-fuzz race pairs attacks screens fuzz robustness coverage browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -56,7 +56,10 @@ bench-lesson: $(STAMP)  ## a quarter of an hour: the lesson with thirty seats, r
 	$(BIN)/iceberg-explorer demo
 	$(BIN)/python -m benchmarks.lesson
 
-plan-fuzz: $(STAMP)  ## half an hour: 50,000 verdicts on generated tables and filters, held against Iceberg's evaluators
+plan-screens: $(STAMP) browser  ## half an hour: pictures of every view of six tables, small and large, by day and night, and what does not fit
+	ICEBERG_EXPLORER_EVERY_SCREEN=1 $(BIN)/python -m pytest -n 0 tests/browser/test_rooms_fit.py
+
+fuzz: $(STAMP)  ## half an hour: 50,000 verdicts on generated tables and filters, held against Iceberg's evaluators
 	ICEBERG_EXPLORER_PLANS=160 $(BIN)/python -m pytest tests/spark/test_planning.py -k every_verdict
 
 race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundred kills; faults at chosen points
@@ -67,6 +70,9 @@ race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundre
 
 pairs: $(STAMP)  ## a quarter of an hour: every pair of all operations, both format versions, each validation on its own, pyiceberg
 	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py tests/spark/test_layout_exercises.py
+
+screens: $(STAMP) browser  ## half an hour: pictures of every view of six tables, small and large, by day and night, and what does not fit
+	ICEBERG_EXPLORER_EVERY_SCREEN=1 $(BIN)/python -m pytest -n 0 tests/browser/test_rooms_fit.py
 
 fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meaning sits, from another seed each day
 	ICEBERG_EXPLORER_MUTATIONS=4000 ICEBERG_EXPLORER_SEED=$$(date +%j) $(BIN)/python -m pytest tests/security/test_damage.py

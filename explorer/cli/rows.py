@@ -18,8 +18,11 @@ from explorer.cli.base import (
     snapshot_option,
     table_options,
 )
-from explorer.core.names import base_name
+from explorer.core.names import base_name, snapshot_ordinals
 from explorer.engines.choice import Engine
+
+SHOWN = ("sequence_number", "kind", "partition", "files", "rows", "bytes", "applied", "path")
+"""Of a layer, in text."""
 
 
 @main.command()
@@ -27,12 +30,23 @@ from explorer.engines.choice import Engine
 @snapshot_option
 @engine_option
 @click.option("--limit", type=click.IntRange(min=0), help="At most so many pairs and dangling deletes.")
-def deletes(limit: int | None, snapshot: str | None, engine: Engine, output: str, **where: Any) -> None:
+@click.option("--layers", is_flag=True, help="Data files and deletes by data sequence number instead, from below.")
+def deletes(
+    limit: int | None, layers: bool, snapshot: str | None, engine: Engine, output: str, **where: Any
+) -> None:  # fmt: skip
     """Show which deletes apply to which data files, clause by clause, and which dangle."""
-    from explorer.views.rowviews import delete_lines, delete_rows
+    from explorer.core.delete_layers import ASKED, delete_layers
+    from explorer.views.rowviews import delete_lines, delete_rows, layer_rows
+    from explorer.views.text import render_table
 
     table = opened(**where)
     known = table.deletes(snapshot, engine)
+    if layers:
+        files = table.files(snapshot, engine=engine).select(columns=ASKED).to_arrow()
+        rows = layer_rows(delete_layers(files, known)[:limit])
+        emit(rows, output, lambda: render_table([row | {"path": base_name(row["path"])} for row in rows], 220, SHOWN))
+        finish(table)
+        return
     if output == "json":
         emit_json(delete_rows(known, limit), output)
     else:
@@ -151,15 +165,16 @@ def row_diff(before: str, after: str, keys: tuple[str, ...], engine: Any, output
 def fate(condition: str, keys: tuple[str, ...], engine: Any, snapshot: str | None, output: str, **where: Any) -> None:
     """Tell what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no
     Spark while the entries fit in memory."""
-    from explorer.views.rowviews import fate_object, render_fate
+    from explorer.views.rowviews import fate_object, render_fate, version_rows
 
     table = opened(**where)
     told = table.fate(condition, keys, engine)
     at = table.resolve(snapshot).snapshot
     sentences = told.explain(at)
     columns = [f.name for f in told.schema.fields]
+    names = [f"snapshot-{n}" for n in sorted(snapshot_ordinals(table.metadata).values())]
     emit(
-        fate_object(told.events, {str(at.snapshot_id): sentences}),
+        fate_object(told.events, {str(at.snapshot_id): sentences}, version_rows(told.versions, names)),
         output,
         lambda: render_fate(told.events, columns, sentences),
     )

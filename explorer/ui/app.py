@@ -37,7 +37,7 @@ from explorer.ui.pane import GraphPane
 from explorer.ui.picker import Picker
 from explorer.ui.rooms import TITLES, VIEWS, Rooms
 from explorer.ui.state import ViewState
-from explorer.ui.widgets import Text, folded, shell, toast, versions
+from explorer.ui.widgets import SHORT, Text, folded, shell, toast, versions
 
 pn.extension("tabulator", notifications=True)
 panel.reactive.CDN_DIST = LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for styles
@@ -51,6 +51,7 @@ COMPACT = {
     "& .header .title": {"fontSize": "16px", "whiteSpace": "nowrap"},
     "@media (max-width: 1200px)": {"& .header .title": {"display": "none"}},
     "& .main": {"padding": "2px"},
+    "& .MuiLinearProgress-root": {"display": "none"},  # Panel's, which never shows here, and has no name
     # what stands around is hidden, and the rest larger, while the page is presented (browser.js)
     "& > nav, & main .MuiToolbar-root": {"display": "var(--chrome, flex)"},
     "& .MuiAppBar-root": {"visibility": "var(--bar, visible)"},  # the palette's dialog is in there, and stays
@@ -70,7 +71,7 @@ class Dashboard:
         self.picker = Picker(self.open)
         self.path = pmui.TextInput(
             label="Table, folder or metadata.json", placeholder="db.table, catalog.db.table or a path", size="small",
-            sizing_mode="stretch_width", margin=(10, 10),
+            sx=SHORT, sizing_mode="stretch_width", margin=(10, 10),
         )  # fmt: skip
         self.path.param.watch(self._on_path, "value")
         self.moved = pmui.TextAreaInput(
@@ -179,7 +180,7 @@ class Dashboard:
         self._show()
         errors = [p for p in table.problems if p.severity != "info"]
         if errors:
-            toast("warning", f"{len(errors)} problems in {name}; see the Problems tab. First: {errors[0]}", 10_000)
+            toast("warning", f"{table.name} has problems ({len(errors)}): see Health, Problems", 10_000)
 
     def _show(self) -> None:
         if self.view is None:

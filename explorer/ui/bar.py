@@ -20,6 +20,7 @@ CUT = {**ONE_LINE, "maxWidth": "30vw", "& > p": ONE_LINE}
 WHITE = {
     "& .MuiInputLabel-root, & .MuiInputLabel-root.Mui-focused, & .MuiSvgIcon-root": {"color": "#fff"},
     "& .MuiOutlinedInput-notchedOutline": {"borderColor": "rgba(255,255,255,.55) !important"},
+    "& legend": {"fontSize": "12px"},
     "& .MuiInputBase-root": {"height": "32px", "fontSize": "13px", "color": "#fff"},
 }  # fmt: skip
 PARENT = "its parent"

@@ -24,7 +24,7 @@ from explorer.ui.background import Job, answered
 from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import lifeline_words, lifelines
 from explorer.ui.pane import GraphPane
-from explorer.ui.widgets import grid, heading, lazy_tabs, plot
+from explorer.ui.widgets import grid, heading, lazy_tabs, note, plot
 from explorer.views.changes import COMMIT_SIZES, change_rows, commit_rows, run_words
 
 Go = Callable[[int, str], None]
@@ -154,7 +154,7 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
     }
     left = grid(
         pd.DataFrame(rows), widths, page_size=200, drawn="lineage", stylesheets=[PLAIN_ROWS],
-        configuration={"headerSort": False},
+        sortable=False,
     )  # fmt: skip
     right = grid(pd.DataFrame(times), {"current from": 200, "snapshot": 95, "how": 80, "why": 420}, page_size=200)
     return pn.Row(
@@ -281,20 +281,22 @@ def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
     fates += [{"manifest": base_name(d.manifest_path), "became": "dropped", "why": d.reason} for d in diff.dropped]
     partitions = [{"partition": name or "(unpartitioned)"} | dict(row) for name, row in diff.partitions.items()]
     changed = [{"what": w, "which": k, "change": v} for w, k, v in change_rows(diff.table)]
-    kept = f"{len(diff.kept_manifests):,} manifests kept and not decoded"
+    kept = f"{count(len(diff.kept_manifests), 'manifest')} kept and not decoded"
 
     def part(rows: list[dict[str, Any]], words: str, widths: dict[str, int], *sizes: str) -> Callable[[], Any]:
         def make() -> Any:
-            body = [grid(pd.DataFrame(rows), widths, sizes=sizes)] if rows else []
-            return pn.Column(heading(words), *body, sizing_mode="stretch_both")
+            body = grid(pd.DataFrame(rows), widths, sizes=sizes) if rows else note("Nothing differs.")
+            return pn.Column(heading(words), body, sizing_mode="stretch_both")
 
         return make
 
     return {
-        f"Files ({len(files):,})": part(files, f"{len(files):,} files differ, net", {"file": 460}, "size"),
+        f"Files ({len(files):,})": part(
+            files, f"{count(len(files), 'file')} differ{'s' if len(files) == 1 else ''}, net", {"file": 460}, "size"
+        ),
         f"Manifests ({len(fates):,})": part(fates, kept, {"manifest": 360, "why": 560}),
         f"Partitions ({len(partitions):,})": part(
-            partitions, f"{len(partitions):,} partitions touched", {"partition": 260}
+            partitions, f"{count(len(partitions), 'partition')} touched", {"partition": 260}
         ),
         f"Table ({len(changed):,})": part(changed, "Schema, partition spec, sort order, properties", {"change": 640}),
     }

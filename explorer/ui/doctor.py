@@ -30,8 +30,9 @@ def doctor_view(
 ) -> pn.viewable.Viewable:
     """The quick check, made now, and deeper ones. `go` shows a finding in the graph; `told` is given all."""
     depth = pmui.RadioButtonGroup(
-        options={"Metadata": "quick", "Files too": "files", "What is in them": "deep"}, value="quick", **SMALL
-    )
+        options={"Metadata": "quick", "Files too": "files", "What is in them": "deep"}, value="quick",
+        sx={"& .MuiToggleButton-root": {"textTransform": "none", "whiteSpace": "nowrap"}}, **SMALL,
+    )  # fmt: skip
     run = pmui.Button(label="Check again", variant="outlined", width=140, margin=(14, 6))
     box = pn.Column(sizing_mode="stretch_both")
     job = Job(buttons=[run], box=box)

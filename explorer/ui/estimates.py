@@ -17,7 +17,7 @@ from explorer.estimating import estimate
 from explorer.measuring import RUNS, measure
 from explorer.table import Table
 from explorer.ui.background import ELSEWHERE, Job
-from explorer.ui.widgets import SMALL, WRAP, grid, heading, note
+from explorer.ui.widgets import NUMBER, SMALL, WRAP, grid, heading, note
 from explorer.views.estimates import assumptions, short_changes, short_filters, verdicts
 from explorer.views.measured import short_figures, timing
 
@@ -31,7 +31,7 @@ def estimates_view(table: Table, where: str, snapshot_id: int | None) -> Any:
     filters = pmui.TextAreaInput(
         label="queries for rows where, one on each line", value=where, rows=4, width=480, **SMALL
     )
-    size = pmui.FloatInput(label="new files, MiB (0: as now)", value=0.0, start=0.0, width=200, **SMALL)
+    size = pmui.FloatInput(label="new files, MiB (0: as now)", value=0.0, start=0.0, width=200, **NUMBER)
     run = pmui.Button(label="Estimate", variant="contained", width=110, margin=(14, 6))
     box = pn.Column(sizing_mode="stretch_width")
     job = Job("Files stay as large as now, and are compacted to the table's target size, if none is given.", [run], box)

@@ -14,7 +14,7 @@ from explorer.engines.reads import ReadSession
 from explorer.lab.layouts import LIMIT, compare_layouts
 from explorer.table import Table
 from explorer.ui.background import ELSEWHERE, Job
-from explorer.ui.widgets import SMALL, WRAP, grid, note, picture
+from explorer.ui.widgets import NUMBER, SMALL, WRAP, grid, note, picture
 from explorer.views.layouts import head_lines, layout_rows, layouts_svg
 
 
@@ -24,7 +24,7 @@ def layouts_view(table: Table, where: str, snapshot_id: int | None, reads: ReadS
         label="queries for rows where, one on each line (none: drawn of the rows)", value=where, rows=4, width=480,
         **SMALL,
     )  # fmt: skip
-    rows = pmui.IntInput(label="rows at most", value=LIMIT, start=1, width=160, **SMALL)
+    rows = pmui.IntInput(label="rows at most", value=LIMIT, start=1, width=160, **NUMBER)
     run = pmui.Button(label="Write and compare", variant="contained", width=180, margin=(14, 6))
     box = pn.Column(sizing_mode="stretch_width")
     hint = (

@@ -23,7 +23,7 @@ from explorer.maintaining.calls import LOOKS, PROCEDURES, STRATEGIES
 from explorer.scenarios import fresh_copy
 from explorer.table import Table
 from explorer.ui.background import ELSEWHERE, Job
-from explorer.ui.widgets import SMALL, WRAP, Statement, grid, heading, lazy_tabs, note, version_input
+from explorer.ui.widgets import NUMBER, SMALL, WRAP, Statement, grid, heading, lazy_tabs, note, version_input
 from explorer.views.maintenance import shown_row
 from explorer.views.text import cell
 
@@ -52,7 +52,7 @@ def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any
     operation = pmui.Select(
         label="operation", options={w: n for n, w in REF_OPERATIONS.items()}, value="rollback", width=400, **SMALL
     )
-    name = pmui.TextInput(label="branch, tag or WAP id", width=170, **SMALL)
+    name = pmui.TextInput(label="branch, tag or WAP id", width=210, **SMALL)
     ordinals = snapshot_ordinals(table.metadata)
     here = table.metadata.current_snapshot
     parent = snapshot_name(here.parent_snapshot_id if here else None, ordinals)
@@ -119,7 +119,7 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
         label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=250, **SMALL
     )
     columns = pmui.TextInput(label="columns to sort by", width=160, visible=False, **SMALL)
-    retain = pmui.IntInput(label="snapshots to keep", value=1, start=1, width=140, visible=False, **SMALL)
+    retain = pmui.IntInput(label="snapshots to keep", value=1, start=1, width=140, visible=False, **NUMBER)
     where = pmui.TextInput(label="only files that may match", width=210, **SMALL)
     options = pmui.TextInput(label="options: name=value; …", width=240, **SMALL)
     teaching, writable = writes and maintenance.is_teaching(table), writes and maintenance.is_writable(table)

@@ -255,7 +255,7 @@ def _manifests(plan: Plan) -> Any:
     ]  # fmt: skip
     if not rows:
         return note("The snapshot has no data manifest.")
-    widths = {"manifest": 300, "spec": 60, "verdict": 110, "because": 420, "data files": 90}
+    widths = {"manifest": 330, "spec": 60, "verdict": 110, "because": 420, "data files": 90}
     return grid(pd.DataFrame(rows), widths, min_height=260, wrapped=("verdict", "because"))
 
 

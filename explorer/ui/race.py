@@ -13,7 +13,7 @@ from explorer.core.units import count
 from explorer.lab.race import FAULTS, Fault, Tally, faults, race
 from explorer.progress import Progress, cancelled, tell
 from explorer.ui.background import Job, Pool
-from explorer.ui.widgets import SMALL, grid, heading, picture
+from explorer.ui.widgets import NUMBER, grid, heading, picture
 from explorer.views.labviews import race_svg
 
 RACES = Pool("races", 1, 1)
@@ -24,8 +24,8 @@ class RacePanel:
     """How many writers, how many commits; what happens while they run, and what was there at the end."""
 
     def __init__(self) -> None:
-        self.writers = pmui.IntInput(label="writer processes", value=4, start=1, end=16, width=150, **SMALL)
-        self.commits = pmui.IntInput(label="commits of each", value=15, start=1, end=200, width=150, **SMALL)
+        self.writers = pmui.IntInput(label="writer processes", value=4, start=1, end=16, width=150, **NUMBER)
+        self.commits = pmui.IntInput(label="commits of each", value=15, start=1, end=200, width=150, **NUMBER)
         self.run = pmui.Button(label="Race", variant="contained", width=100, margin=(14, 6))
         self.meet = pmui.Button(label="Run the faults", variant="outlined", width=150, margin=(14, 6))
         words = (

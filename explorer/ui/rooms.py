@@ -9,11 +9,12 @@ from typing import Any
 import panel as pn
 
 from explorer.ui.background import Session
+from explorer.ui.widgets import INNER, PLAIN_TAB
 
 HIDDEN = ".bk-header { display: var(--chrome, flex); }"
 """While the page is presented."""
-LOOK = [f".bk-tab {{ padding: 6px 10px !important; font-size: 14px !important; }} {HIDDEN}"]
-LESS = [f".bk-tab {{ padding: 4px 9px !important; font-size: 13px !important; }} {HIDDEN}"]
+LOOK = [PLAIN_TAB, f".bk-tab {{ padding: 6px 10px !important; font-size: 14px !important; }} {HIDDEN}"]
+LESS = [*INNER, HIDDEN]
 
 
 @dataclass(frozen=True)

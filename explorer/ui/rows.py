@@ -31,6 +31,8 @@ from explorer.ui.pane import GraphPane
 from explorer.ui.tables import download_buttons
 from explorer.ui.timeline import DRAWN, timeline, timeline_words
 from explorer.ui.widgets import (
+    LIST,
+    NUMBER,
     SMALL,
     WRAP,
     Text,
@@ -98,10 +100,10 @@ class ReadPanel:
         here = snapshot_name(snapshot_id, snapshot_ordinals(table.metadata))
         self.version = version_input(table, "version: snapshot, branch, tag or time", here, 250)
         self.where = pmui.TextInput(
-            label="where (Spark SQL)", placeholder="id > 3 AND name = 'jack'", width=230, **SMALL
+            label="where (Spark SQL)", placeholder="id > 3 AND name = 'jack'", width=210, **SMALL
         )
-        self.columns = pmui.MultiChoice(label="columns", options=column_names(table), width=200, margin=(14, 6, 4, 6))
-        self.limit = pmui.IntInput(label="limit", value=1000, start=1, end=1_000_000, width=110, **SMALL)
+        self.columns = pmui.MultiChoice(label="columns", options=column_names(table), width=150, **LIST)
+        self.limit = pmui.IntInput(label="limit", value=1000, start=1, end=1_000_000, width=110, **NUMBER)
         self.provenance = pmui.Checkbox(label="provenance", value=True, margin=(18, 6, 4, 6))
         self.run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6))
         self.box = pn.Row(sizing_mode="stretch_both")
@@ -210,9 +212,7 @@ def row_diff_view(table: Table, snapshot_id: int, compare: str) -> Any:
     before_name = compare or (snapshot_name(parent, ordinals) if parent in ordinals else versions(table)[-1])
     first = version_input(table, "from", before_name, 190)
     second = version_input(table, "to", snapshot_name(snapshot_id, ordinals), 190)
-    keys = pmui.MultiChoice(
-        label="columns that tell an update", options=column_names(table), width=300, margin=(14, 6, 4, 6)
-    )
+    keys = pmui.MultiChoice(label="columns that tell an update", options=column_names(table), width=300, **LIST)
     run = pmui.Button(label="Compare", variant="contained", width=100, margin=(14, 6))
     box = pn.Column(sizing_mode="stretch_both")
     job = Job(buttons=[run], box=box)
@@ -258,9 +258,7 @@ def fate_view(table: Table, snapshot_id: int, go: Show) -> Any:
     name = snapshot_name(snapshot_id, ordinals)
     where = pmui.TextInput(label="which rows", placeholder="name = 'jack' and id > 3", width=380, **SMALL)
     version = version_input(table, "as of", name, 190)
-    keys = pmui.MultiChoice(
-        label="columns that tell a changed row", options=column_names(table), width=260, margin=(14, 6, 4, 6)
-    )
+    keys = pmui.MultiChoice(label="columns that tell a changed row", options=column_names(table), width=290, **LIST)
     run = pmui.Button(label="Tell", variant="contained", width=80, margin=(14, 6))
     box = pn.Column(sizing_mode="stretch_both", scroll=True)
     hint = "Why is a row missing, or still there? Give a filter; every snapshot that is left is looked through."
@@ -352,7 +350,9 @@ def _pairs(known: Deletes) -> list[dict[str, Any]]:
 
 
 def _pairs_grid(pairs: list[dict[str, Any]]) -> list[Any]:
-    return [grid(pd.DataFrame(pairs), {"data file": 250, "delete file": 250, "applies": 80, "why": 760})]
+    return [
+        grid(pd.DataFrame(pairs), {"data file": 220, "delete file": 220, "applies": 80, "why": 430}, wrapped=["why"])
+    ]
 
 
 def _costs(known: Deletes) -> list[dict[str, Any]]:

@@ -132,7 +132,7 @@ def table_view(
     def shown(rows: Collection, some: Collection, data: pd.DataFrame) -> list[Any]:
         if not len(rows):
             return [Text(f"No such {what}." if which.value.strip() else f"This snapshot has no {what}.", margin=20)]
-        wide = {c: WIDTHS.get(c, max(ID if c.endswith(IDS) else 110, 9 * len(c) + 30)) for c in data.columns}
+        wide = {c: WIDTHS.get(c, ID if c.endswith(IDS) else 110) for c in data.columns}
         text = {"type": "input", "func": "like", "placeholder": "filter"}
         least = {"type": "number", "func": ">=", "placeholder": "at least"}
         filters = {
@@ -158,11 +158,14 @@ def table_view(
     return pn.Column(which, job.view, box, sizing_mode="stretch_both")
 
 
+OUTLINED = ".bk-btn, .bk-btn a { font-size: 13px !important; } .bk-btn { border: 1px solid GrayText !important; }"
+
+
 class Download(pn.widgets.FileDownload):
     """A button that saves a file. Pressed, it has the file made off the page's thread."""
 
     def __init__(self, **look: Any) -> None:
-        super().__init__(callback=lambda: None, embed=False, button_type="default", **look)
+        super().__init__(callback=lambda: None, embed=False, button_type="default", stylesheets=[OUTLINED], **look)
         self.press: Callable[[], None]
 
     @param.depends("_clicks", watch=True)

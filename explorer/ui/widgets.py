@@ -30,13 +30,32 @@ echoes.leave_out()
 
 DENSE = (
     ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; "
-    "height: auto; text-overflow: ellipsis; }"
+    "height: auto; text-overflow: ellipsis; } .tabulator-popup-container { background: Canvas !important; "
+    "color: CanvasText !important; border: 1px solid GrayText !important; }"
 )
-"""Tables as dense as the graph is."""
+"""Tables as dense as the graph is; what their heads tell has the page's colours."""
+PLAIN_TAB = ".bk-tab:not(.bk-active) { border-bottom-color: transparent !important; }"
+INNER = [PLAIN_TAB, ".bk-tab { padding: 4px 9px !important; font-size: 13px !important; }"]
+"""Tabs within a view: no larger than those that lead to it."""
+SHORT = {"& .MuiInputLabel-root:not(.MuiInputLabel-shrink)": {"fontSize": "13px", "lineHeight": "23px"}}
+"""For a narrow field whose label is long."""
 AS_LARGE_AS_EVER = ":host { zoom: calc(1 / var(--scale, 1)); }"
 """On a page that is presented larger: Bokeh places what it draws by pixels that are not zoomed."""
 SMALL: dict[str, Any] = {"size": "small", "margin": (14, 6, 4, 6)}
 """For a field or button in a row of them."""
+NUMBER: dict[str, Any] = {
+    **SMALL,
+    "sx": {"& .MuiInputAdornment-root": {"display": "none"}, "& input": {"padding": "8.5px 14px"}},
+}
+"""The same for a number: without Material's buttons, which have no names and take the room; arrow keys step."""
+LIST: dict[str, Any] = {
+    "margin": SMALL["margin"],
+    "sx": {
+        "& .MuiSelect-select": {"padding": "8.5px 14px", "minHeight": "23px !important"},
+        "& .MuiInputLabel-root:not(.MuiInputLabel-shrink)": {"transform": "translate(14px, 9px) !important"},
+    },
+}
+"""The same for a choice of several, which knows no size."""
 WRAPPED = "label { white-space: normal !important; font-size: 13px; } .bk-input-group { gap: 3px; }"
 """For a group of check boxes with long labels."""
 WRAP = {"flex-wrap": "wrap", "width": "100%"}
@@ -121,9 +140,10 @@ def picture(svg: str = "", **options: Any) -> Any:
 
 
 def plot(figure: Any, words: str) -> Any:
-    """A figure of ui.figures, with `words` that say what it shows to who cannot see it."""
-    told = pn.pane.HTML(f'<div role="img" aria-label="{escape(clean(words), quote=True)}"></div>', height=0, margin=0)
-    return pn.Column(pn.pane.Bokeh(figure, margin=(0, 10)), told, margin=0, stylesheets=[AS_LARGE_AS_EVER])
+    """A figure of ui.figures, with `words`, if it stands alone, that say what it shows to who cannot see it."""
+    image = f'<div role="img" aria-label="{escape(clean(words), quote=True)}"></div>'
+    told = [pn.pane.HTML(image, height=0, margin=0)] if words else []
+    return pn.Column(pn.pane.Bokeh(figure, margin=(0, 10)), *told, margin=0, stylesheets=[AS_LARGE_AS_EVER])
 
 
 class Grid(pn.widgets.Tabulator):
@@ -166,9 +186,10 @@ def grid(
         options |= {"pagination": "remote", "page_size": page_size}
     # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
     titles = {name: " " for name in data.columns if name in ("", drawn)}
+    widths = {name: max(width, 8 * len(titles.get(name, name)) + 36) for name, width in (widths or {}).items()}
     formatters = {name: {"type": "textarea"} for name in wrapped} | ({drawn: {"type": "html"}} if drawn else {})
     made = Grid(
-        data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths or {},
+        data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths,
         stylesheets=[DENSE, *stylesheets], formatters=formatters, titles=titles,
         **{**size, **options},
     )  # fmt: skip
@@ -188,7 +209,9 @@ def _sizes(column: pd.Series[Any]) -> pd.Categorical:
 def lazy_tabs(makers: Mapping[str, Callable[[], Any]]) -> Any:
     """Tabs whose contents are made when they are first looked at."""
     boxes = [pn.Column(sizing_mode="stretch_both") for _ in makers]
-    tabs = pn.Tabs(*zip(makers, boxes, strict=True), dynamic=True, sizing_mode="stretch_both")
+    tabs = pn.Tabs(
+        *zip(makers, boxes, strict=True), dynamic=True, stylesheets=INNER, sizing_mode="stretch_both", margin=0
+    )
 
     def fill(*_: Any) -> None:
         box = boxes[tabs.active]
@@ -207,8 +230,9 @@ class LiveTabs:
         self._updates = [update for _, update in parts.values()]
         self._stale: set[int] = set()
         self.tabs = pn.Tabs(
-            *((name, content) for name, (content, _) in parts.items()), dynamic=True, sizing_mode="stretch_both"
-        )
+            *((name, content) for name, (content, _) in parts.items()), dynamic=True, stylesheets=INNER,
+            sizing_mode="stretch_both", margin=0,
+        )  # fmt: skip
         self.tabs.param.watch(lambda _: self._update(), "active")
 
     def changed(self) -> None:

@@ -136,7 +136,7 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     if plan.wholly:
         yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}, by its partition or its bounds"
     if plan.delete_files:
-        yield f"{count(plan.delete_files, 'delete file')} come along"
+        yield f"{count(plan.delete_files, 'delete file')} {'comes' if plan.delete_files == 1 else 'come'} along"
     for text, files in list(plan.residuals.items())[:5]:
         what = "nothing more" if text == "true" else text
         yield clean(f"the engine still asks {what} of the rows of {count(files, 'file')}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
+from explorer.core.delete_layers import Layer
 from explorer.core.deletes import KIND_WORDS
-from explorer.core.fates import FateEvent
+from explorer.core.fates import FateEvent, RowVersion
 from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name
 from explorer.core.row_diff import RowDiff
@@ -161,12 +163,34 @@ def event_rows(events: Iterable[FateEvent], columns: Sequence[str]) -> list[dict
     ]  # fmt: skip
 
 
-def fate_object(events: Iterable[FateEvent], explained: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """A fate as JSON: events, and the sentences for each snapshot asked about."""
+def layer_rows(layers: Iterable[Layer]) -> list[dict[str, Any]]:
+    """Data files and deletes by data sequence number, from below, a row each."""
+    return [asdict(layer) | {"kind": KIND_WORDS.get(layer.kind, "data")} for layer in layers]
+
+
+def version_rows(versions: Iterable[RowVersion], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Each stored row, and from which snapshot to which readers see it, or what hides it; `names` are those of all
+    snapshots, in order."""
+    return [
+        {
+            "file": v.file, "pos": v.pos, "row": plain(v.row),
+            "stretches": [
+                {"first": names[s.first], "last": names[s.last], "hidden_by": s.hidden_by or None} for s in v.stretches
+            ],
+        }
+        for v in versions
+    ]  # fmt: skip
+
+
+def fate_object(
+    events: Iterable[FateEvent], explained: Mapping[str, Sequence[str]], versions: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """A fate as JSON: events, the sentences for each snapshot asked about, and `version_rows`."""
     names = ("snapshot_id", "snapshot", "timestamp_ms", "what", "file", "pos", "row", "by", "words")
     return {
         "events": [{n: plain(getattr(e, n)) for n in names} for e in events],
         "explained": {k: list(v) for k, v in explained.items()},
+        "versions": list(versions),
     }
 
 

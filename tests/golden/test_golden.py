@@ -46,7 +46,8 @@ def test_picture(picture: str, sandbox: Path, snapshot: Any) -> None:
 @pytest.mark.parametrize(
     "command",
     ["snapshots", "refs", "manifests", "entries", "files", "show", "metadata", "partitions", "lifecycle", "history",
-     "diff snapshot-2 snapshot-5", "deletes", "metadata-diff 0 5"],
+     "diff snapshot-2 snapshot-5", "deletes", "deletes --layers",
+     "metadata-diff 0 5"],
 )  # fmt: skip
 def test_cli_json(command: str, sandbox: Path, snapshot: Any) -> None:
     """Every value, but those that no two runs have in common."""

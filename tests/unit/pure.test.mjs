@@ -56,6 +56,26 @@ test("extent and fitted: everything is in sight, nothing is blown up, and no roo
   assert.equal(pure.fitted({ width: 0, height: 0 }, room, true), null);
 });
 
+test("closer: all columns in readable text where they fit, in the order they had; else as close as words allow", () => {
+  const at = (id, x, focus = false) => ({ ...box(id, x, 0), w: 208, label: id, focus });
+  const nodes = [at("m", 0), at("s", 254, true), at("l", 508), at("n", 762), at("f", 1016)];
+  const more = [{ id: "e", parent: "n", label: "others", x: 1016, y: 80, w: 208, h: 26 }];
+  const given = { nodes, edges: [], more, columns: nodes.map(({ x }) => ({ x })) };
+  assert.equal(pure.closer(given, 1400), given);
+  assert.equal(pure.closer(given, 0), given);
+  for (const room of [1240, 1100, 1025]) {
+    const { nodes: now, more: [group], columns } = pure.closer(given, room);
+    assert.ok(pure.extent(now).width <= room - 44);
+    for (const [i, node] of now.entries()) assert.ok(i === 0 || node.x >= now[i - 1].x + now[i - 1].w + 17);
+    assert.deepEqual([group.x, group.w], [now[4].x, now[4].w]);
+    assert.deepEqual(columns.map(({ x }) => x), now.map(({ x }) => x));
+  }
+  assert.deepEqual(pure.closer(given, 640).nodes.map(({ w }) => w), [156, 188, 188, 188, 188]);
+  assert.equal(pure.besideFold({ h: 71, fold: "open" }, 35), true);
+  assert.equal(pure.besideFold({ h: 71, fold: "open" }, 65), false);
+  assert.equal(pure.besideFold({ h: 71, fold: "" }, 35), false);
+});
+
 test("sideWidth: as wide as wanted, and neither it nor the graph too narrow", () => {
   assert.deepEqual([[380, 1026], [100, 1026], [900, 1026], [380, 400]].map((a) => pure.sideWidth(...a)),
     [380, 260, 726, 260]);
@@ -156,8 +176,8 @@ test("the timeline: what it says, and which chips it draws", () => {
   assert.equal(pure.snapshotWords(timeline, 1).label, "snapshot-2, delete");
   assert.deepEqual([0, 1].map((i) => pure.snapshotWords(timeline, i).refs), [0, 1]);
   assert.equal(pure.snapshotWords(timeline, 1).title, "snapshot-2 8\ndelete · t2\nbranch main");
-  assert.deepEqual(pure.chipsInSight(0, 300, 1000), [0, 12]);
-  assert.deepEqual(pure.chipsInSight(3000, 300, 1000), [98, 112]);
+  assert.deepEqual(pure.chipsInSight(0, 300, 1000), [0, 11]);
+  assert.deepEqual(pure.chipsInSight(3000, 300, 1000), [81, 94]);
   assert.deepEqual(pure.chipsInSight(0, 300, 3), [0, 3]);
 });
 

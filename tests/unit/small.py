@@ -25,6 +25,7 @@ def make_table(folder: Path, commits: int = 3, **properties: str) -> Path:
 
 def partitioned(folder: Path) -> Path:
     """A table of 130 partitions, a file each, whose names are no text to a browser or TeX; returns its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
     catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
     catalog.create_namespace("db")
     rows = pa.table({"id": range(130), "kind": ["$$x$$" if i % 13 else "<b>" for i in range(130)]})

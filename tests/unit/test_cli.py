@@ -30,6 +30,17 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_table(tmp_path_factory.mktemp("cli"))
 
 
+def test_layers_and_versions_are_what_the_dashboard_draws(table: Path) -> None:
+    layers = json.loads(run("deletes", str(table), "--layers", "--output", "json").stdout)
+    assert [(each["sequence_number"], each["kind"], each["applied"]) for each in layers] == [
+        (1, "data", 0), (2, "data", 0), (3, "data", 0)
+    ]  # fmt: skip
+    assert run("deletes", str(table), "--layers").stdout.startswith("sequence_number  kind")
+    [version] = json.loads(run("fate", str(table), "id = 1", "--output", "json").stdout)["versions"]
+    assert version["row"]["id"] == 1
+    assert version["stretches"] == [{"first": "snapshot-2", "last": "snapshot-3", "hidden_by": None}]
+
+
 @pytest.mark.parametrize("command", TABLE_COMMANDS)
 def test_json_is_json_and_text_is_text(command: str, table: Path) -> None:
     result = run(command, str(table), "--output", "json")

@@ -53,6 +53,10 @@ const pressed = (event) => {
 
 // Presented, the page fills the screen: no header, tree or tabs, and all that is left larger. Keys go to the graph.
 const PRESENTED = "html:fullscreen { --chrome: none; --bar: hidden; --scale: 1.5; }";
+// What figures tell under the mouse has the page's colours, by day and night.
+const TOLD = `.bk-Tooltip {
+  --tooltip-color: Canvas; --tooltip-text: CanvasText; --tooltip-border: GrayText; --tooltip-arrow-color: Canvas;
+  --tooltip-arrow-inner-color: Canvas; background: Canvas; color: CanvasText; border-color: GrayText; }`;
 const present = () => {
   if (document.fullscreenElement) document.exitFullscreen();
   else document.documentElement.requestFullscreen().then(() => {
@@ -87,8 +91,13 @@ export default {
   render({ model }) {
     followDark(model);
     const sheet = document.createElement("style");
-    sheet.textContent = PRESENTED;
+    sheet.textContent = PRESENTED + TOLD;
     document.head.append(sheet);
+    setTimeout(() => {  // Material's edge of the sidebar has a name, and no role that may have one
+      for (const box of within(document, "MuiBox-root")) {
+        if (box.getAttribute("aria-label") === "Resize sidebar") box.setAttribute("role", "separator");
+      }
+    });
     let first = true;
     let going = false; // back or forward, until the page is there or is asked for something else
     const say = () => {

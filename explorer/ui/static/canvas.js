@@ -4,7 +4,7 @@ import { paint } from "./card.js";
 import { colour, html, svg, zoomOf } from "./dom.js";
 import { Minimap } from "./minimap.js";
 import {
-  between, drawn, eased, edgePath, extent, fitted, leading, looks, matches, neighbour, origin, revealed, zoomed,
+  between, closer, drawn, eased, edgePath, extent, fitted, leading, looks, matches, neighbour, origin, revealed, zoomed,
 } from "./pure.js";
 
 const MOVE_MS = 380, FLASH_MS = 1500;
@@ -32,14 +32,16 @@ export class Canvas {
     this.moved = false;
     this.cards = new Map();
     this.edges = [];
-    this.picture = null;
+    this.given = this.picture = null;
     this.selected = new Set();
     this.frame = 0;
     this.listen();
   }
 
   // ---- drawing -----------------------------------------------------------------------------------------------------
-  show(next) {
+  show(given) {
+    const next = closer(given, this.room().width);
+    this.given = given;
     const before = this.picture, same = before !== null && before.title === next.title;
     const places = new Map([...this.cards].map(([id, card]) => [id, card.now]));
     const parents = leading(next, this.vocabulary.edges), fresh = new Map();
@@ -169,6 +171,8 @@ export class Canvas {
 
   // What is chosen stays in sight.
   resized() {
+    const wide = this.picture && extent(drawn(this.picture)).width;
+    if (wide && extent(drawn(closer(this.given, this.room().width))).width !== wide) this.show(this.given);
     if (!this.moved) this.fit(false);
     this.reveal(this.item(this.last()));
     this.drawMap();

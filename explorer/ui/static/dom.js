@@ -21,9 +21,10 @@ export function svg(tag, attributes, text) {
 // As much of a text as there is room for, in so many pixels, its middle left out: fonts differ from machine to machine.
 const pen = document.createElement("canvas").getContext("2d");
 const FONT = 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+const HINTED = 1.02;  // what is drawn in SVG may be that much wider than what a canvas measures
 export function clipped(text, size, width) {
   pen.font = `${size} ${FONT}`;
-  const wide = (some) => pen.measureText(some).width;
+  const wide = (some) => pen.measureText(some).width * HINTED;
   let most = text.length;
   while (most > 4 && wide(clip(text, most)) > width) {
     most = Math.max(4, Math.min(most - 1, Math.floor((most * width) / wide(clip(text, most)))));

@@ -4,7 +4,7 @@ import { copies } from "./copy.js";
 import { button, html, zoomOf } from "./dom.js";
 import { sideWidth } from "./pure.js";
 
-const WIDTH = 380, STEP = 24;
+const WIDTH = 380, STEP = 24, KEPT = "iceberg-explorer-inspector";
 const HINT = "Click a node to see its fields. Double-click a snapshot to look at the table as of it. "
   + "Drag to pan, scroll to move, Ctrl+scroll to zoom.";
 
@@ -22,7 +22,7 @@ export class Inspector {
       this.grip.setAttribute(name, value);
     }
     this.grip.setAttribute("aria-label", "width of the inspector");
-    this.wanted = WIDTH;
+    this.wanted = keptWidth();
     this.listen();
   }
 
@@ -46,7 +46,7 @@ export class Inspector {
   // Where it stands beside the graph it is so much wider than it was, as far as there is room.
   widen(by) {
     const { clientWidth } = this.element.parentElement;
-    if (by) this.wanted = sideWidth(this.element.offsetWidth + by, clientWidth);
+    if (by) keepWidth(this.wanted = sideWidth(this.element.offsetWidth + by, clientWidth));
     const width = sideWidth(this.wanted, clientWidth);
     this.element.style.setProperty("--side", `${width}px`);
     this.grip.setAttribute("aria-valuenow", String(width));
@@ -64,6 +64,7 @@ export class Inspector {
   }
 
   show(details) {
+    this.element.classList.toggle("ix-empty", !details);
     if (!details) {
       this.element.replaceChildren(html("p", "ix-hint", HINT));
       return;
@@ -92,6 +93,21 @@ export class Inspector {
     }
     return row;
   }
+}
+
+// The browser keeps how wide a person made it, if it keeps anything for this page.
+function keptWidth() {
+  try {
+    return Number(localStorage.getItem(KEPT)) || WIDTH;
+  } catch {
+    return WIDTH;
+  }
+}
+
+function keepWidth(width) {
+  try {
+    localStorage.setItem(KEPT, String(width));
+  } catch { /* then as long as the page is there */ }
 }
 
 function sectionBox(section) {

@@ -1,7 +1,8 @@
 // What needs no page: words, geometry and choices. tests/unit/pure.test.mjs holds it to account.
 
-export const CHIP = 30;
-const HEADER = 30, ROW_GAP = 12;  // as graphs/layout.py has them
+export const CHIP = 36;
+const HEADER = 30, ROW_GAP = 12, GAP = 46;  // as graphs/layout.py has them
+const CLOSE = { edges: 44, gap: 17, first: 156, least: 188 };
 const SIZES = { least: 0.05, most: 4, small: 0.1, readable: 1, large: 1.15 };  // text is 12 pixels high, or more
 
 // What a map of ours has under a stranger's word; nothing that every object has.
@@ -57,9 +58,31 @@ export function leading(picture, edgeKinds) {
 // room for then is left of the stage, as far as the column that begins at `main`. Null where there is no room at all.
 export function fitted(graph, room, all, main = 0) {
   if (!room.width || !graph.width) return null;
-  let k = Math.min(SIZES.large, Math.max((room.width - 44) / graph.width, all ? SIZES.small : SIZES.readable));
+  let k = Math.min(SIZES.large, Math.max((room.width - CLOSE.edges) / graph.width, all ? SIZES.small : SIZES.readable));
   if (all) k = Math.min(k, (room.height - 16) / graph.height);
   return { k, x: Math.max(26 - main * k, Math.min(26, room.width - 18 - graph.width * k)), y: 8 };
+}
+
+// A picture whose columns move closer where there is no room for them all in readable text: first the gaps shrink, then
+// what stands before the column in focus, then the rest. No card is narrower than its words allow.
+export function closer(picture, room) {
+  const items = drawn(picture), wide = new Map(), sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+  for (const { x, w } of items) wide.set(x, Math.max(w, wide.get(x) || 0));
+  const xs = [...wide.keys()].sort((a, b) => a - b), gaps = xs.length - 1, free = room - CLOSE.edges;
+  if (!room || gaps < 1 || extent(items).width <= free) return picture;
+  const main = picture.nodes.find((n) => n.focus)?.x ?? xs[0], first = xs.filter((x) => x < main).length;
+  const rest = Math.floor((free - gaps * CLOSE.gap - first * CLOSE.first) / (xs.length - first));
+  const widths = xs.map((x, i) => Math.min(wide.get(x), i < first ? CLOSE.first : Math.max(CLOSE.least, rest)));
+  const gap = Math.max(CLOSE.gap, Math.min(GAP, Math.floor((free - sum(widths)) / gaps)));
+  const at = new Map(xs.map((x, i) => [x, { x: sum(widths.slice(0, i)) + gap * i, w: widths[i] }]));
+  const put = (item) => ({ ...item, ...at.get(item.x) });
+  const columns = picture.columns.map((column) => ({ ...column, x: at.get(column.x)?.x ?? column.x }));
+  return { ...picture, columns, nodes: picture.nodes.map(put), more: picture.more.map(put) };
+}
+
+// Whether a line of a card, with its baseline at y, stands beside the sign that folds it.
+export function besideFold(item, y) {
+  return Boolean(item.fold) && y + 3 > item.h / 2 - 8 && y - 10 < item.h / 2 + 8;
 }
 
 // How wide the inspector is, of what a person would have it: both it and the graph stay of use.

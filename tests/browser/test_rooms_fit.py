@@ -1,0 +1,106 @@
+"""Every view of the dashboard, on small and large pages, by day and night: what is written there fits its frame, no
+text lies on another, the page does not scroll sideways, controls have names and texts stand out. A test run looks at
+every view once, `make screens` at each, and all tabs within, on every table and in every way. Pictures are left in
+test-artifacts/screens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from explorer.ui.rooms import ROOMS, VIEWS
+from tests.browser.conftest import Watched, to
+from tests.unit.small import make_table, partitioned
+
+EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCREEN"))
+SIZES = ((1280, 800), (1920, 1080))
+LOOKS = [(size, theme) for theme in ("light", "dark") for size in SIZES]
+TEACHING = ("manifest_lifecycle", "equality_deletes", "deletion_vectors", "long_history")
+TABLES = (*TEACHING, "damaged", "many_partitions")
+
+FITTING = Path(__file__).with_name("fitting.js").read_text()
+
+
+@pytest.fixture
+def places(sandbox: Path, tmp_path: Path) -> dict[str, str]:
+    """Where the tables are, by their names."""
+    damaged, large = make_table(tmp_path / "damaged"), partitioned(tmp_path / "large")
+    sorted((damaged / "metadata").glob("*-m0.avro"))[0].write_text("no manifest at all")
+    return {name: f"demo.{name}" for name in TEACHING} | {"damaged": str(damaged), "many_partitions": str(large)}
+
+
+Look = tuple[tuple[int, int], str]
+
+
+def looks() -> Iterator[tuple[str, Look, Sequence[str]]]:
+    """(a table, how the page is, what to look at): all of it, or every view once, on every table, each way."""
+    views = list(VIEWS)
+    for at, table in enumerate(TABLES):
+        for way, look in sorted(enumerate(LOOKS), reverse=at % 2 == 1):  # so that night falls once a table
+            mine = [
+                name for n, name in enumerate(views) if (n % len(TABLES), n // len(TABLES) % len(LOOKS)) == (at, way)
+            ]
+            if chosen := views if EVERY else mine:
+                yield table, look, chosen
+
+
+def inner(page: Page, view: str) -> list[Locator]:
+    """What to click on in a view: the tabs within it, or a node of the graph, which the inspector tells of."""
+    if view == "graph":
+        return [page.locator(".ix-node.ix-focus .ix-head")]
+    room = ROOMS[VIEWS[view]]
+    return page.locator(".bk-tab:visible").all()[len(ROOMS) + (len(room.views) if len(room.views) > 1 else 0) :]
+
+
+def settle(page: Page) -> None:
+    page.evaluate("settled(true)")
+    page.wait_for_function("() => settled()", polling=100)
+
+
+def look_at(page: Page, picture: Path, bad: dict[str, list[str]], kept: bool = True) -> None:
+    """Leave a picture, and what is wrong and stays so: at first fields have the colours of the day at night, too."""
+    found = page.evaluate("[...misfits(), ...unreachable()]")
+    if found:
+        page.wait_for_timeout(1000)
+        settle(page)
+        found = page.evaluate("[...misfits(), ...unreachable()]")
+    if kept or found:
+        page.screenshot(path=picture, quality=85)
+    if found:
+        bad[picture.stem] = found
+
+
+@pytest.mark.timeout(7200 if EVERY else 600)
+def test_everything_fits(dashboard: str, watched: Watched, places: dict[str, str], artifacts: Path) -> None:
+    page, folder = watched.page, artifacts / "screens"
+    folder.mkdir(exist_ok=True)
+    page.add_init_script(FITTING)
+    page.goto(f"{dashboard}?table={places[TABLES[0]]}&view=overview")
+    expect(page.locator("header")).to_contain_text("manifest_lifecycle")
+    now, bad, theme = TABLES[0], dict[str, list[str]](), "light"
+    for table, (size, wanted), views in looks():
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        if table != now:
+            now = table
+            page.get_by_label("Table, folder or metadata.json").fill(places[table])
+            page.keyboard.press("Enter")
+            expect(page.locator("header")).to_contain_text(Path(places[table]).name.removeprefix("demo."))
+        if wanted != theme:
+            theme = wanted
+            page.locator(".MuiToolbar-root button:visible").last.click()
+        for view in views:
+            to(page, view)
+            settle(page)
+            name = f"{table}-{view}-{size[0]}-{theme}"
+            look_at(page, folder / f"{name}.jpg", bad)
+            parts = inner(page, view)
+            for n, part in enumerate(parts if EVERY else parts[-1:]):
+                part.click()
+                settle(page)
+                look_at(page, folder / f"{name}-{n}.jpg", bad, EVERY)
+    assert not bad, "\n".join(f"{name}: {'; '.join(what[:6])}" for name, what in bad.items())
+    watched.clean()
