@@ -35,6 +35,7 @@ from explorer.filters import bound_filter, filter_columns
 from explorer.model.metadata import Schema
 from explorer.views.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
 from explorer.views.layouts import ShownLayouts, layouts_object
+from tests import examples
 from tests.unit.small import make_table
 
 ROWS, COMMITS = 400, 8
@@ -118,7 +119,7 @@ asked = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.lists(asked, min_size=1, max_size=6), st.integers(2000, 60_000))
 def test_whatever_is_asked(scattered: explorer.Table, filters: list[str], size: int) -> None:
     holds(estimate(scattered, filters, file_size=size))
@@ -212,7 +213,7 @@ def test_the_ends_of_files_are_not_lost(tmp_path: Path) -> None:
     assert [after(found, "sort by name", where).files for where in filters] == [1] * 6
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20), st.sampled_from(["long", "timestamp_ns"]))
 def test_integers_come_back_in_order(numbers: list[int], kind: str) -> None:
     values = np.array(sorted(numbers), np.int64)
@@ -410,7 +411,7 @@ def test_names_and_types_are_no_words_of_a_statement() -> None:
         words("e = 5")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.integers(-(2**40), 2**40), st.integers(0, 2**30), st.integers(1, 50)), min_size=1))
 def test_a_spread_grows_and_keeps_its_ends(cells: list[tuple[int, int, int]]) -> None:
     lows = np.array([low for low, *_ in cells])
@@ -427,7 +428,7 @@ def test_a_spread_grows_and_keeps_its_ends(cells: list[tuple[int, int, int]]) ->
     assert curve.rows == rows.sum()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.text(max_size=8), min_size=2))
 def test_texts_keep_their_order_as_numbers(texts: list[str]) -> None:
     axis = Axis.of("string", values_of(texts))
