@@ -25,6 +25,7 @@ from explorer.core.compared import Compared, Layout, drawn_queries
 from explorer.core.estimates import Estimates, Reads
 from explorer.core.expressions import Column
 from explorer.core.filter_text import parse
+from explorer.core.layouts import transforms
 from explorer.core.plan import Amount
 from explorer.core.ranges import values_of
 from explorer.core.spread import Axis, Spread
@@ -269,6 +270,19 @@ def test_without_bounds_nothing_is_estimated(tmp_path: Path) -> None:
     assert any("no file has bounds of id" in text for text in assumptions(found))
 
 
+def test_transforms_that_keep_the_order_of_a_column() -> None:
+    def told(kind: str, *values: Any) -> list[str]:
+        axis = Axis.of(kind, np.array(values, dtype=object if kind == "string" else np.int64))
+        assert axis is not None
+        return transforms(Column(1, "c", kind), axis)
+
+    assert told("date", 1, 400) == ["month", "day"]
+    assert told("timestamptz", 1, 400) == ["month", "day", "hour"]
+    assert told("string", "anna", "anton") == ["truncate[3]"]
+    assert told("long", 1, 400) == ["identity"]
+    assert told("double", 1, 400) == []
+
+
 def test_files_without_rows_are_skipped_as_the_plan_does(tmp_path: Path) -> None:
     schema = pa.schema([("id", pa.int64())])
     opened = table_of(tmp_path, schema, {"id": [1, 2, 3]})
@@ -484,6 +498,8 @@ def test_layouts_are_told_and_drawn_as_text() -> None:
     found = Compared("t<i>", 3, "all 3 rows", ("<b> = 1",), "", (made, Layout("z-ordered", "", "no <u>")))
     assert "not written: no <u>" in repr(ShownLayouts(found))
     assert layouts_object(found)["layouts"][0]["reads"] == [{"where": "<b> = 1", "data_files": 2, "bytes": 4096}]
+    unwritten = layouts_object(found)["layouts"][1]
+    assert unwritten.items() >= {"why_not": "no <u>", "files": 0, "bytes": 0, "reads": []}.items()
     html = ShownLayouts(found)._repr_html_()
     assert "&lt;b&gt;" in html
     assert not any(tag in html for tag in ("<b>", "<i>", "<u>"))
