@@ -88,6 +88,12 @@ def test_sizes_that_no_file_has(tmp_path: Path) -> None:
     assert [row["files"] for row in preview(table, "compact", options=options).tables["groups"]] == [2, 1]
 
 
+def test_a_group_is_cut_where_no_more_files_may_be_rewritten(table: explorer.Table) -> None:
+    seen = preview(table, "compact", options={"rewrite-all": "true", "max-files-to-rewrite": "2"})
+    assert [row["files"] for row in seen.tables["groups"]] == [2]
+    assert [row["becomes"] for row in seen.tables["files"]] == ["rewritten", "rewritten", "left"]
+
+
 def test_the_command_prints_all_of_it_as_json(table: explorer.Table, tmp_path: Path) -> None:
     for operation in (*PROCEDURES, "next-append", "dangling-deletes"):
         seen = preview(table, operation)
