@@ -20,7 +20,7 @@ test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark 
 # Dozens of processes would compile Panel, pandas and pyiceberg anew where the environment forbids to keep it compiled.
 quick test: export PYTHONDONTWRITEBYTECODE :=
 
-quick: $(STAMP) lint  ## under 40 seconds: what needs neither Spark nor a browser, with a quarter of the generated examples
+quick: $(STAMP) lint  ## under a minute: what needs neither Spark nor a browser, with a quarter of the generated examples
 	ICEBERG_EXPLORER_QUICK=1 $(BIN)/python -m pytest -q $(TWO) tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py
 
 test-servers: $(STAMP)  ## minutes: every server there is: also PostgreSQL, Hive's metastore, versitygw, Iceberg's REST catalog (fetched by maven, if need be)
