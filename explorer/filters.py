@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.io.pyarrow import pyarrow_to_schema
 from pyiceberg.transforms import parse_transform
 
 from explorer.core.binding import bind
@@ -65,6 +64,8 @@ def _arrow_fields(above: str, fields: Iterable[pa.Field]) -> Iterator[tuple[str,
 def _kind(path: str, kind: pa.DataType) -> Any:
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     if not pa.types.is_nested(kind):
+        from pyiceberg.io.pyarrow import pyarrow_to_schema  # it brings pandas, which no other command needs
+
         field = pa.field(path, kind, metadata={"PARQUET:field_id": "1"})
         with contextlib.suppress(TypeError, ValueError):
             return str(pyarrow_to_schema(pa.schema([field]), format_version=3).fields[0].field_type)

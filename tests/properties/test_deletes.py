@@ -12,6 +12,7 @@ from explorer.core import delete_pairs
 from explorer.core.deletes import PATH_ID
 from explorer.core.live_files import LiveFile
 from explorer.model.metadata import TableMetadata
+from tests import examples
 from tests.properties.laws import check_deletes
 from tests.unit.paper import applicability, deletes_of, on_paper
 
@@ -91,7 +92,7 @@ def live_files(draw: st.DrawFn) -> list[LiveFile]:
     return files
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(live_files(), st.sampled_from([1, 3, delete_pairs.CELLS]))
 def test_pairs_counted_in_columns_are_what_the_clauses_say(files: list[LiveFile], cells: int) -> None:
     kept, delete_pairs.CELLS = delete_pairs.CELLS, cells

@@ -20,6 +20,7 @@ from pyiceberg.types import StringType
 import explorer
 from explorer.table import Table
 from explorer.views.changes import diff_object
+from tests import examples
 from tests.properties.laws import check_laws
 from tests.unit.small import newest_metadata
 
@@ -40,7 +41,7 @@ OPERATIONS = st.sampled_from(
     ]
 )
 SLOW = settings(
-    max_examples=25,
+    max_examples=examples(25),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     derandomize=True,

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 import explorer
 from explorer.cli import main
 from explorer.io.locate import parse_move
+from tests import examples
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 TABLE_COMMANDS = ["show", "metadata", "snapshots", "refs", "manifests", "entries", "files", "graph"]
@@ -220,7 +221,7 @@ def test_commands_that_decode_data_files_end_well(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
     [first, *_] = explorer.open_table(str(folder)).files()
     command = [sys.executable, "-m", "explorer.cli", "file-rows", str(folder), first["file_path"], "-o", "json"]
-    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(examples(4))]
     ends = [(process.communicate(timeout=120), process.returncode) for process in started]
     assert [code for _, code in ends] == [0] * len(started), ends
     assert all(len(json.loads(out)) == 2 for (out, _), _ in ends)

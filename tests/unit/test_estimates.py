@@ -25,6 +25,7 @@ from explorer.core.compared import Compared, Layout, drawn_queries
 from explorer.core.estimates import Estimates, Reads
 from explorer.core.expressions import Column
 from explorer.core.filter_text import parse
+from explorer.core.layouts import transforms
 from explorer.core.plan import Amount
 from explorer.core.ranges import values_of
 from explorer.core.spread import Axis, Spread
@@ -35,6 +36,7 @@ from explorer.filters import bound_filter, filter_columns
 from explorer.model.metadata import Schema
 from explorer.views.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
 from explorer.views.layouts import ShownLayouts, layouts_object
+from tests import examples
 from tests.unit.small import make_table
 
 ROWS, COMMITS = 400, 8
@@ -118,7 +120,7 @@ asked = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.lists(asked, min_size=1, max_size=6), st.integers(2000, 60_000))
 def test_whatever_is_asked(scattered: explorer.Table, filters: list[str], size: int) -> None:
     holds(estimate(scattered, filters, file_size=size))
@@ -212,7 +214,7 @@ def test_the_ends_of_files_are_not_lost(tmp_path: Path) -> None:
     assert [after(found, "sort by name", where).files for where in filters] == [1] * 6
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20), st.sampled_from(["long", "timestamp_ns"]))
 def test_integers_come_back_in_order(numbers: list[int], kind: str) -> None:
     values = np.array(sorted(numbers), np.int64)
@@ -266,6 +268,19 @@ def test_without_bounds_nothing_is_estimated(tmp_path: Path) -> None:
     assert not any(c.said.startswith("partition by id") for c in found.changes)
     assert any(c.said == "partition by bucket(4, id)" for c in found.changes)  # which needs none
     assert any("no file has bounds of id" in text for text in assumptions(found))
+
+
+def test_transforms_that_keep_the_order_of_a_column() -> None:
+    def told(kind: str, *values: Any) -> list[str]:
+        axis = Axis.of(kind, np.array(values, dtype=object if kind == "string" else np.int64))
+        assert axis is not None
+        return transforms(Column(1, "c", kind), axis)
+
+    assert told("date", 1, 400) == ["month", "day"]
+    assert told("timestamptz", 1, 400) == ["month", "day", "hour"]
+    assert told("string", "anna", "anton") == ["truncate[3]"]
+    assert told("long", 1, 400) == ["identity"]
+    assert told("double", 1, 400) == []
 
 
 def test_files_without_rows_are_skipped_as_the_plan_does(tmp_path: Path) -> None:
@@ -410,7 +425,7 @@ def test_names_and_types_are_no_words_of_a_statement() -> None:
         words("e = 5")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.integers(-(2**40), 2**40), st.integers(0, 2**30), st.integers(1, 50)), min_size=1))
 def test_a_spread_grows_and_keeps_its_ends(cells: list[tuple[int, int, int]]) -> None:
     lows = np.array([low for low, *_ in cells])
@@ -427,7 +442,7 @@ def test_a_spread_grows_and_keeps_its_ends(cells: list[tuple[int, int, int]]) ->
     assert curve.rows == rows.sum()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.text(max_size=8), min_size=2))
 def test_texts_keep_their_order_as_numbers(texts: list[str]) -> None:
     axis = Axis.of("string", values_of(texts))
@@ -483,6 +498,8 @@ def test_layouts_are_told_and_drawn_as_text() -> None:
     found = Compared("t<i>", 3, "all 3 rows", ("<b> = 1",), "", (made, Layout("z-ordered", "", "no <u>")))
     assert "not written: no <u>" in repr(ShownLayouts(found))
     assert layouts_object(found)["layouts"][0]["reads"] == [{"where": "<b> = 1", "data_files": 2, "bytes": 4096}]
+    unwritten = layouts_object(found)["layouts"][1]
+    assert unwritten.items() >= {"why_not": "no <u>", "files": 0, "bytes": 0, "reads": []}.items()
     html = ShownLayouts(found)._repr_html_()
     assert "&lt;b&gt;" in html
     assert not any(tag in html for tag in ("<b>", "<i>", "<u>"))

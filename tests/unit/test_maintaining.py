@@ -6,18 +6,25 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
+from explorer.core.batches import Batches
 from explorer.core.columns import MOST
+from explorer.core.dangling import OLDEST, by_place, dropped_by, oldest
+from explorer.core.live_files import LiveFile, place
 from explorer.core.manifest_merges import next_append
 from explorer.core.orphan_rules import EQUAL, Listing, fates, flattened
+from explorer.core.rewrite_options import rule
 from explorer.errors import NotFoundInTable
 from explorer.maintaining import preview
 from explorer.maintaining.calls import PROCEDURES
 from tests.robustness.editing import edit_avro
+from tests.unit.paper import entries, on_paper
+from tests.unit.paper import manifest as listed
 from tests.unit.small import edit_metadata, make_table
 
 
@@ -81,6 +88,12 @@ def test_sizes_that_no_file_has(tmp_path: Path) -> None:
     assert [row["files"] for row in preview(table, "compact", options=options).tables["groups"]] == [2, 1]
 
 
+def test_a_group_is_cut_where_no_more_files_may_be_rewritten(table: explorer.Table) -> None:
+    seen = preview(table, "compact", options={"rewrite-all": "true", "max-files-to-rewrite": "2"})
+    assert [row["files"] for row in seen.tables["groups"]] == [2]
+    assert [row["becomes"] for row in seen.tables["files"]] == ["rewritten", "rewritten", "left"]
+
+
 def test_the_command_prints_all_of_it_as_json(table: explorer.Table, tmp_path: Path) -> None:
     for operation in (*PROCEDURES, "next-append", "dangling-deletes"):
         seen = preview(table, operation)
@@ -103,6 +116,26 @@ def test_schemes_that_are_the_same_by_default_or_by_word() -> None:
     assert told("s3://b/t", "gs://b/t/data/a") == [("removed", True)]
     assert told("s3://b/t", "gs://b/t/data/a", {"gs, gcs": "s3"}) == []
     assert told("/link/t", "/real/t/data/a") == [("removed", True)]
+
+
+def test_tasks_read_their_share_and_a_little_more() -> None:
+    by = rule(on_paper([None]), "binpack", {"target-file-size-bytes": "100000"})
+    sizes = np.array([50_000, 210_000, 380_000])  # one file; two, the rest is spread over them; four
+    assert by.expected_files(sizes).tolist() == [1, 2, 4]
+    assert by.split_bytes(sizes).tolist() == [100_000, 105_000 + 5 * 1024, 95_000 + 5 * 1024]
+
+
+def test_deletes_that_are_older_than_all_data_of_their_place_are_dropped() -> None:
+    metadata, written = on_paper([None]), listed("m", 1)
+    stored = entries(*({"status": 1, "file_path": f"{n}", "sequence_number": n, "snapshot_id": 1} for n in (7, 5, 6)))
+    rows = oldest(1, written, stored)
+    lowest = by_place(Batches(OLDEST, lambda: iter([rows, rows])))
+    assert lowest == {repr(place(0, {})): 5}
+    for number, ways in ((4, ["rewrite_position", "the next commit"]), (5, ["rewrite_position"])):
+        delete = LiveFile("d", "position_deletes", 0, {}, number, 0, 1, 10, "m")
+        said = dropped_by(metadata, delete, lowest)
+        assert len(said) == len(ways)
+        assert all(text.startswith(way) for text, way in zip(said, ways, strict=True))
 
 
 def test_manifests_without_room_for_each_other_stay(table: explorer.Table) -> None:

@@ -73,14 +73,19 @@ def test_what_is_chosen() -> None:
         rows.select("at.dya = 3")
 
 
-def test_many_parts_with_words_of_their_own(tmp_path: Path) -> None:
-    table = explorer.open_table(str(make_table(tmp_path / "t", commits=70)))
-    rows = table.entries()
-    assert len({row["reason"] for row in rows}) == 70
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A table of twelve manifests, an entry each."""
+    return str(make_table(tmp_path_factory.mktemp("twelve"), commits=12))
+
+
+def test_many_parts_with_words_of_their_own(twelve: str) -> None:
+    rows = explorer.open_table(twelve).entries()
+    assert len({row["reason"] for row in rows}) == 12
     assert len(rows[:2]) == 2
-    assert len(rows[::30]) == 3
-    assert "70 rows" in repr(rows)
-    assert rows.to_arrow().group_by("reason").aggregate([("ordinal", "count")]).num_rows == 70
+    assert len(rows[::5]) == 3
+    assert "12 rows" in repr(rows)
+    assert rows.to_arrow().group_by("reason").aggregate([("ordinal", "count")]).num_rows == 12
     assert pickle.loads(pickle.dumps(rows)).to_json() == rows.to_json()
 
 
@@ -125,11 +130,10 @@ def test_a_text_table_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_a_table_of_small_manifests_is_one_page(tmp_path: Path) -> None:
+def test_a_table_of_small_manifests_is_one_page(twelve: str) -> None:
     """Not one as wide as its first manifest's row."""
-    table = str(make_table(tmp_path / "t", commits=12))
-    told = CliRunner().invoke(main, ["entries", table, "--columns", "ordinal,sequence_number,reason"]).stdout
-    rows = explorer.open_table(table).entries().select(columns=["ordinal", "sequence_number", "reason"]).to_json()
+    told = CliRunner().invoke(main, ["entries", twelve, "--columns", "ordinal,sequence_number,reason"]).stdout
+    rows = explorer.open_table(twelve).entries().select(columns=["ordinal", "sequence_number", "reason"]).to_json()
     assert told == render_table(rows, 220, ["ordinal", "sequence_number", "reason"])
 
 
