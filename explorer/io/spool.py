@@ -12,7 +12,7 @@ import numpy as np
 import polars
 import pyarrow as pa
 
-from explorer.core.batches import Batches
+from explorer.core.batches import AT_ONCE, Batches
 from explorer.errors import ExplorerError
 from explorer.io import budget
 from explorer.io.home import cache_home
@@ -59,7 +59,7 @@ def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
             paths = [f"{folder}/{deal}.arrows" for deal in range(number)]
             with ExitStack() as files:
                 writers = [files.enter_context(pa.ipc.new_stream(path, batches.schema)) for path in paths]
-                for part in batches.read():
+                for part in _larger(batches):
                     deals = (polars.Series(polars.from_arrow(part[key])).hash() % number).to_numpy()
                     rows = part.take(pa.array(np.argsort(deals, kind="stable")))
                     ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()
@@ -72,3 +72,15 @@ def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
                 os.unlink(path)
     except OSError as error:
         raise ExplorerError(f"rows that are compared need a place on the disk: {error}") from error
+
+
+def _larger(batches: Batches) -> Iterator[pa.Table]:
+    """The same rows in parts of AT_ONCE and more: each is dealt to many."""
+    held: list[pa.Table] = []
+    for part in batches.read():
+        held.append(part)
+        if sum(table.num_rows for table in held) >= AT_ONCE:
+            yield pa.concat_tables(held).combine_chunks()
+            held = []
+    if held:
+        yield pa.concat_tables(held).combine_chunks()
