@@ -23,11 +23,12 @@ from explorer.errors import ExplorerError
 from explorer.progress import Cancelled, Phase, Progress, Watch
 from explorer.ui.widgets import note
 
-TICK_MS = 50
-QUIET_S, SHOWN_S = 0.4, 0.25
+TICK_MS = 100
+QUIET_S, SHOWN_S, TASK_S = 0.4, 0.25, 0.05
 """What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second, and
 its end no sooner: Panel's React components write back to their model what they have drawn, which undoes a change that
-came before they had."""
+came before they had. The more tasks there are, the less often is progress shown: all that is sent waits for its
+turn behind the threads that compute."""
 
 
 def viewer() -> str:
@@ -330,10 +331,10 @@ class Job:
         """Show how far it is, or its end."""
         if self._now is None:
             return
-        waited = time.monotonic() - self._shown >= SHOWN_S
-        if self._now.over and (waited or self._was is None):
+        waited, first = time.monotonic() - self._shown, self._was is None
+        if self._now.over and (waited >= SHOWN_S or first):
             self._end(self._now)
-        elif not self._now.over and waited:
+        elif not self._now.over and waited >= max(SHOWN_S, 0 if first else TASK_S * sum(HERE.counts())):
             self._shown = time.monotonic()
             self._show(self._now.progress())
 
