@@ -22,11 +22,12 @@ from explorer.core.glossary import TERMS, Term
 from explorer.core.names import snapshot_ordinals
 from explorer.core.units import human_bytes
 from explorer.table import Table
-from explorer.ui import echoes
+from explorer.ui import echoes, unsent
 from explorer.ui.assets import statement_script
 from explorer.views.text import clean
 
 echoes.leave_out()
+unsent.remember()
 
 DENSE = (
     ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; "
