@@ -213,7 +213,7 @@ class Session:
         if not self._ticking.running:
             self._ticking.start()
         task = pool.submit(work, self)
-        if self._document is not None:  # at once: the next look may be 50 ms away
+        if self._document is not None:  # at once: the next look may be a tick away
             task.when_over(lambda: self._document and self._document.add_next_tick_callback(self._look))
         return task
 
