@@ -10,6 +10,8 @@ from functools import partial
 from typing import Any
 
 from explorer.core.batches import Parts
+from explorer.core.comparison import KEY
+from explorer.core.diff import only
 from explorer.core.reach import HELD, Holdings, held, holdings, reach
 from explorer.core.refs import RefPreview, preview_refs
 from explorer.core.units import count
@@ -142,11 +144,8 @@ def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | i
     outcome = _preview_refs(table, operation, name, snapshot)
     sentences, files = list(outcome.words), list[str]()
     if outcome.allowed and outcome.current != table.metadata.current_snapshot_id and outcome.current is not None:
-        now, then = (_live(table, i) for i in (table.metadata.current_snapshot_id, outcome.current))
-        sentences.append(
-            f"Readers of main would see {count(len(then), 'file')} instead of {len(now)}: {len(then - now)} come, "
-            f"{len(now - then)} go."
-        )
+        come, go = _come_and_go(table, table.metadata.current_snapshot_id, outcome.current)
+        sentences.append(f"For readers of main {count(come, 'file')} would come, and {go:,} go.")
     if outcome.abandoned:
         gone = [s for s in table.metadata.snapshots if s.snapshot_id in outcome.abandoned]
         rest = [s for s in table.metadata.snapshots if s.snapshot_id not in outcome.abandoned]
@@ -172,8 +171,13 @@ def _preview_refs(table: Table, operation: str, name: str, snapshot: str | int |
         raise NotFoundInTable(str(error)) from error
 
 
-def _live(table: Table, snapshot_id: int | None) -> set[str]:
-    return set(table.files(snapshot_id).to_arrow()["file_path"].to_pylist()) if snapshot_id is not None else set()
+def _come_and_go(table: Table, first: int | None, second: int) -> tuple[int, int]:
+    """How many data and delete files, and deletion vectors, only the second of two snapshots has, and only the first;
+    of the manifests that both list nothing is read."""
+    old, new = (table.tree.manifests(table.metadata.snapshot(i)) for i in (first, second))
+    [found] = table.tree.by("auto", "undo").comparisons([(only(old, new), only(new, old))], KEY)
+    gone, come = (sum(map(len, side.values())) for side in found.alone)
+    return come, gone
 
 
 def run_undo(

@@ -159,7 +159,9 @@ def stop() -> None:
         pool.stop()
 
 
-HERE = Pool("here", 4, 2)
+CLICKS = Pool("clicks", 2, 1)
+"""For what a page stands still without: it does not queue behind the long answers of others."""
+HERE = Pool("here", 2, 2)
 """For what computes in this process: Python computes on one core, so more threads would only slow the pages down."""
 ELSEWHERE = Pool("elsewhere", 16, 2)
 """For what waits for Spark or other processes."""

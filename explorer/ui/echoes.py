@@ -1,10 +1,10 @@
 """Panel 1.9 may take a change of our own for one of the page's, and carry it out 50 ms later: a change that could not
 be sent at once is held, and when it is let go it calls back as if it had come from the browser. Was the property
 changed again meanwhile, the echo undoes that: a button that was disabled and enabled stays disabled, a text shows what
-stood there before.
+stood there before. Did the page change it meanwhile, the echo takes the place of what the page said, which is lost.
 
-What really comes from a page is in the model when it is handled; an echo that is too late is not. So those are left
-out."""
+What really comes from a page is in the model when it comes and when it is handled; an echo that is too late is not. So
+those are left out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import param
 from panel.reactive import Syncable
 
 _change_event = Syncable._change_event
+_server_change = Syncable._server_change
 
 
 def _too_late(widget: Syncable, document: Any, name: str, value: Any) -> bool:
@@ -39,6 +40,12 @@ def _without_echoes(self: Syncable, doc: Any) -> None:
         _change_event(self, doc)
 
 
+def _without_late(self: Syncable, doc: Any, ref: str, subpath: str | None, attr: str, old: Any, new: Any) -> None:
+    if not _too_late(self, doc, f"{subpath}.{attr}" if subpath else attr, new):
+        _server_change(self, doc, ref, subpath, attr, old, new)
+
+
 def leave_out() -> None:
     """From now on, in this process."""
+    Syncable._server_change = _without_late  # type: ignore[method-assign]
     Syncable._change_event = _without_echoes  # type: ignore[method-assign]

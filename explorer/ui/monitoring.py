@@ -12,7 +12,7 @@ from tornado.web import RequestHandler
 
 from explorer.engines import quotas
 from explorer.engines.spark import shared_engine
-from explorer.ui.background import AWAY, ELSEWHERE, HERE, Session
+from explorer.ui.background import AWAY, CLICKS, ELSEWHERE, HERE, Session
 
 VARIABLE = "ICEBERG_EXPLORER_METRICS_TOKEN"
 
@@ -45,7 +45,7 @@ class Metrics(RequestHandler):
 
 def metrics() -> str:
     """Sessions, questions under way and waiting, statements by outcome, Spark, memory."""
-    pools = {"here": HERE, "spark": ELSEWHERE, "catalogs": AWAY}
+    pools = {"clicks": CLICKS, "here": HERE, "spark": ELSEWHERE, "catalogs": AWAY}
     samples: list[tuple[str, str, dict[str, str], float]] = [
         ("sessions", "gauge", {}, len(Session.pages())),
         *(("questions_running", "gauge", {"pool": name}, pool.counts()[0]) for name, pool in pools.items()),

@@ -14,7 +14,7 @@ from panel.custom import AnyWidgetComponent
 from explorer.engines.failures import explain
 from explorer.progress import Cancelled
 from explorer.ui.assets import script, style
-from explorer.ui.background import AWAY, HERE, QUIET_S, Session, Task
+from explorer.ui.background import AWAY, CLICKS, QUIET_S, Session, Task
 from explorer.ui.host import GraphHost, answer_to
 from explorer.ui.state import GraphState
 from explorer.views.svg import vocabulary
@@ -119,5 +119,5 @@ class GraphPane(GraphHost, AnyWidgetComponent):
         view = self.graph_state
         if self._now is None and self._waiting and view is not None:
             request = self._waiting.popleft()
-            pool = AWAY if request.get("type") == "pointer" else HERE  # it waits for a catalog
+            pool = AWAY if request.get("type") == "pointer" else CLICKS  # it waits for a catalog
             self._now = Session.current().submit(self, pool, lambda: answer_to(view, request))

@@ -161,7 +161,6 @@ def test_keyboard_multi_select_and_zoom(dashboard: str, watched: Watched) -> Non
         expect(page.locator(".bk-tab.bk-active:visible").first).to_have_text(name)
         page.wait_for_function(f"() => ({focused})() === '{name}'")
         page.wait_for_url(f"**view={views[name]}*")
-        page.wait_for_timeout(1500)  # known: what the server says of a room undoes a key that is pressed just then
     while page.evaluate(focused) != "Snapshots":  # past the other rooms, to the views of this one
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")

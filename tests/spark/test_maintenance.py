@@ -13,6 +13,7 @@ from explorer import maintenance, scenarios
 from explorer.cli.writes import OPERATIONS
 from explorer.core.lineage import ancestry
 from explorer.core.reach import reach
+from explorer.core.units import count
 from explorer.engines.spark import SparkEngine, sandbox_conf
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible, StatementFailed
 from explorer.lab.observe import observe, observe_api
@@ -192,6 +193,10 @@ def test_refs_and_rollbacks_do_what_the_preview_says(
         with pytest.raises(StatementFailed):
             maintenance.run_undo(table, operation, name, snapshot, engine=engine)
         return
+    if seen.current not in (None, table.metadata.current_snapshot_id):
+        net = table.diff(table.metadata.current_snapshot_id, seen.current)
+        said = f"{count(len(net.added), 'file')} would come, and {len(net.removed)} go."
+        assert any(said in words for words in seen.words)
     _, after = maintenance.run_undo(table, operation, name, snapshot, engine=engine)
     refs = {r.name: r.snapshot_id for r in after.metadata.refs}
     if seen.current is None:

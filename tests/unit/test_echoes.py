@@ -46,6 +46,18 @@ def test_what_a_person_does_counts(make: Any) -> None:
     assert widget.value == "typed"
 
 
+@pytest.mark.parametrize("make", [pmui.TextInput, pn.widgets.TextInput], ids=lambda m: m.__module__)
+def test_an_echo_takes_no_place_of_what_a_person_does(make: Any) -> None:
+    widget = make(value="before")
+    document, holder = shown(widget)
+    [ref] = widget._models
+    widget._events = {"disabled": False}  # something waits to be handled, and so does what comes now
+    holder.value = "typed"
+    widget._server_change(document, ref, None, "value", "typed", "before")
+    widget._change_event(document)
+    assert widget.value == "typed"
+
+
 def test_no_page_is_told_of_what_others_do() -> None:
     """Panel's Page follows whether any session of the server is busy: a click of one was a change on all thirty."""
     with set_curdoc(Document()):

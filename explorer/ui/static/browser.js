@@ -18,33 +18,40 @@ const chosen = (key, tab, tabs) => {
 };
 
 // Enter and Space choose the focused tab, arrows, Home and End its neighbours; and tabs come before what they show,
-// in the order of the Tab key too. They are drawn anew when one is chosen: until then, or the next key or click, the
-// focus that is lost with the old one goes to the new one.
-let last = 0;
+// in the order of the Tab key too. They are drawn anew when one is chosen: until the next click or step with the Tab key
+// the focus that is lost with the old one goes to the new one, and a key that comes before it is back is the new one's.
+let kept = null;
+const lost = () => !document.activeElement || document.activeElement === document.body;
+const restored = () => {
+  const tab = kept && lost() ? kept.tabs()[kept.at] : null;
+  if (tab) tab.focus();
+  return tab;
+};
 const pressed = (event) => {
-  const key = event.type === "keydown" && event.key;
-  if (key && key !== "Tab" && document.activeElement === document.body) return; // the focus is on its way
-  const now = (last += 1);
-  if (!key) return;
-  if (key === "Tab") {
+  if (event.type !== "keydown") {
+    kept = null;
+    return;
+  }
+  const tab = restored() || event.composedPath()[0];
+  if (event.key === "Tab") {
+    kept = null;
     for (const header of within(document, "bk-header")) {
       const root = header.getRootNode();
       if (root.firstElementChild !== header) root.prepend(header);
     }
     return;
   }
-  const tab = event.composedPath()[0];
   if (!tab.classList || !tab.classList.contains("bk-tab")) return;
   const root = tab.getRootNode();
   const tabs = () => [...root.querySelectorAll(".bk-header .bk-tab")];
   const next = chosen(event.key, tab, tabs());
   if (!next) return;
   event.preventDefault();
-  const at = tabs().indexOf(next);
+  const mine = kept = { tabs, at: tabs().indexOf(next) };
   next.click();
   const settle = (times) => {
-    if (now !== last) return;
-    if (!document.activeElement || document.activeElement === document.body) tabs()[at].focus();
+    if (kept !== mine) return;
+    restored();
     if (times) setTimeout(() => settle(times - 1), 50);
   };
   next.focus();
