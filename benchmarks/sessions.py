@@ -1,12 +1,13 @@
 """Fifty sessions of the dashboard on a million entries, each at another snapshot and in another view; then a thousand
-pages that are opened and closed. Writes docs/sessions.md.
+pages that are opened and closed. Writes what it measured into docs/sessions.md.
 
-    python -m benchmarks.sessions [--sessions 50] [--opens 1000]
+    python -m benchmarks.sessions [--sessions 50] [--opens 1000] [--pace 6 --pace 30]
 
 A session is what the server has of a page: it comes by HTTP and speaks Bokeh's protocol over its WebSocket, as a
 browser does, and nothing draws it: two cores do not draw fifty pages. A click is what the page sends when a person
 chooses another snapshot in the header; it is answered when the server says that the page is there, and what it shows
-has come when nothing has been said for a while."""
+has come when nothing has been said for a while. `--pace` is the mean of the seconds until a person clicks again; each
+is measured on a server of its own, and pages are opened and closed on the last one's."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ from tests.browser.conftest import free_port
 
 ENTRIES, MANIFESTS, SNAPSHOTS = 1_000_000, 100, 50
 VIEWS = [name for name in rooms.VIEWS if name not in contents.ON_SPARK]
-CLICKS, THINKS_S, QUIET_S, LONGEST_S = 6, (2.0, 10.0), 1.5, 300
+CLICKS, QUIET_S, LONGEST_S = 6, 1.5, 300
+BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 SEARCH = re.compile(r'"attr": ?"search", ?"new": ?"([^"]*)"')
 
 
@@ -172,7 +174,9 @@ class Times:
     failed: list[str] = field(default_factory=list)
 
 
-async def one(number: int, url: str, cookie: str, folder: Path, ids: list[str], times: Times) -> Seat | None:
+async def one(
+    number: int, url: str, cookie: str, folder: Path, ids: list[str], times: Times, pace: float
+) -> Seat | None:
     """What one person does: comes, looks at other snapshots now and then, and must see what they asked for only."""
     rng = random.Random(number)
     view, asked = VIEWS[number % len(VIEWS)], [ids[number % len(ids)]]
@@ -184,7 +188,7 @@ async def one(number: int, url: str, cookie: str, folder: Path, ids: list[str], 
         seat.last = time.perf_counter()
         await seat.quiet()
         for _ in range(CLICKS):
-            await asyncio.sleep(rng.uniform(*THINKS_S))
+            await asyncio.sleep(rng.uniform(pace / 3, pace * 5 / 3))
             at = rng.choice([n for n in range(len(ids)) if ids[n] != asked[-1]])
             asked.append(ids[at])
             times.clicks.append(await seat.click(f"snapshot-{at + 1}"))
@@ -201,8 +205,8 @@ async def one(number: int, url: str, cookie: str, folder: Path, ids: list[str], 
         return seat
 
 
-async def measured(sessions: int, opens: int, folder: Path) -> list[str]:
-    """Lines of the table."""
+async def measured(sessions: int, opens: int, pace: float, folder: Path) -> dict[str, str]:
+    """What was measured, by its name."""
     ids = [str(s.snapshot_id) for s in explorer.open_table(str(folder)).metadata.snapshots]
     times = Times()
 
@@ -215,7 +219,7 @@ async def measured(sessions: int, opens: int, folder: Path) -> list[str]:
         seat.socket.close()
         before = held(process)
         spent, began = sum(process.cpu_times()[:2]), time.perf_counter()
-        seats = await asyncio.gather(*(one(n, url, cookie, folder, ids, times) for n in range(sessions)))
+        seats = await asyncio.gather(*(one(n, url, cookie, folder, ids, times, pace) for n in range(sessions)))
         spent, seconds = sum(process.cpu_times()[:2]) - spent, time.perf_counter() - began
         most = held(process)
         await asyncio.sleep(20)
@@ -237,35 +241,38 @@ async def measured(sessions: int, opens: int, folder: Path) -> list[str]:
                 marks.append(held(process))
                 print(n + 1, marks[-1], flush=True)
     clicks = sorted(times.clicks)
-    return [
-        f"| sessions, clicks | {sessions}, {len(clicks)} |", f"| failed, or saw another's | {len(times.failed)} |",
-        f"| page sent whole, median and worst | {statistics.median(times.come):.2f} s, {max(times.come):.2f} s |",
-        f"| click answered, median | {statistics.median(clicks):.2f} s |",
-        f"| click answered, 95th percentile | {clicks[int(0.95 * len(clicks))]:.2f} s |",
-        f"| click answered, worst | {clicks[-1]:.2f} s |",
-        f"| the server's processor | {spent:.0f} s of {seconds:.0f} |",
-        f"| its processor when all are idle | {100 * idle:.1f} % of a core |",
-        f"| memory: one page, all at work, all idle | {before:.0f}, {most:.0f}, {settled:.0f} MiB |",
-        f"| memory when all have left | {after:.0f} MiB |",
-        f"| memory after pages opened and closed, {opens} in ten parts | {', '.join(f'{m:.0f}' for m in marks)} MiB |",
-        "", *(f"- {what}" for what in times.failed[:20]),
-    ]  # fmt: skip
+    return {
+        "sessions, clicks": f"{sessions}, {len(clicks)}",
+        "failed, or saw another's": "; ".join([str(len(times.failed)), *times.failed[:5]]),
+        "page sent whole, median and worst": f"{statistics.median(times.come):.2f} s, {max(times.come):.2f} s",
+        "click answered, median": f"{statistics.median(clicks):.2f} s",
+        "click answered, 95th percentile": f"{clicks[int(0.95 * len(clicks))]:.2f} s",
+        "click answered, worst": f"{clicks[-1]:.2f} s",
+        "the server's processor": f"{spent:.0f} s of {seconds:.0f}",
+        "its processor when all are idle": f"{100 * idle:.1f} % of a core",
+        "memory: one page, all at work, all idle": f"{before:.0f}, {most:.0f}, {settled:.0f} MiB",
+        "memory when all have left": f"{after:.0f} MiB",
+        "memory as more pages are opened and closed": f"{', '.join(f'{m:.0f}' for m in marks) or '-'} MiB ({opens:,})",
+    }
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sessions", type=int, default=50)
     options.add_argument("--opens", type=int, default=1000)
+    options.add_argument("--pace", type=float, action="append")
     chosen = options.parse_args()
-    lines = asyncio.run(measured(chosen.sessions, chosen.opens, generated()))
+    paces, folder = chosen.pace or [6, 30], generated()
+    opens = [0] * (len(paces) - 1) + [chosen.opens]
+    columns = [asyncio.run(measured(chosen.sessions, n, pace, folder)) for pace, n in zip(paces, opens, strict=True)]
+    rows = [f"| {name} | {' | '.join(column[name] for column in columns)} |" for name in columns[0]]
     text = [
-        "# Fifty sessions on a million entries", "",
-        f"A `make bench-sessions` on {os.cpu_count()} cores, Python {platform.python_version()}: {ENTRIES:,} entries",
-        f"in {MANIFESTS} manifests, {SNAPSHOTS} snapshots; sessions come within a minute, each to a snapshot and",
-        "a view of its own, and choose another snapshot every 2 to 10 seconds. Nothing draws the pages.", "",
-        "| | |", "|---|---|", *lines, "",
+        f"A run on {os.cpu_count()} cores, Python {platform.python_version()}; a click every so many seconds:", "",
+        f"| | {' | '.join(f'{pace:g} s' for pace in paces)} |", f"|---|{'---|' * len(paces)}", *rows,
     ]  # fmt: skip
-    (HERE.parent / "docs" / "sessions.md").write_text("\n".join(text))
+    page = HERE.parent / "docs" / "sessions.md"
+    found = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    page.write_text(found.sub(lambda _: "\n".join([BEGIN, *text, END]), page.read_text()))
     print("\n".join(text))
 
 

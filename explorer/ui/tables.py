@@ -25,7 +25,7 @@ from explorer.model.manifest import FILE_CONTENT
 from explorer.model.metadata import TableMetadata
 from explorer.ui.background import HERE, Job, Pool
 from explorer.ui.export import export
-from explorer.ui.widgets import SMALL, Text, grid
+from explorer.ui.widgets import SMALL, Text, grid, sizes_in_words
 from explorer.views.rows import plain
 from explorer.views.text import cell
 
@@ -61,8 +61,8 @@ PATHS = ("file_path", "manifest_path", "manifest-list")
 ABOUT = {"snapshots": ("snapshot-id", "snapshot"), "manifests": ("manifest_path", "manifest"),
          "files": ("file_path", "file"), "entries": ("file_path", "file")}  # fmt: skip
 """The column that says what a row is about, and what that is."""
-SHOWN = 100_000
-"""Rows of a list that one page has in memory."""
+SHOWN, FIRST = 100_000, 10_000
+"""Rows of a list that one page has in memory, and how many of a longer one, which it cannot sort anyway."""
 EXAMPLES = {"files": "record_count < 100 and content = 0", "entries": "logical_status = 'DELETED'"}
 
 
@@ -85,7 +85,8 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
         elif name.endswith(IDS):
             data[name] = column.cast(pa.string()).to_pandas()
         elif name == "file_size_in_bytes" or name == "manifest_length":
-            data[name] = data["size"] = column.to_pandas()
+            data[name] = column.to_pandas()
+            data["size"] = sizes_in_words(data[name])
         elif name == "content" and pa.types.is_integer(column.type):
             data[name] = [FILE_CONTENT.get(v or 0, v) for v in column.to_pylist()]
         else:
@@ -108,7 +109,7 @@ def table_view(
     get: Callable[[], Collection], what: str, metadata: TableMetadata, go: Callable[[str, str], None]
 ) -> pn.viewable.Viewable:
     """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows. Of more
-    than SHOWN the page holds the first, and has a field for a condition. `go` is called with the kind and the path, or
+    than SHOWN the page holds the FIRST, and has a field for a condition. `go` is called with the kind and the path, or
     the id, of what a clicked row is about."""
     box = pn.Column(sizing_mode="stretch_both")
     job = Job(box=box)
@@ -119,7 +120,7 @@ def table_view(
         if not made:
             made.append(get())
         found = made[0].select(where) if where else made[0]
-        some = found if len(found) <= SHOWN else found.select(limit=SHOWN)
+        some = found if len(found) <= SHOWN else found.select(limit=FIRST)
         return found, some, frame(some, what, metadata)
 
     def show(answer: tuple[Collection, Collection, pd.DataFrame]) -> None:
@@ -140,8 +141,7 @@ def table_view(
             for c in data.columns
             if data[c].dtype.kind in "OTUiuf" or str(data[c].dtype) == "str"
         }
-        sizes = [c for c in data.columns if c == "size"]
-        look: dict[str, Any] = {"min_height": 300, "pagination": "remote", "page_size": 50, "sizes": sizes}
+        look: dict[str, Any] = {"min_height": 300, "pagination": "remote", "page_size": 50}
         widget = grid(data, wide, header_filters=filters, **look)
         key, kind = ABOUT.get(what, ("", ""))
         if key in data.columns:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
@@ -182,7 +183,7 @@ def grid(
         if height
         else {"sizing_mode": "stretch_both", "min_height": 200}
     )
-    data = data.assign(**{name: _sizes(data[name]) for name in sizes})
+    data = data.assign(**{name: sizes_in_words(data[name]) for name in sizes})
     if len(data) > page_size or sizes:  # the browser sorts words
         options |= {"pagination": "remote", "page_size": page_size}
     # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
@@ -199,12 +200,13 @@ def grid(
     return made
 
 
-def _sizes(column: pd.Series[Any]) -> pd.Categorical:
+def sizes_in_words(column: pd.Series[Any]) -> pd.Categorical:
     """Bytes in words, which sort as the numbers do."""
-    known = sorted(column.dropna().unique())
-    words = {value: human_bytes(int(value)) for value in known}
-    texts = [words.get(value, "?") for value in column]
-    return pd.Categorical(texts, list(dict.fromkeys(["?", *words.values()])), ordered=True)
+    codes, known = pd.factorize(column, sort=True)  # -1 is null
+    words = ["?", *(human_bytes(int(value)) for value in known)]
+    order = {word: at for at, word in enumerate(dict.fromkeys(words))}
+    places = np.array([order[word] for word in words])
+    return pd.Categorical.from_codes(places[codes + 1], list(order), ordered=True)
 
 
 def lazy_tabs(makers: Mapping[str, Callable[[], Any]]) -> Any:

@@ -292,6 +292,7 @@ def test_a_long_list_has_its_first_rows_and_a_field_for_a_condition(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "SHOWN", 2)
+    monkeypatch.setattr(tables, "FIRST", 2)
     table = explorer.open_table(str(folder))
     whole = table.files()
     paths = whole.to_arrow()["file_path"].to_pylist()
