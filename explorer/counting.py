@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from explorer.core.entries import live
 from explorer.core.live_rows import LiveRows, Removed
+from explorer.core.units import whole
 from explorer.progress import steps
 from explorer.table import Table
 
@@ -47,6 +48,4 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
         Removed(d.path, d.content_offset, d.kind, d.record_count, *removed.get(d.key, (0, 0)))
         for d in deletes.files.deletes
     ]
-    recorded = at.summary.get("total-records", "")
-    total = int(recorded) if recorded.isdigit() else None
-    return LiveRows(at.snapshot_id, total, int(rows), hidden, len(opened), tuple(each))
+    return LiveRows(at.snapshot_id, whole(at.summary.get("total-records")), int(rows), hidden, len(opened), tuple(each))

@@ -15,6 +15,7 @@ import pyarrow as pa
 from explorer.core.batches import Batches
 from explorer.core.secrets import redacted, secret_values
 from explorer.core.totals import totals
+from explorer.core.units import whole
 from explorer.errors import ExplorerError
 from explorer.io import catalogs
 from explorer.io.locate import locate
@@ -137,7 +138,7 @@ def summary(table: Table) -> Summary:
         data_files=recorded["total-data-files"].computed,
         delete_files=recorded["total-delete-files"].computed,
         records=recorded["total-records"].computed,
-        file_bytes=int(size) if size.isdigit() else None,
+        file_bytes=whole(size),
     )
 
 

@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from explorer.core.units import signed
 from explorer.model.manifest import MANIFEST_CONTENT, ManifestFile
 from explorer.model.metadata import TableMetadata
+
+DEPTH = 100
+"""Levels of a schema that are compared."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,10 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
     written = _json(header.get("partition-spec"))
     parts = written.get("fields", []) if isinstance(written, Mapping) else written
     known = {i for schema in metadata.schemas for i in schema.by_id}
-    meant = metadata.schema(_number(header.get("schema-id"))) if "schema-id" in header else None
+    meant = metadata.schema(signed(header.get("schema-id"))) if "schema-id" in header else None
     schema = _json(header.get("schema"))
-    unknown = sorted({f["id"] for f in schema.get("fields", [])} - known) if isinstance(schema, Mapping) else None
+    ids = {f["id"] for f in _fields(schema) if type(f.get("id")) is int}
+    unknown = sorted(ids - known) if isinstance(schema, Mapping) else None
     meant = meant or (metadata.schema(schema.get("schema-id")) if isinstance(schema, Mapping) else None)
     version = header.get("format-version")
     # version 1 wrote none: such a manifest is of data; a header that lost its version too says nothing of deletes
@@ -45,47 +50,47 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
     checks = [
         HeaderCheck("content", content, MANIFEST_CONTENT.get(manifest.content), "manifest list"),
         HeaderCheck(
-            "partition-spec-id", _number(header.get("partition-spec-id")), manifest.partition_spec_id, "manifest list"
+            "partition-spec-id", signed(header.get("partition-spec-id")), manifest.partition_spec_id, "manifest list"
         ),
         HeaderCheck("partition-spec", _spec_fields(parts), fields, "table metadata"),
         HeaderCheck("schema field ids in no schema", unknown, [], "table metadata"),
     ]
     if meant is not None and isinstance(schema, Mapping):
         checks.append(HeaderCheck("schema", _columns(schema), _columns(meant.raw), "table metadata"))
-    if version is not None and _number(version) is not None:
-        newer = (_number(version) or 0) > metadata.format_version
-        other = (
-            metadata.format_version if newer else _number(version)
-        )  # an older manifest in an upgraded table is legal
-        checks.append(HeaderCheck("format-version", _number(version), other, "table metadata"))
+    if version is not None and signed(version) is not None:
+        newer = (signed(version) or 0) > metadata.format_version
+        other = metadata.format_version if newer else signed(version)  # an older manifest in an upgraded table is legal
+        checks.append(HeaderCheck("format-version", signed(version), other, "table metadata"))
     return checks
 
 
-def _columns(raw: Any) -> list[tuple[Any, ...]]:
+def _fields(raw: Any) -> list[Mapping[str, Any]]:
+    """The fields of a struct's JSON, which is a stranger's."""
+    fields = raw.get("fields") if isinstance(raw, Mapping) else None
+    return [item for item in fields if isinstance(item, Mapping)] if isinstance(fields, list) else []
+
+
+def _columns(raw: Any, depth: int = DEPTH) -> list[tuple[Any, ...]]:
     """The fields of a schema's JSON, nested ones too: what of them may not change."""
-    if not isinstance(raw, Mapping):
+    if not isinstance(raw, Mapping) or not depth:
         return []
     fields: list[tuple[Any, ...]] = []
-    for item in raw.get("fields") or ():
-        kind = item.get("type") if isinstance(item, Mapping) else None
+    for item in _fields(raw):
+        kind = item.get("type")
         plain = kind.replace(" ", "") if isinstance(kind, str) else None
         fields.append((item.get("id"), item.get("name"), plain, bool(item.get("required"))))
-        fields += _columns(kind)
+        fields += _columns(kind, depth - 1)
     for part in ("element", "key", "value"):
         if f"{part}-id" in raw:
-            fields += [(raw[f"{part}-id"], part, None, None), *_columns(raw.get(part))]
+            fields += [(raw[f"{part}-id"], part, None, None), *_columns(raw.get(part), depth - 1)]
     return fields
 
 
 def _json(text: str | None) -> Any:
     try:
         return json.loads(text) if text else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.lstrip("-").isdigit() else None
 
 
 def _spec_fields(parts: Any) -> list[list[Any]] | None:

@@ -6,7 +6,7 @@ import datetime
 from dataclasses import dataclass
 
 from explorer.core.names import snapshot_ordinals
-from explorer.core.units import instant
+from explorer.core.units import instant, signed
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import Snapshot, TableMetadata
 
@@ -40,11 +40,11 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
     by_name = {f"snapshot-{n}": i for i, n in snapshot_ordinals(metadata).items()}
     if text in by_name:
         return Resolved(_require(metadata, by_name[text], text), f"number {text[9:]} of this table's snapshots")
-    if text.lstrip("-").isdigit():
-        if snapshot := metadata.snapshot(int(text)):
+    if (number := signed(text)) is not None:
+        if snapshot := metadata.snapshot(number):
             return Resolved(snapshot, "that snapshot id")
         if 12 <= len(text) <= 13:
-            return _at(metadata, int(text))
+            return _at(metadata, number)
         raise NotFoundInTable(f"snapshot {text} not found; it may have expired (see 'iceberg-explorer snapshots')")
     try:
         moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00").replace(" UTC", "+00:00"))

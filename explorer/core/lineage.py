@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.core.names import snapshot_name, snapshot_ordinals
-from explorer.core.units import instant
+from explorer.core.units import instant, signed
 from explorer.model.metadata import Snapshot, TableMetadata
 
 Place = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
@@ -80,9 +80,8 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
         if "published-wap-id" in summary:
             notes.append(f"publishes the staged write {summary['published-wap-id']!r}")
         if source := summary.get("source-snapshot-id"):
-            notes.append(
-                f"cherry-picked from {snapshot_name(int(source), ordinals) if source.lstrip('-').isdigit() else source}"
-            )
+            picked = signed(source)
+            notes.append(f"cherry-picked from {source if picked is None else snapshot_name(picked, ordinals)}")
         parent = snapshot.parent_snapshot_id
         if parent is not None and parent not in by_id:
             notes.append(f"its parent {parent} has expired")

@@ -43,7 +43,8 @@ def base_name(path: str) -> str:
 def natural(name: str) -> list[tuple[bool, int, str]]:
     """What sorts names by the numbers in them: `day=9` before `day=10`."""
     parts = re.findall(r"[0-9]+|[^0-9]+", name)
-    return [(part[0] in "0123456789", int(part) if part[0] in "0123456789" else 0, part) for part in parts]
+    told = [part.lstrip("0") if part[0] in "0123456789" else "" for part in parts]
+    return [(part[0] in "0123456789", len(digits), digits or part) for part, digits in zip(parts, told, strict=True)]
 
 
 def shorten(text: str, width: int) -> str:

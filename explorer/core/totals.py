@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from explorer.core.units import whole
 from explorer.model.manifest import ManifestFile
 
 
@@ -36,10 +37,7 @@ def totals(summary: Mapping[str, str], manifests: Sequence[ManifestFile]) -> lis
         "total-delete-files": add(1, "added_files_count", "existing_files_count"),
         "total-records": add(0, "added_rows_count", "existing_rows_count"),
     }
-    return [
-        Total(name, int(summary[name]) if summary.get(name, "").isdigit() else None, value)
-        for name, value in computed.items()
-    ]
+    return [Total(name, whole(summary.get(name)), value) for name, value in computed.items()]
 
 
 _LIVE = {
@@ -66,5 +64,5 @@ def own_totals(summary: Mapping[str, str], sums: Mapping[str, int]) -> list[Tota
 
 
 def _told(summary: Mapping[str, str], sums: Mapping[str, int], names: Mapping[str, str]) -> list[Total]:
-    told = {name: of for name, of in names.items() if summary.get(name, "").isdigit()}
-    return [Total(name, int(summary[name]), sums[of]) for name, of in told.items()]
+    told = {name: whole(summary.get(name)) for name in names}
+    return [Total(name, number, sums[names[name]]) for name, number in told.items() if number is not None]

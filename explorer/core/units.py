@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import datetime
+import re
 
 
 def whole(text: str | None) -> int | None:
     """A property's text as a number of at most eighteen digits; None for anything else."""
     return int(text) if text is not None and len(text) < 19 and text.isascii() and text.isdigit() else None
+
+
+def signed(text: str | None) -> int | None:
+    """A text as a signed number of 64 bits, such as an id; None for anything else."""
+    number = int(text) if text and re.fullmatch(r"-?[0-9]{1,19}", text) else None
+    return number if number is not None and -(1 << 63) <= number < 1 << 63 else None
 
 
 def human_bytes(size: int | None) -> str:

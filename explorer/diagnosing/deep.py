@@ -114,7 +114,7 @@ class _Deep:
             yield self._of(file, "record-count", "the file has another number of rows", rows.num_rows,
                            f"record_count {file.record_count} in the manifest")  # fmt: skip
         for field in self.schema.fields:
-            if isinstance(field.type, str) and primitive_type(field.type):
+            if isinstance(field.type, str) and primitive_type(field.type) is not None:
                 yield from self._column(file, field.id, field.name, field.type, rows[field.name])
         spec = self.table.metadata.spec(file.spec_id)
         for part in spec.fields if spec else ():

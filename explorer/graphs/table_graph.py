@@ -97,7 +97,8 @@ class _Builder:
     def metadata_label(path: str) -> str:
         name = base_name(path)
         head = name.split("-")[0] if "-" in name else name.split(".")[0]
-        return f"metadata-{int(head.lstrip('v'))}" if head.lstrip("v").isdigit() else shorten(name, LABEL)
+        number = whole(head.lstrip("v"))
+        return shorten(name, LABEL) if number is None else f"metadata-{number}"
 
     def snapshots(self) -> list[Snapshot]:
         """Snapshots newest first, a window of them around the one in view, each under its refs."""

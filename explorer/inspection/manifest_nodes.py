@@ -10,7 +10,7 @@ from explorer.core import entries as core
 from explorer.core.headers import check_header
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.units import human_bytes
-from explorer.inspection.sections import Fields, Section, raw_section
+from explorer.inspection.sections import Fields, Section, pretty, raw_section
 from explorer.model.manifest import STATUS, ManifestFile
 from explorer.table import Table
 from explorer.views import rows
@@ -89,8 +89,8 @@ def _header(table: Table, manifest: ManifestFile) -> list[Section]:
 
 def _pretty(text: str) -> str:
     try:
-        return json.dumps(json.loads(text), indent=2)
-    except ValueError:
+        return pretty(json.loads(text))
+    except (ValueError, RecursionError):
         return text
 
 

@@ -12,6 +12,8 @@ from explorer.model.metadata import SortOrder, TableMetadata
 from explorer.views import rows
 
 Fields = list[tuple[str, Any, str]]
+SHORT, LONGEST = 200_000, 2_000_000
+"""Characters of JSON that is written on lines of its own, and that is shown at all."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,16 @@ def _short(value: Any) -> Any:
 
 def raw_section(title: str, value: Any) -> Section:
     shown = metadata_without_secrets(rows.plain(value))
-    return Section(title, raw=json.dumps(shown, indent=2, ensure_ascii=False), open=False)
+    return Section(title, raw=pretty(shown), open=False)
+
+
+def pretty(value: Any) -> str:
+    """A stranger's value as JSON, on lines of its own where it is not long: what nests deep would be a hundred times as
+    long so. Of what is very long, the beginning."""
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) <= SHORT:
+        text = json.dumps(value, indent=2, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}\n… the first {LONGEST:,} of {len(text):,} characters"
 
 
 def source_name(meta: TableMetadata, field_id: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.secrets import metadata_without_secrets, without_secrets
 from explorer.core.totals import totals
-from explorer.core.units import human_bytes, instant
+from explorer.core.units import human_bytes, instant, whole
 from explorer.errors import ExplorerError
 from explorer.inspection.sections import Fields, Section, order_words, raw_section, schema_section, source_name
 from explorer.pointing import pointer
@@ -116,7 +116,7 @@ def inspect_snapshot(table: Table, facts: Mapping[str, Any]) -> list[Section]:
     sections.append(
         Section(
             "summary",
-            [(k, v, human_bytes(int(v)) if k.endswith("-size") and v.isdigit() else "") for k, v in summary.items()],
+            [(k, v, human_bytes(whole(v)) if k.endswith("-size") and whole(v) else "") for k, v in summary.items()],
         )
     )
     verdicts = {True: "agrees", False: "⚠ contradicts", None: "not known"}

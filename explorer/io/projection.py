@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.core.units import whole
 from explorer.core.variant import VariantTexts
 
 FIELD_ID = b"PARQUET:field_id"
@@ -31,7 +32,7 @@ _SIMPLE = {
     "timestamptz_ns": pa.timestamp("ns", "UTC"), "string": pa.string(), "uuid": pa.uuid(), "binary": pa.binary(),
     "unknown": pa.null(), "variant": pa.string(),
 }  # fmt: skip
-_DECIMAL, _FIXED = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)"), re.compile(r"fixed\[\s*(\d+)\s*\]")
+_DECIMAL, _FIXED = re.compile(r"decimal\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)"), re.compile(r"fixed\[\s*(\d+)\s*\]")
 _SPATIAL = re.compile(r"(geometry|geography)(\s*\(.*\))?", re.DOTALL)
 
 
@@ -67,7 +68,7 @@ def arrow_type(kind: Any) -> pa.DataType:
 def field_id(field: pa.Field) -> int | None:
     """The id that a file gives a field."""
     text = (field.metadata or {}).get(FIELD_ID, b"")
-    return int(text) if text.isdigit() else None
+    return whole(text.decode("latin-1"))
 
 
 def has_ids(fields: Sequence[pa.Field]) -> bool:

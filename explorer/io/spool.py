@@ -17,6 +17,9 @@ from explorer.errors import ExplorerError
 from explorer.io import budget
 from explorer.io.home import cache_home
 
+DEALS = 64
+"""Files that are open at once at most: how many rows there will be is what a stranger's manifest list says."""
+
 
 def spooled(batches: Batches) -> pa.Table:
     """All parts as one table. Raises ExplorerError when the disk cannot take them."""
@@ -51,8 +54,9 @@ def spooled(batches: Batches) -> pa.Table:
 
 
 def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
-    """All rows, dealt out to so many tables by a hash of their key. Raises ExplorerError when the disk cannot take
-    them."""
+    """All rows, dealt out to so many tables (DEALS at most) by a hash of their key. Raises ExplorerError when the disk
+    cannot take them."""
+    number = min(number, DEALS)
     try:
         os.makedirs(cache_home(), exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="rows-", dir=cache_home()) as folder:

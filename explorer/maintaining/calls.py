@@ -181,7 +181,7 @@ def _value(name: str, kind: Argument, text: str) -> Any:
     if kind == "map":
         try:
             told = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             told = None
         if not isinstance(told, dict) or not all(isinstance(v, str) for v in told.values()):
             raise NotFoundInTable(f'{name} is {text!r}: give JSON such as {{"s3a,s3n": "s3"}}')

@@ -26,7 +26,7 @@ from explorer.progress import Cancelled
 from explorer.table import Table
 from explorer.ui.background import AWAY, Job
 from explorer.ui.bar import Bar, SparkWords
-from explorer.ui.bringing import show_row
+from explorer.ui.bringing import show_file, show_node, show_row
 from explorer.ui.browser import LOOK, Browser
 from explorer.ui.contents import ON_SPARK, WRITING, Offers, content
 from explorer.ui.doctor import show_finding
@@ -139,7 +139,7 @@ class Dashboard:
         """Open a table, and then do what is next; what is wrong is said, and what was open stays."""
         self._asked, moved = name, self.moved.value.split("\n")
 
-        def read() -> ViewState | ExplorerError:
+        def read() -> tuple[ViewState, dict[str, Any]] | ExplorerError:
             try:
                 moves = [parse_move(line.strip()) for line in moved if line.strip()]
                 view = ViewState(Table(TableReader(locate(name, relocate=moves))), snapshot)
@@ -147,16 +147,14 @@ class Dashboard:
                 raise
             except ExplorerError as error:
                 return error
-            if node and view.graph.node(node):
-                view.selected = [node]
-            view.details()  # what drawing it asks
-            return view
+            view.select(node)
+            return view, view.state()
 
-        def show(view: ViewState | ExplorerError) -> None:
-            if isinstance(view, ExplorerError):
-                self._refused(str(view))
+        def show(answer: tuple[ViewState, dict[str, Any]] | ExplorerError) -> None:
+            if isinstance(answer, ExplorerError):
+                self._refused(str(answer))
                 return
-            self._opened(name, view)
+            self._opened(name, *answer)
             then()
 
         self.opening.start(read, show, "Opening…")
@@ -170,22 +168,22 @@ class Dashboard:
         self.rooms.boxes["overview"][:] = [welcome(self.open, problem)]
         self.rooms.go("overview")
 
-    def _opened(self, name: str, view: ViewState) -> None:
+    def _opened(self, name: str, view: ViewState, shown: dict[str, Any]) -> None:
         if self.opened and name != self.opened:
             self.compare = self._compare_next
         self._compare_next = ""
         self.view, self.opened = view, name
         table = view.table
         self.picker.mark(table.name)
-        self._show()
+        self._show(shown)
         errors = [p for p in table.problems if p.severity != "info"]
         if errors:
             toast("warning", f"{table.name} has problems ({len(errors)}): see Health, Problems", 10_000)
 
-    def _show(self) -> None:
+    def _show(self, shown: dict[str, Any] | None = None) -> None:
         if self.view is None:
             return
-        self.pane.draw(self.view)
+        self.pane.draw(self.view, shown)
         self._refill()
 
     def _refill(self) -> None:
@@ -287,13 +285,7 @@ class Dashboard:
 
     def show_manifest(self, snapshot_id: int, manifest_path: str) -> None:
         """To a manifest in the graph, as a snapshot sees it."""
-        if self.view is None:
-            return
-        self.view.handle({"type": "snapshot", "id": snapshot_id})
-        node = manifest_node(manifest_path)
-        self.view.selected = [node] if self.view.graph.node(node) else []
-        self.rooms.go("graph")
-        self._show()
+        self._bring(lambda view: show_node(view, snapshot_id, manifest_node(manifest_path)))
 
     def committed(self, table: Table) -> None:
         """The lab committed to the open table: everything but the lab itself shows it as it is now."""
@@ -313,13 +305,7 @@ class Dashboard:
 
     def show_row(self, path: str, snapshot_id: int | None) -> None:
         """To a data file in the graph as of a snapshot, with its deletes and their manifests."""
-        if self.view is None:
-            return
-        if snapshot_id is not None and snapshot_id != self.view.snapshot_id:
-            self.view.handle({"type": "snapshot", "id": snapshot_id})
-        self.view.show_file(path)
-        self.rooms.go("graph")
-        self._show()
+        self._bring(lambda view: show_file(view, path, snapshot_id))
 
     def found(self, findings: Sequence[Finding]) -> None:
         """The doctor has looked: what it found is marked in the graph."""
@@ -328,26 +314,31 @@ class Dashboard:
             self.pane.draw(self.view)
 
     def show_row_of(self, kind: str, key: str) -> None:
-        """To what a row of a list is about, in the graph; looked for off the page's thread, in every manifest."""
+        """To what a row of a list is about, in the graph."""
+        self._bring(lambda view: show_row(view, kind, key))
+
+    def show_finding(self, finding: Finding) -> None:
+        """To the node that a finding is about, as of a snapshot that is affected."""
+        self._bring(lambda view: show_finding(view, finding))
+
+    def _bring(self, change: Callable[[ViewState], None], to: str = "graph") -> None:
+        """Change the view, and go there. A manifest or all of them may have to be read: off the page's thread."""
         view = self.view
         if view is None:
             return
         later = view.copied()
 
-        def show(_: None) -> None:
+        def work() -> dict[str, Any]:
+            change(later)
+            return later.state()
+
+        def show(shown: dict[str, Any]) -> None:
             if self.view is view:
                 view.become(later)
-                self.rooms.go("graph")
-                self._show()
+                self.rooms.go(to)
+                self._show(shown)
 
-        self.opening.start(lambda: show_row(later, kind, key), show, "Looking for it…")
-
-    def show_finding(self, finding: Finding) -> None:
-        """To the node that a finding is about, as of a snapshot that is affected."""
-        if self.view is not None:
-            show_finding(self.view, finding)
-            self.rooms.go("graph")
-            self._show()
+        self.opening.start(work, show, "Looking for it…")
 
     def _say_where(self) -> None:
         if self.view is None:
@@ -372,21 +363,24 @@ class Dashboard:
             self.rooms.go(name)
             self.open(table, snapshot, node)
         elif self.view is not None:
-            ids = {str(s.snapshot_id): s.snapshot_id for s in self.view.table.metadata.snapshots}
-            if snapshot in ids and ids[snapshot] != self.view.snapshot_id:
-                self.view.handle({"type": "snapshot", "id": ids[snapshot]})
-            self.view.selected = [node] if node and self.view.graph.node(node) else []
             self.compare = place.get("compare", "")
-            self.rooms.go(name)
-            self._show()
+            known = snapshot in {str(s.snapshot_id) for s in self.view.table.metadata.snapshots}
+            if known and snapshot != str(self.view.snapshot_id):
+                self._bring(lambda view: show_node(view, snapshot, node), name)
+            else:
+                self.view.select(node)
+                self.rooms.go(name)
+                self._show()
 
 
 def create(offers: Offers | None = None) -> Any:
     """The page of a new session."""
-    location = pn.state.location
-    query = {k: str(v) for k, v in location.query_params.items()} if location else {}
-    raw = {k: v[0].decode() for k, v in (pn.state.session_args or {}).items()}
-    return Dashboard({**query, **raw}, offers).page()
+    return Dashboard(query(pn.state.session_args or {}), offers).page()
+
+
+def query(arguments: Mapping[str, Sequence[bytes]]) -> dict[str, str]:
+    """What a URL asks for, as text, whatever its bytes are."""
+    return {name: values[0].decode(errors="replace") for name, values in arguments.items()}
 
 
 if __name__.startswith("bokeh_app"):  # panel serve explorer/ui/app.py

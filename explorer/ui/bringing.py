@@ -47,3 +47,16 @@ def show_row(view: ViewState, kind: str, key: str) -> None:
 
     if not bring_up(view, kind, key, wanted):
         view.message = f"{key} is not drawn here"
+
+
+def show_node(view: ViewState, snapshot: str | int | None, node: str | None) -> None:
+    """Look at a snapshot, and select a node of it."""
+    view.handle({"type": "snapshot", "id": snapshot})
+    view.select(node)
+
+
+def show_file(view: ViewState, path: str, snapshot_id: int | None) -> None:
+    """Bring up and select a data file as of a snapshot, with its deletes and their manifests."""
+    if snapshot_id is not None and snapshot_id != view.snapshot_id:
+        view.look_at(snapshot_id)
+    view.show_file(path)

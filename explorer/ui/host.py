@@ -37,11 +37,12 @@ class GraphHost:
     details: Any
     _timed: tuple[object, object] | None = None
 
-    def draw(self, view: GraphState | None = None) -> None:
-        """Draw a state, or the one that is shown as it has become."""
+    def draw(self, view: GraphState | None = None, shown: dict[str, Any] | None = None) -> None:
+        """Draw a state, or the one that is shown as it has become; `shown` is what its `state` gave, if that was asked
+        already: it may read what the inspector tells."""
         self.graph_state = view = view or self.graph_state
         if view is not None:
-            self._draw(view, view.state())
+            self._draw(view, shown or view.state())
 
     def answer(self, request: Mapping[str, Any]) -> None:
         """Carry out a request: draw the graph again, or show other details."""

@@ -54,10 +54,10 @@ class GraphPane(GraphHost, AnyWidgetComponent):
     def _on_request(self) -> None:
         self.answer(self.request)
 
-    def draw(self, view: GraphState | None = None) -> None:
+    def draw(self, view: GraphState | None = None, shown: dict[str, Any] | None = None) -> None:
         """Draw a state, or the one that is shown as it has become. What was asked of it before is given up."""
         self.drop()
-        super().draw(view)
+        super().draw(view, shown)
 
     def answer(self, request: Mapping[str, Any]) -> None:
         """Carry out a request in the background of its page; at once where there is none."""

@@ -143,6 +143,10 @@ class GraphState:
         """Be as a copy has become."""
         vars(self).update(vars(later))
 
+    def select(self, node: str | None) -> None:
+        """Select a node, or none where it is not drawn."""
+        self.selected = [node] if node and self.graph.node(node) else []
+
     def _bring_up(self, group: Elided) -> None:
         """Draw what was left out."""
         if group.action == "page":

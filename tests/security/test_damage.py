@@ -26,7 +26,9 @@ from explorer.io import avro
 from explorer.io.paths import local_path
 from explorer.maintaining.calls import LOOKS, PROCEDURES
 from explorer.scenarios import NAMESPACE
+from tests.robustness.editing import edit_avro
 from tests.security.build import avro_file
+from tests.unit.small import edit_metadata, make_table
 
 TABLES = (
     "manifest_lifecycle", "partition_evolution", "schema_evolution", "branches_and_tags", "upgraded_v1",
@@ -189,3 +191,44 @@ def test_a_damaged_table_raises_nothing_of_python(name: str, sandbox: Path, tmp_
         finally:
             path.write_bytes(before)
     assert told > MUTATIONS // len(TABLES) // 5
+
+
+@pytest.mark.parametrize("text", ["²", "9" * 400, "9" * 5000, "--1", "-", ""])
+def test_a_text_where_a_number_belongs_is_a_text(text: str, tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+
+    def change(metadata: dict[str, Any]) -> None:
+        metadata["schemas"][0]["fields"].append({"id": 9, "name": text, "type": f"fixed[{text}]", "required": False})
+        for snapshot in metadata["snapshots"]:
+            told = {name: text for name in snapshot["summary"] if name != "operation"}
+            snapshot["summary"] |= {**told, "source-snapshot-id": text}
+
+    current = edit_metadata(folder, change)
+    for path in (folder / "metadata").glob("*-m*.avro"):
+        edit_avro(path, lambda records: records, lambda header: header.update(dict.fromkeys(header, text)))
+    ask_all(folder)
+    for version in (text, f"snapshot-{text}"):
+        with pytest.raises(ExplorerError):
+            explorer.open_table(str(folder)).files(version or "-")
+    if 0 < len(text) < 100:
+        ask_all(current.rename(current.with_name(f"v{text}.metadata.json")))
+
+
+@pytest.mark.parametrize("schema", ["[" * 100_000, '{"fields": 5}', '{"fields": [7, {"id": [1], "type": {}}]}'])
+def test_a_manifests_header_may_hold_any_json(schema: str, tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    for path in (folder / "metadata").glob("*-m*.avro"):
+        edit_avro(path, lambda records: records, lambda header: header.update(schema=schema))
+    ask_all(folder)
+
+
+def test_what_nests_deep_and_lists_much_is_shown_in_part(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    deep: Any = [0] * 500_000
+    for _ in range(80):
+        deep = [deep]
+    edit_metadata(folder, lambda metadata: metadata["snapshots"][-1].update(odd=deep))
+    table = explorer.open_table(str(folder))
+    for node in table.graph().nodes:
+        if node.kind == "snapshot":
+            assert len(json.dumps(inspect(table, node).to_json())) < 3_000_000

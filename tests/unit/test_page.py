@@ -22,8 +22,11 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
 from explorer.errors import TableNotFound
+from explorer.graphs.ids import manifest_node
+from explorer.io.storage import Storage
 from explorer.progress import steps
 from explorer.ui import tables
+from explorer.ui.app import Dashboard, query
 from explorer.ui.background import Job
 from explorer.ui.pane import GraphPane
 from explorer.ui.picker import SHOWN, Picker
@@ -344,3 +347,43 @@ def test_nobody_waits_for_a_view_that_is_left(folder: Path) -> None:
             await until(lambda: not writes.busy)
 
     on_a_page(test)
+
+
+def test_what_is_brought_up_is_read_off_the_pages_thread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = explorer.open_table(str(folder))
+    first, *_, last = table.metadata.snapshots
+    [manifest] = table.tree.manifests(first)
+    [file] = table.files(first.snapshot_id)
+    readers: set[int] = set()
+    read = Storage.read
+
+    def watched(storage: Storage, *asked: Any, **how: Any) -> bytes:
+        readers.add(threading.get_ident())
+        return read(storage, *asked, **how)
+
+    async def test() -> None:
+        with set_curdoc(Document()):
+            dashboard = Dashboard({"view": "history"})
+            dashboard.open(str(folder))
+            await until(lambda: dashboard.view and not dashboard.opening.busy)
+            monkeypatch.setattr(Storage, "read", watched)
+            place = {"table": str(folder), "view": "graph", "snapshot": str(first.snapshot_id)}
+            for bring in (
+                lambda: dashboard.show_row(file["file_path"], first.snapshot_id),
+                lambda: dashboard.show_manifest(last.snapshot_id, manifest.manifest_path),
+                lambda: dashboard._went({**place, "node": manifest_node(manifest.manifest_path)}),
+            ):
+                bring()
+                assert dashboard.opening.busy
+                await until(lambda: not dashboard.opening.busy)
+                assert dashboard.view is not None
+                assert dashboard.view.selected
+            assert dashboard.view.snapshot_id == first.snapshot_id
+
+    on_a_page(test)
+    assert readers
+    assert threading.get_ident() not in readers
+
+
+def test_a_url_may_have_any_bytes() -> None:
+    assert query({"table": [b"demo.\xff", b"x"], "view": [b"graph"]}) == {"table": "demo.\ufffd", "view": "graph"}

@@ -189,7 +189,7 @@ def test_what_became_of_manifests_that_are_gone() -> None:
 
 
 @pytest.mark.parametrize("by", [KEY, KEY[:1]])
-@pytest.mark.parametrize("deals", [1, 3, 7])
+@pytest.mark.parametrize("deals", [1, 3, 7, 100_000])
 def test_sets_are_compared_alike_however_they_are_dealt_out(by: Sequence[str], deals: int) -> None:
     lists = [FIGURE.manifests(snapshot) for snapshot in (None, *FIGURE.metadata.snapshots)]
     both = [(a, b) for a in lists for b in lists]

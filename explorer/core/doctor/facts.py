@@ -82,7 +82,8 @@ class About:
                 )
             specs[spec.spec_id] = tuple(fields)
         ids = {i for s in meta.schemas for i in s.by_id}
-        kinds = {i: f.type for i in ids if (f := meta.field(i)) and isinstance(f.type, str) and primitive_type(f.type)}
+        named = {i: f.type for i in ids if (f := meta.field(i)) and isinstance(f.type, str)}
+        kinds = {i: kind for i, kind in named.items() if primitive_type(kind) is not None}
         everywhere = [{f.id for f in s.fields} for s in meta.schemas]
         top = frozenset(set.union(*everywhere) & set(kinds)) if everywhere else frozenset()
         required = {f.id: f.name for f in (current.fields if current else ()) if f.required and f.id in top}

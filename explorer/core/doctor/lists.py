@@ -14,6 +14,7 @@ from explorer.core.columns import Ints
 from explorer.core.doctor.facts import COUNTS, LIVE, OWN
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.headers import check_header
+from explorer.core.units import whole
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 
@@ -108,7 +109,7 @@ def list_rules(lists: Lists) -> Iterator[Finding]:
         own, path = (snapshot.snapshot_id,), snapshot.manifest_list or meta.metadata_location
         node = ("manifest_list", snapshot.snapshot_id)
         counted = snapshot.summary.get("total-data-files", "0")
-        if not listed and snapshot.snapshot_id not in lists.unread and counted.isdigit() and int(counted):
+        if not listed and snapshot.snapshot_id not in lists.unread and whole(counted):
             yield finding(
                 "manifest-list-empty",
                 "the list is empty, and the summary counts data files",
