@@ -208,10 +208,10 @@ class Mutating:
     def _begin(self, mutant: Mutant | None) -> None:
         self.in_fork = True
         os.setsid()
-        silence = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silence, 1)
-        os.dup2(silence, 2)
         if mutant:
+            silence = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(silence, 1)
+            os.dup2(silence, 2)
             try:
                 apply(mutant)
             except Exception:
