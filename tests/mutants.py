@@ -6,13 +6,14 @@ browser on it.
 
 Prints of each whether it was killed, and how many were; what was broken off is taken up with --first. Nothing on disk
 is changed: the tests are collected once, and run in a fork of this process for each mutant, whose functions are changed
-there. POSIX only."""
+there; of the tests those that call the changed function, as a first run has seen. POSIX only."""
 
 from __future__ import annotations
 
 import argparse
 import ast
 import os
+import pickle
 import random
 import re
 import signal
@@ -20,10 +21,12 @@ import sys
 import time
 import types
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from tempfile import mkdtemp
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -39,12 +42,17 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
 ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.FloorDiv: "*"}
 
 
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
 @dataclass(frozen=True)
 class Mutant:
-    """One change of a module: where, its text before and after, and the module's whole source."""
+    """One change of a module: where (`function` is the line of the innermost one around it, 0 of none), its text before
+    and after, and the module's whole source."""
 
     module: str
     line: int
+    function: int
     before: str
     after: str
     source: str
@@ -105,7 +113,10 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     for line in text.splitlines(keepends=True):
         begins.append(begins[-1] + len(line))
     tree = ast.parse(text)
-    idle = _idle(tree)
+    idle, function = _idle(tree), dict[int, int]()
+    for node in ast.walk(tree):  # inner ones come later
+        if isinstance(node, FUNCTIONS):
+            function |= {id(below): node.lineno for below in ast.walk(node)}
     for node in ast.walk(tree):
         after = None if id(node) in idle else _changed(node)
         if after is None:
@@ -115,7 +126,9 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
         end = begins[place.end_lineno - 1] + place.end_col_offset
         whole = after if isinstance(node, ast.Return) else f"({after})"
         source = text[:start] + whole.encode() + text[end:]
-        yield Mutant(path.stem, place.lineno, text[start:end].decode(), after, source.decode())
+        yield Mutant(
+            path.stem, place.lineno, function.get(id(node), 0), text[start:end].decode(), after, source.decode()
+        )
 
 
 def _functions(holder: Any) -> dict[str, Any]:
@@ -141,22 +154,47 @@ def _put(original: Any, changed: Any) -> None:
             )
 
 
+def _put_all(module: types.ModuleType, changed: types.ModuleType) -> None:
+    """The same for a module and its classes."""
+    _put(module, changed)
+    for name, value in vars(changed).items():
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            _put(vars(module)[name], value)
+
+
 def apply(mutant: Mutant) -> None:
     """Change a module that is loaded already: its functions in place, its constants wherever they were imported."""
     module = sys.modules[f"explorer.core.{mutant.module}"]
     changed = types.ModuleType(module.__name__)
     changed.__file__ = module.__file__
     exec(compile(mutant.source, str(module.__file__), "exec"), changed.__dict__)
-    _put(module, changed)
+    _put_all(module, changed)
     ours = [m for name, m in sys.modules.items() if name.split(".")[0] in ("explorer", "tests")]
     for name, value in vars(changed).items():
         old = vars(module).get(name)
-        if isinstance(value, type) and value.__module__ == module.__name__:
-            _put(old, value)
-        elif not name.startswith("__") and not callable(value) and not isinstance(value, types.ModuleType):
+        if not name.startswith("__") and not callable(value) and not isinstance(value, types.ModuleType):
             for holder in ours:
                 if vars(holder).get(name) is old:
                     setattr(holder, name, value)
+
+
+Reached: TypeAlias = set[tuple[str, int]]
+"""Functions by their module and line."""
+
+
+def watch(path: Path, reached: Reached) -> None:
+    """Have each function of a module say that it was called."""
+    module = sys.modules.get(f"explorer.core.{path.stem}")
+    if module is None:
+        return
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS):
+            node.body.insert(0, ast.parse(f"_reached.add({(path.stem, node.lineno)})").body[0])
+    vars(module)["_reached"] = reached
+    changed = types.ModuleType(module.__name__)
+    exec(compile(ast.fix_missing_locations(tree), str(path), "exec"), changed.__dict__)
+    _put_all(module, changed)
 
 
 @cache
@@ -173,7 +211,42 @@ class Mutating:
         self.waiting, self.jobs = [(0, None), *mutants], jobs
         self.running: dict[int, tuple[int, Mutant, float]] = {}
         self.alive: list[Mutant] = []
-        self.in_fork = False
+        self.in_fork = self.watching = False
+        self.kept = Path(mkdtemp()) / "reached"
+        self.reached: Reached = set()
+        self.by_fixture: dict[object, Reached] = {}
+        self.by_test: dict[str, Reached] = {}
+
+    @contextmanager
+    def _seen(self) -> Iterator[Reached]:
+        """What is called meanwhile."""
+        before, seen = set(self.reached), Reached()
+        self.reached.clear()
+        yield seen
+        seen |= self.reached
+        self.reached |= before
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
+        with self._seen() as self.by_fixture[fixturedef]:
+            yield
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+        with self._seen() as seen:
+            yield
+        fixtures = (some[-1] for some in item._fixtureinfo.name2fixturedefs.values())
+        self.by_test[item.nodeid] = seen.union(*(self.by_fixture.get(f, set()) for f in fixtures))
+
+    def pytest_sessionfinish(self) -> None:
+        if self.watching:
+            self.kept.write_bytes(pickle.dumps(self.by_test))
+
+    def _choose(self, session: pytest.Session, mutant: Mutant) -> None:
+        """Have those tests run that call the function, if it is in one."""
+        place = (mutant.module, mutant.function)
+        items = [item for item in session.items if not mutant.function or place in self.by_test[item.nodeid]]
+        session.items[:] = sorted(items, key=lambda item: -_named(item.path, mutant.module))
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """None in a fork, where pytest then runs the tests; True here, where it does not."""
@@ -184,12 +257,12 @@ class Mutating:
                 if not pid:
                     self._begin(mutant)
                     if mutant:
-                        module = mutant.module
-                        session.items.sort(key=lambda item: -_named(item.path, module))
+                        self._choose(session, mutant)
                     return None
                 if mutant is None:
                     if os.waitpid(pid, 0)[1]:
                         raise pytest.UsageError("the tests fail on what is there, too")
+                    self.by_test = pickle.loads(self.kept.read_bytes())
                 else:
                     self.running[pid] = (number, mutant, time.monotonic())
             for pid, (number, mutant, began) in list(self.running.items()):
@@ -206,7 +279,7 @@ class Mutating:
         return True
 
     def _begin(self, mutant: Mutant | None) -> None:
-        self.in_fork = True
+        self.in_fork, self.watching = True, mutant is None
         os.setsid()
         if mutant:
             silence = os.open(os.devnull, os.O_WRONLY)
@@ -216,6 +289,9 @@ class Mutating:
                 apply(mutant)
             except Exception:
                 os._exit(1)  # it cannot even be loaded
+        else:
+            for path in CORE.glob("*.py"):
+                watch(path, self.reached)
 
 
 def main() -> None:
