@@ -283,20 +283,25 @@ def test_transforms_that_keep_the_order_of_a_column() -> None:
     assert told("double", 1, 400) == []
 
 
-def test_files_without_rows_are_skipped_as_the_plan_does(tmp_path: Path) -> None:
-    schema = pa.schema([("id", pa.int64())])
-    opened = table_of(tmp_path, schema, {"id": [1, 2, 3]})
-    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+def with_file(folder: Path, **said: Any) -> explorer.Table:
+    """A table of `table_of`, to which a file is added of which the metadata say this and nothing else."""
+    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
     table = catalog.load_table("db.t")
-    empty = DataFile.from_args(
+    metrics = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+    file = DataFile.from_args(
         content=DataFileContent.DATA, file_path=f"{table.location()}/data/0.parquet", file_format=FileFormat.PARQUET,
-        partition=Record(), record_count=0, file_size_in_bytes=598, spec_id=0, column_sizes={}, value_counts={},
-        null_value_counts={}, nan_value_counts={}, lower_bounds={}, upper_bounds={},
+        partition=Record(), file_size_in_bytes=598, spec_id=0, **{**{name: {} for name in metrics}, **said},
     )  # fmt: skip
     with table.transaction() as transaction, transaction.update_snapshot().fast_append() as append:
-        append.append_data_file(empty)
+        append.append_data_file(file)
     catalog.engine.dispose()
-    opened = explorer.open_table(str(tmp_path / "warehouse" / "db" / "t"))
+    return explorer.open_table(str(folder / "warehouse" / "db" / "t"))
+
+
+def test_files_without_rows_are_skipped_as_the_plan_does(tmp_path: Path) -> None:
+    schema = pa.schema([("id", pa.int64())])
+    table_of(tmp_path, schema, {"id": [1, 2, 3]})
+    opened = with_file(tmp_path, record_count=0)
     for where, files in (("id > 1", 1), ("", 2)):
         found = estimate(opened, where, file_size=10)
         left, now = opened.plan(where).left, found.asked[0].now
@@ -504,3 +509,13 @@ def test_layouts_are_told_and_drawn_as_text() -> None:
     assert "&lt;b&gt;" in html
     assert not any(tag in html for tag in ("<b>", "<i>", "<u>"))
     assert html.count("2 files, 4.0 KiB") == 3
+
+
+def test_a_column_with_half_its_bounds_is_not_said_to_have_none(tmp_path: Path) -> None:
+    table_of(tmp_path, pa.schema([("id", pa.int64())]))
+    opened = with_file(tmp_path, record_count=9, lower_bounds={1: (5).to_bytes(8, "little")})
+    found = estimate(opened, "id = 7")
+    sort = next(c for c in found.changes if c.said == "sort by id")
+    assert sort.whole is None
+    assert "values of id (long) have nothing between them" in sort.because
+    assert not any("no file has bounds" in text for text in assumptions(found))

@@ -25,7 +25,7 @@ from explorer.maintaining.calls import PROCEDURES
 from tests.robustness.editing import edit_avro
 from tests.unit.paper import entries, on_paper
 from tests.unit.paper import manifest as listed
-from tests.unit.small import edit_metadata, make_table
+from tests.unit.small import edit_metadata, make_table, partitioned
 
 
 @pytest.fixture
@@ -86,6 +86,25 @@ def test_sizes_that_no_file_has(tmp_path: Path) -> None:
     assert sum(row["bytes"] for row in preview(table, "compact", options={"rewrite-all": "true"}).tables["groups"]) > 0
     options = {"rewrite-all": "true", "max-file-group-size-bytes": str(2**63 - 1), "max-file-group-input-files": "2"}
     assert [row["files"] for row in preview(table, "compact", options=options).tables["groups"]] == [2, 1]
+
+
+def test_a_group_is_of_a_hundred_gibibytes_at_most(tmp_path: Path) -> None:
+    """Where no option says otherwise, as in Iceberg's SizeBasedFileRewritePlanner."""
+    folder = make_table(tmp_path)
+    for manifest in (folder / "metadata").glob("*-m0.avro"):
+        edit_avro(manifest, lambda rows: rows[0]["data_file"].update(file_size_in_bytes=50 << 30))
+    groups = preview(explorer.open_table(str(folder)), "compact").tables["groups"]
+    assert [row["bytes"] >> 30 for row in groups] == [100, 50]
+    for manifest in (folder / "metadata").glob("*-m0.avro"):
+        edit_avro(manifest, lambda rows: rows[0]["data_file"].update(file_size_in_bytes=(50 << 30) + 1))
+    groups = preview(explorer.open_table(str(folder)), "compact").tables["groups"]
+    assert [row["bytes"] >> 30 for row in groups] == [50, 50, 50]
+
+
+def test_each_file_of_a_manifest_has_the_group_of_its_partition(tmp_path: Path) -> None:
+    seen = preview(explorer.open_table(str(partitioned(tmp_path))), "compact", options={"rewrite-all": "true"})
+    group_of = {row["partition"]: row["group"] for row in seen.tables["groups"]}
+    assert {row["partition"]: row["group"] for row in seen.tables["files"]} == group_of
 
 
 def test_a_group_is_cut_where_no_more_files_may_be_rewritten(table: explorer.Table) -> None:

@@ -454,6 +454,13 @@ def test_variants_as_text(value: bytes, text: str) -> None:
     assert variant_text(b"\1\0\0", value, 1000) == text
 
 
+@pytest.mark.parametrize(("value", "text"), [
+    (b"\x42\x01\x00\x00\x00\x00\x00\x01\x04", '{"a":true}'), (b"\x13\x01\x00\x00\x00\x00\x01\x04", "[true]"),
+], ids=["object", "list"])  # fmt: skip
+def test_what_is_large_has_a_count_of_four_bytes(value: bytes, text: str) -> None:
+    assert variant_text(b"\1\1\0\1a", value, 1000) == text
+
+
 def test_damaged_variants_end_soon() -> None:
     bomb = b"\x00"
     for _ in range(60):  # lists whose 200 items are all the next list

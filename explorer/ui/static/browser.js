@@ -18,8 +18,9 @@ const chosen = (key, tab, tabs) => {
 };
 
 // Enter and Space choose the focused tab, arrows, Home and End its neighbours; and tabs come before what they show,
-// in the order of the Tab key too. They are drawn anew when one is chosen: until the next click or step with the Tab key
-// the focus that is lost with the old one goes to the new one, and a key that comes before it is back is the new one's.
+// in the order of the Tab key too. They are drawn anew when one is chosen: until the next click or step with the Tab
+// key the focus that is lost with the old one goes to the new one, and a key that comes before it is back is the new
+// one's.
 let kept = null;
 const lost = () => !document.activeElement || document.activeElement === document.body;
 const restored = () => {
