@@ -54,11 +54,11 @@ POLICY = (
     "font-src 'self' data:",
     "connect-src 'self' blob: ws://{host} wss://{host}",
     "worker-src 'self' blob:",
-    "frame-src 'none'",
+    "frame-src 'self'",  # another page of ours beside this one
     "object-src 'none'",
     "base-uri 'none'",
     "form-action 'self'",
-    "frame-ancestors 'none'",
+    "frame-ancestors 'self'",
 )
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Iceberg metadata explorer</title>
 <meta name="viewport" content="width=device-width"><style>
@@ -220,7 +220,7 @@ class _Headers(OutputTransform):
         nonce = secrets.token_urlsafe(16)
         headers["Content-Security-Policy"] = "; ".join(POLICY).format(nonce=nonce, host=self.host)
         headers["X-Content-Type-Options"] = "nosniff"
-        headers["X-Frame-Options"] = "DENY"
+        headers["X-Frame-Options"] = "SAMEORIGIN"
         headers["Referrer-Policy"] = "same-origin"  # with no-referrer, the login form has the Origin `null`
         headers["Cross-Origin-Resource-Policy"] = "same-origin"
         if headers.get("Content-Type", "").startswith("text/html"):
@@ -251,12 +251,14 @@ def _local(request: HTTPServerRequest) -> tuple[str, int]:
 
 
 def _is_foreign(request: HTTPServerRequest) -> bool:
-    """Whether a page of another site, or a frame, sent the request. Where a browser says nothing (plain HTTP to another
-    machine), SameSite=Strict keeps the cookie from it."""
+    """Whether a page of another site, or a frame that is not in one of ours, sent the request. Where a browser says
+    nothing (plain HTTP to another machine), SameSite=Strict keeps the cookie from it."""
     headers = request.headers
-    if headers.get("Sec-Fetch-Site", "none") not in OWN_SITES:
+    site = headers.get("Sec-Fetch-Site", "none")
+    if site not in OWN_SITES:
         return True
-    if headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest", "document") != "document":
+    within = ("document", "iframe") if site == "same-origin" else ("document",)
+    if headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest", "document") not in within:
         return True
     origin = headers.get("Origin")
     return origin is not None and urlsplit(origin).netloc.lower() != request.host.lower()

@@ -26,6 +26,7 @@ from explorer.progress import Cancelled
 from explorer.table import Table
 from explorer.ui.background import AWAY, Job
 from explorer.ui.bar import Bar, SparkWords
+from explorer.ui.beside import WITHIN, Beside
 from explorer.ui.bringing import show_file, show_node, show_row
 from explorer.ui.browser import LOOK, Browser
 from explorer.ui.contents import ON_SPARK, WRITING, Offers, content
@@ -81,6 +82,7 @@ class Dashboard:
         self.moved.param.watch(self._on_moved, "value")
         self.spark = SparkWords()
         self.browser = Browser(self.query, self._went, dark=str((pn.state.cookies or {}).get(LOOK)).endswith("dark"))
+        self.beside = Beside(lambda: self.browser.search)
         self.compare = self.query.get("compare", "")
         self._compare_next = ""
         self.bar = Bar(self._look_at, self._compare_with)
@@ -98,14 +100,14 @@ class Dashboard:
         """The whole page, still empty: a GET reads nothing. Once the page talks to us, `load` fills it."""
         pn.state.onload(self.load)
         palette = Palette(self._places, self._go_to)
-        words = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), *self.spark.parts)
+        words = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), *self.spark.parts, self.beside.button)
         page = shell(
             title="Iceberg metadata explorer",
             sidebar=[self.path, folded("Places that moved", self.moved), self.opening.view, self.picker.view],
             header=[pn.Row(*words, sizing_mode="stretch_width")],
-            main=[self.rooms.view],
+            main=[pn.Row(self.rooms.view, self.beside.view, sizing_mode="stretch_both", margin=0)],
             sidebar_width=250,
-            sidebar_open=True,
+            sidebar_open=WITHIN not in self.query,
             dark_theme=self.browser.dark,
             sx=COMPACT,
         )

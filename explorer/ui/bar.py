@@ -17,6 +17,7 @@ from explorer.ui.widgets import Text, keep_text, versions
 
 ONE_LINE = {"display": "block", "overflow": "hidden", "textOverflow": "ellipsis", "whiteSpace": "nowrap"}
 CUT = {**ONE_LINE, "maxWidth": "30vw", "& > p": ONE_LINE}
+ROOM = {"maxWidth": "20vw", "@media (max-width: 1000px)": {"display": "none"}}
 WHITE = {
     "& .MuiInputLabel-root, & .MuiInputLabel-root.Mui-focused, & .MuiSvgIcon-root": {"color": "#fff"},
     "& .MuiOutlinedInput-notchedOutline": {"borderColor": "rgba(255,255,255,.55) !important"},
@@ -65,7 +66,7 @@ class SparkWords:
     """`parts` say how Spark is, and restart it where it is lost."""
 
     def __init__(self) -> None:
-        self._words = Text("", variant="caption", margin=(8, 8), sx={"color": "#fff", **CUT, "maxWidth": "20vw"})
+        self._words = Text("", variant="caption", margin=(8, 8), sx={"color": "#fff", **CUT, **ROOM})
         self._restart = pmui.Button(
             label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6)
         )

@@ -141,6 +141,13 @@ def picture(svg: str = "", **options: Any) -> Any:
     return pn.pane.HTML(svg, **options)
 
 
+def framed(where: str) -> Any:
+    """Another page of ours, `where` is the end of its URL."""
+    look = "display: block; width: 100%; height: 100%; border: 0; border-left: 2px solid GrayText"
+    frame = f'<iframe src="{escape(where, quote=True)}" title="Another page" style="{look}"></iframe>'
+    return pn.pane.HTML(frame, sizing_mode="stretch_both", margin=0)
+
+
 def plot(figure: Any, words: str) -> Any:
     """A figure of ui.figures, with `words`, if it stands alone, that say what it shows to who cannot see it."""
     image = f'<div role="img" aria-label="{escape(clean(words), quote=True)}"></div>'

@@ -89,7 +89,7 @@ def test_headers(dashboard: Served) -> None:
     for path in ("/", "/static/js/bokeh.min.js", "/nothing"):
         _, headers, _ = ask(dashboard, path, Cookie=cookie(dashboard))
         policy = headers["Content-Security-Policy"]
-        assert "frame-ancestors 'none'" in policy
+        assert "frame-ancestors 'self'" in policy
         assert "object-src 'none'" in policy
         assert "base-uri 'none'" in policy
         scripts = re.search(r"script-src ([^;]*)", policy)

@@ -168,6 +168,23 @@ def test_keyboard_multi_select_and_zoom(dashboard: str, watched: Watched) -> Non
     watched.clean()
 
 
+def test_another_table_beside(dashboard: str, watched: Watched) -> None:
+    """It has a session of its own, and this page stays as it is."""
+    page = watched.page
+    show(page, f"{dashboard}?table=demo.manifest_lifecycle&view=graph")
+    page.get_by_label("Another table beside").click()
+    beside = page.frame_locator("iframe")
+    expect(beside.locator(".ix-where")).to_contain_text("snapshot-5 of 5")
+    beside.locator("header button").first.click()  # its tree of tables
+    beside.get_by_text("equality_deletes", exact=True).click()
+    expect(beside.locator(".ix-where")).to_contain_text("snapshot-3 of 3")
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-5 of 5")
+    assert "manifest_lifecycle" in page.url
+    page.get_by_label("Another table beside").click()
+    expect(page.locator("iframe")).to_have_count(0)
+    watched.clean()
+
+
 def test_large_table_pages_and_search(dashboard: str, watched: Watched, artifacts: Path) -> None:
     page = watched.page
     show(page, f"{dashboard}?table=demo.long_history")
