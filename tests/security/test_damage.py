@@ -11,6 +11,7 @@ import json
 import os
 import random
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from explorer import maintenance
 from explorer.errors import ExplorerError
 from explorer.inspection import inspect
 from explorer.io import avro
+from explorer.io.json_text import load_json
 from explorer.io.paths import local_path
 from explorer.maintaining.calls import LOOKS, PROCEDURES
 from explorer.scenarios import NAMESPACE
@@ -232,3 +234,11 @@ def test_what_nests_deep_and_lists_much_is_shown_in_part(tmp_path: Path) -> None
     for node in table.graph().nodes:
         if node.kind == "snapshot":
             assert len(json.dumps(inspect(table, node).to_json())) < 3_000_000
+
+
+def test_json_that_is_not_closed_is_refused_in_linear_time() -> None:
+    for text in (b'"' + rb"\"" * 100_000, b'"' + rb"\"" * 100_000 + b"\\"):
+        began = time.process_time()
+        with pytest.raises(ExplorerError):
+            load_json(text, "t.metadata.json", [])
+        assert time.process_time() - began < 5
