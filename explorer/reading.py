@@ -18,7 +18,9 @@ from explorer.io.locate import locate
 from explorer.io.paths import canonical, local_path
 from explorer.io.reader import TableReader
 
-_NAMED = re.compile(r"""('(?:[^']|'')*'|"[^"]*"|`[^`]*`)|\b([A-Za-z_][\w.]*)@('[^']+'|[\w.:\-]+)""")
+_NAMED = re.compile(
+    r"""('(?:[^']|'')*'|"[^"]*"|`[^`]*`)|(?:(?<![\w.])|(?<=[`"]\.))([A-Za-z_][\w.]*)@('[^']+'|[\w.:\-]+)"""
+)
 """Quoted text, which is left alone, or `name@version`."""
 
 

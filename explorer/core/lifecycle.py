@@ -250,7 +250,8 @@ def _mentions(path: str, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
 
 
 def path_ends(paths: pa.ChunkedArray, path: str) -> pa.ChunkedArray:
-    """Which paths are, or end with, `path`."""
+    """Which paths are, or end with, `path`, which a person gives: it may have half a character, which no path has."""
+    path = path.encode(errors="replace").decode()
     return pc.or_(pc.equal(paths, path), pc.ends_with(paths, f"/{path.lstrip('/')}"))
 
 

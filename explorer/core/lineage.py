@@ -135,7 +135,7 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     result: list[LogEntry] = []
     previous: int | None = None
-    latest = 0
+    latest: int | None = None
     for entry in metadata.snapshot_log:
         own = entry.snapshot_id
         name, before = (
@@ -154,9 +154,9 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
             how, reason = "fast-forward", f"{name} descends from {before}: several commits became current at once"
         else:
             how, reason = "jump", f"{name} does not descend from {before}: set by hand, or from another branch"
-        if entry.timestamp_ms < latest:
+        if latest is not None and entry.timestamp_ms < latest:
             late = [e for e in result if e.timestamp_ms > entry.timestamp_ms]
             reason += f" (out of order: an earlier line of the log says {instant(late[-1].timestamp_ms)})"
         result.append(LogEntry(entry.timestamp_ms, own, name, how, reason))
-        previous, latest = own, max(latest, entry.timestamp_ms)
+        previous, latest = own, entry.timestamp_ms if latest is None else max(latest, entry.timestamp_ms)
     return result

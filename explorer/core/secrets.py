@@ -37,9 +37,12 @@ HARMLESS_AFTER = {
 }  # fmt: skip
 """What is said about a key, not the key."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
-_USER_INFO = re.compile(r"([a-zA-Z][\w+.-]*)://([^/\s\"'<>?#]*)@|(?<=jdbc:oracle:thin:)[^@\s]+@")
-_CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
-"""Before the @ of these schemes stands a container of Azure's."""
+# Each of these takes time in proportion to the text, whatever it is: it is a stranger's, and nothing can stop a search.
+_USER_INFO = re.compile(
+    r"(?:(?P<azure>(?<![\w+.-])(?i:abfss?|wasbs?))|(?<=[\w+.-]))://(?P<info>[^/\s\"'<>?#]*)@"
+    r"|(?<=jdbc:oracle:thin:)[^@\s]{1,1000}@"
+)
+"""Before the @ of Azure's schemes stands a container."""
 _PARAMETER = re.compile(
     r"""(?:(?<=[?&;,\s"'{(])|^)(?P<name>[\w.%-]+(?: [kK]ey)?)"""
     r"""(?P<is>["']?\s*=\s*["']?|["']\s*:\s*["']?|:\s+["']?)(?P<value>[^&;,\s"'<>(){}]+)"""
@@ -48,7 +51,7 @@ _PARAMETER = re.compile(
 _FORMS = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}"
-    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # a JSON Web Token
+    r"|(?<![\w-])(?=[\w-]+\.[\w-]{8,}\.)(?:[\w-]*-)?eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # a JSON Web Token
     r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"  # AWS
     r"|\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeoprs]-[\w-]{10,}"
     r"|\bAIza[\w-]{35}|\bya29\.[\w-]{20,}|\bdapi[0-9a-f]{32}\b|\bsk_live_\w{16,}",
@@ -98,7 +101,7 @@ def secret_values(properties: Mapping[str, Any]) -> set[str]:
     found = set()
     for name, value in properties.items():
         text = str(value)
-        infos = [match[2] or "" for match in _USER_INFO.finditer(text)]
+        infos = [match["info"] or "" for match in _USER_INFO.finditer(text)]
         if is_secret(name) and not name.endswith("-id"):  # whose key it is may be told
             found |= {text, text.partition(":")[2]}
         found |= {form(info.partition(":")[2]) for info in infos for form in (str, unquote)}
@@ -111,10 +114,10 @@ def redacted(text: str, values: Iterable[str] = ()) -> str:
         text = text.replace(value, HIDDEN)
 
     def user_info(match: re.Match[str]) -> str:
-        scheme, info = match[1], match[2]
-        if scheme is None:
+        azure, info = match["azure"], match["info"]
+        if info is None:
             return f"{HIDDEN}@"
-        return match[0] if scheme.lower() in _CONTAINERS and ":" not in info else f"{scheme}://{HIDDEN}@"
+        return match[0] if azure and ":" not in info else f"{azure or ''}://{HIDDEN}@"
 
     text = _FORMS.sub(HIDDEN, _USER_INFO.sub(user_info, text))
     return _PARAMETER.sub(lambda m: f"{m['name']}{m['is']}{HIDDEN}" if is_secret(m["name"]) else m[0], text)

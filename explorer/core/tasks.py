@@ -184,7 +184,7 @@ def _offsets(column: pa.ChunkedArray, size: Ints) -> tuple[Ints, Ints, Any]:
     of_row = np.repeat(np.arange(len(size)), number)
     values = pc.list_flatten(column)
     offsets = ints(values, -1)
-    falls = (np.diff(offsets) <= 0) & (np.diff(of_row) == 0)
+    falls = (offsets[1:] <= offsets[:-1]) & (np.diff(of_row) == 0)
     told = number > 0
     told[of_row[1:][falls]] = False
     told[of_row[pc.is_null(values).to_numpy()]] = False

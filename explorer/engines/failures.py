@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from explorer.engines import gateway
 from explorer.errors import EngineError, ExplorerError, StatementFailed
 
 LOST = "Spark was lost: its Java process has ended. Restart it to go on"
-_FILE = re.compile(r"((?:[a-z][a-z0-9+.-]*:)?[^\s'\",:]*/[^\s'\",]+\.(?:parquet|avro|orc|puffin|metadata\.json))")
+_WORD, _SCHEME = re.compile(r"[^\s'\",]+"), re.compile(r"[a-z][a-z0-9+.-]*\Z")
+_ENDS = (".parquet", ".avro", ".orc", ".puffin", ".metadata.json")
 
 
 def failure(error: Exception, lost: bool, what: str = "") -> ExplorerError:
@@ -25,7 +27,7 @@ def explain(error: Exception, lost: bool) -> str:
         return LOST
     if kind in ("AnalysisException", "ParseException"):
         return " ".join(text.strip().splitlines()[0].split())[:700]
-    files = _FILE.findall(text)
+    files = list(_files(text))
     if files and re.search(r"(FileNotFoundException|NotFoundException|does not exist|FILE_NOT_EXIST)", text):
         return f"{files[0]}: the file does not exist"
     if kind == "PythonException":  # what a worker's Python raised ends its traceback
@@ -36,3 +38,15 @@ def explain(error: Exception, lost: bool) -> str:
     causes = re.findall(r"^(?:Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text, re.MULTILINE)
     cause = (causes[-1] if causes else text.strip().splitlines()[0] if text.strip() else kind).strip()
     return f"{files[0]}: {cause[:600]}" if files and files[0] not in cause else cause[:700]
+
+
+def _files(text: str) -> Iterator[str]:
+    """The files that a text names. (One pattern for all of it takes minutes for a stranger's path of a thousand
+    slashes.)"""
+    for word in _WORD.findall(text):
+        end = max(word.rfind(ending) + len(ending) if ending in word else 0 for ending in _ENDS)
+        before, slash, after = word[:end].partition("/")
+        if slash:
+            *others, first = before.split(":")
+            scheme = _SCHEME.search(others[-1][-20:]) if others else None
+            yield f"{scheme[0]}:{first}/{after}" if scheme else f"{first}/{after}"

@@ -49,7 +49,7 @@ def get(key: str, part: str) -> pa.Table | None:
         if table is None:
             with pa.memory_map(file) as source:
                 table = _mapped[file] = pa.ipc.open_file(source).read_all()
-    except (OSError, pa.ArrowInvalid):
+    except (OSError, pa.ArrowException):
         return None
     return table
 

@@ -15,7 +15,8 @@ from explorer.errors import UnreadableFile
 from explorer.io import budget
 from explorer.model.problem import Problem
 
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+"""One that is not closed too, or each of its quotes would be tried as the beginning of another."""
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")

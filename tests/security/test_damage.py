@@ -11,18 +11,21 @@ import json
 import os
 import random
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import fastavro
+import pyarrow as pa
 import pytest
 
 import explorer
 from explorer import maintenance
 from explorer.errors import ExplorerError
 from explorer.inspection import inspect
-from explorer.io import avro
+from explorer.io import avro, cache
+from explorer.io.json_text import load_json
 from explorer.io.paths import local_path
 from explorer.maintaining.calls import LOOKS, PROCEDURES
 from explorer.scenarios import NAMESPACE
@@ -232,3 +235,26 @@ def test_what_nests_deep_and_lists_much_is_shown_in_part(tmp_path: Path) -> None
     for node in table.graph().nodes:
         if node.kind == "snapshot":
             assert len(json.dumps(inspect(table, node).to_json())) < 3_000_000
+
+
+def test_json_that_is_not_closed_is_refused_in_linear_time() -> None:
+    for text in (b'"' + rb"\"" * 100_000, b'"' + rb"\"" * 100_000 + b"\\"):
+        began = time.process_time()
+        with pytest.raises(ExplorerError):
+            load_json(text, "t.metadata.json", [])
+        assert time.process_time() - began < 5
+
+
+def test_a_damaged_file_of_the_cache_is_none_or_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
+    table = pa.table({"n": range(9), "of": pa.array(["a", "b", "c"] * 3).dictionary_encode()})
+    cache.put("key", "whole", table, lambda: None)
+    cache.settle()
+    [file] = tmp_path.rglob("*.arrow")
+    whole, draw = file.read_bytes(), random.Random(1)
+    for _ in range(700):
+        damaged = bytearray(whole)
+        damaged[draw.randrange(len(whole))] = draw.randrange(256)
+        file.unlink()  # it may be mapped still
+        file.write_bytes(damaged)
+        cache.get("key", "whole")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import time
 import uuid
 import zlib
 from dataclasses import replace
@@ -313,6 +314,9 @@ def test_versions_in_sql(table: Table) -> None:
     assert [v.version for v in request.views.values()] == ["main", str(table.metadata.snapshots[0].snapshot_id), "main"]
     with pytest.raises(NotFoundInTable, match="t@nothing: 'nothing' is no snapshot"):
         sql_request("select 1 from t@nothing", "db.t", table.reader, 5)
+    began = time.process_time()
+    assert sql_request("a." * 50_000, "db.t", table.reader, 5).sql == "a." * 50_000
+    assert time.process_time() - began < 5
 
 
 def test_a_read_says_which_version_and_schema(table: Table) -> None:

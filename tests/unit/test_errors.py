@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import time
 from pathlib import Path
 
 import pytest
 
 from explorer import cli, errors
 from explorer.engines import java
-from explorer.engines.failures import LOST, failure
+from explorer.engines.failures import LOST, explain, failure
 
 KINDS = {name: kind for name, kind in vars(errors).items() if inspect.isclass(kind)}
 
@@ -45,6 +46,18 @@ def test_a_lost_spark_is_nobodys_statement() -> None:
     wrong = failure(RuntimeError("the column is missing"), lost=False, what="expire")
     assert isinstance(wrong, errors.StatementFailed)
     assert str(wrong) == "expire: the column is missing"
+
+
+def test_the_file_of_an_error_is_found_in_linear_time() -> None:
+    began = time.process_time()
+    explain(RuntimeError("a/" * 50_000), lost=False)
+    assert time.process_time() - began < 5
+    for said, file in (
+        ("File file:/w/t/data/a.parquet does not exist", "file:/w/t/data/a.parquet"),
+        ("does not exist: 's3://b/x:y/m.avro', and more", "s3://b/x:y/m.avro"),
+        ("Error:x:/t/v1.metadata.json does not exist", "x:/t/v1.metadata.json"),
+    ):
+        assert explain(RuntimeError(said), lost=False) == f"{file}: the file does not exist"
 
 
 def test_no_java_is_an_engine_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

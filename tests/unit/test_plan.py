@@ -228,6 +228,7 @@ def test_sizes_and_properties_of_strangers() -> None:
     assert huge == Packing(1)
     assert parts(chosen(2**62), huge) == [(0, 2**62)]
     assert parts(chosen(250, offsets=[4, None]), Packing(100)) == [(0, 100), (100, 100), (200, 50)]
+    assert parts(chosen(250, offsets=[5, -(2**63)]), Packing(100)) == [(0, 100), (100, 100), (200, 50)]
     assert parts(chosen(-5), Packing()) == []
     huge = Packing(2**80, 10, 2**80)
     assert parts(chosen(2**63 - 1), huge) == [(0, 2**63 - 1)]

@@ -184,6 +184,12 @@ def test_how_each_change_of_the_current_snapshot_came_about() -> None:
     entries = current_log(on_paper(PARENTS, REFS, {}, NOW, late))
     assert ["out of order" in e.reason for e in entries] == [False, True, True]
 
+    def early(data: dict[str, Any]) -> None:
+        data["snapshot-log"] = [{"timestamp-ms": t, "snapshot-id": n} for t, n in ((-9, 1), (-8, 2), (-9, 4))]
+
+    entries = current_log(on_paper(PARENTS, REFS, {}, NOW, early))
+    assert ["out of order" in e.reason for e in entries] == [False, False, True]
+
 
 # -- names and times --------------------------------------------------------------------------------------------------
 def test_snapshots_are_numbered_by_sequence_number() -> None:

@@ -4,6 +4,7 @@ hand."""
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -257,6 +258,7 @@ def test_the_life_of_a_file() -> None:
     def told(path: str) -> Any:
         return biography(FIGURE, path)
 
+    assert told("a\ud800.parquet") is None  # of a command line whose bytes are no text
     a = told("a.parquet")
     assert (a.added_by, a.deleted_by, a.live_in, a.refs) == ("snapshot-1", "snapshot-2", ("snapshot-1",), ())
     assert a.goes_when == "snapshot-1 would have to expire"
@@ -525,6 +527,23 @@ def test_what_stands_before_the_host_is_hidden_unless_it_is_a_container() -> Non
     assert redacted("WASB://files@acc/t") == "WASB://files@acc/t"
     for uri in ("abfss://me:hush@acc/t", "https://hush@host/t", "s3://me:hush@bucket/t"):
         assert "hush" not in redacted(f"no such file: {uri}")
+
+
+def test_a_token_is_hidden_wherever_it_stands() -> None:
+    token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
+    for text in (token, f"x-{token}", f"a.{token}.b", f"/{token}/", f"of-eyJ-{token} and"):
+        assert "eyJhbG" not in redacted(text), text
+    assert redacted("eyJhbGciOiJIUzI1NiJ9 alone") == "eyJhbGciOiJIUzI1NiJ9 alone"
+
+
+@pytest.mark.parametrize(
+    "part", ["a", "a.", "Aa", "a://", "-eyJaaaaaaaa", "jdbc:oracle:thin:", "a=", "-----BEGIN ", ";a  "]
+)
+def test_secrets_are_looked_for_in_linear_time(part: str) -> None:
+    began = time.process_time()
+    redacted(part * (100_000 // len(part)))
+    redacted(f"a://{part * (100_000 // len(part))}")
+    assert time.process_time() - began < 5  # nothing can stop a search, and all pages wait for it
 
 
 def test_headers_of_older_and_newer_versions() -> None:
