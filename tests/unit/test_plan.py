@@ -23,12 +23,15 @@ from explorer.core.expressions import Column
 from explorer.core.filter_text import parse
 from explorer.core.plan import Plan
 from explorer.core.pushdown import advice
-from explorer.core.scan import READ, evaluated
+from explorer.core.scan import READ, Scan, evaluated
 from explorer.core.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.errors import NotFoundInTable
+from explorer.model.manifest import FieldSummary
 from explorer.ui.answer_states import PlanState
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import plan_lines, plan_object
+from tests.unit.paper import manifest as listed
+from tests.unit.paper import on_paper
 from tests.unit.small import edit_metadata, make_table
 
 
@@ -241,6 +244,22 @@ def test_partition_values_of_another_type_are_in_doubt() -> None:
         for partition in ({1: "10183-09-21"}, {}):
             assert evaluated(leaf, partition)
             assert not evaluated(leaf, partition, sure=True)
+
+
+def test_summaries_that_tell_nothing_and_those_of_nothing_but_nulls() -> None:
+    specs = [{"spec-id": 0, "fields": [{"field-id": 1000, "name": "p", "transform": "identity", "source-id": 1}]}]
+    metadata = on_paper([None], change=lambda data: data.update({"partition-specs": specs}))
+    manifests = [
+        listed("untold", 1, partitions=None),
+        listed("nulls", 1, partitions=(FieldSummary(True, *[None] * 3),)),
+    ]
+
+    def verdicts(where: str) -> list[tuple[bool, bool]]:
+        bound = bind(parse(where), {"id": Column(1, "id", "long")})
+        return [(v.keeps, v.surely) for v in Scan(metadata, 1, bound, frozenset()).manifests(manifests)]
+
+    assert verdicts("id IS NULL") == [(True, False), (True, True)]
+    assert verdicts("id IS NOT NULL") == [(True, False), (False, False)]
 
 
 def test_pictures_are_xml_and_text_stays_text(days: Path) -> None:

@@ -509,6 +509,12 @@ def test_shredded_variants_as_text(typed: Any, kind: pa.DataType, text: str | No
     assert VariantTexts(1000).of(shredded(typed, None, kind)) == [text]
 
 
+def test_lists_of_some_of_the_rows() -> None:
+    kind = pa.list_(pa.struct({"value": pa.binary(), "typed_value": pa.int32()}))
+    one = [shredded([{"value": None, "typed_value": n}] * n, None, kind) for n in (1, 2, 3)]
+    assert VariantTexts(1000).of(pa.concat_arrays(one).slice(1, 1)) == ["[2,2]"]
+
+
 def test_a_variant_that_is_shredded_in_part(tmp_path: Path) -> None:
     kind, rest = pa.struct({"c": pa.struct({"typed_value": pa.int32()})}), b"\2\1\0\0\2\x0c\7"
     assert VariantTexts(1000).of(shredded({"c": {"typed_value": 1}}, rest, kind)) == ['{"a":7,"c":1}']
