@@ -498,6 +498,7 @@ def shredded(typed: Any, value: bytes | None = None, typed_kind: pa.DataType | N
     (decimal.Decimal("1.50"), pa.decimal128(9, 2), "1.50"), (b"hi", pa.binary(), '"aGk="'),
     (bytes(16), pa.binary(16), f'"{uuid.UUID(int=0)}"'), (1, pa.date32(), '"1970-01-02"'),
     (1, pa.time64("us"), '"00:00:00.000001"'), (1, pa.timestamp("ns"), '"1970-01-01 00:00:00.000000001"'),
+    (1700000000123456789, pa.timestamp("ns", "UTC"), '"2023-11-14 22:13:20.123456789+00:00"'),
     (253402300800000000, pa.timestamp("us", "UTC"), '"10000-01-01 00:00:00.000000Z"'),
     ([{"value": b"\0", "typed_value": None}, {"value": None, "typed_value": 5}],
      pa.list_(pa.struct({"value": pa.binary(), "typed_value": pa.int32()})), "[null,5]"),
