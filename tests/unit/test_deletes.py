@@ -101,6 +101,20 @@ def test_deletes_lie_above_what_they_apply_to() -> None:
     assert {layer.files for layer in many if layer.kind == "data_file"} == {7}
 
 
+def test_of_many_partitions_those_with_the_most_deletes_are_told_apart() -> None:
+    specs = [{"spec-id": 0, "fields": [{"field-id": 1000, "name": "part", "transform": "identity", "source-id": 1}]}]
+    metadata = on_paper([None, 1], change=lambda data: data.update({"partition-specs": specs}))
+    files = [replace(DATA, path=f"{at}-{n}", partition={"1000": at}) for at in range(50) for n in range(5 if at else 1)]
+    known = deletes_of(applicability(metadata, [*files, delete("position_deletes", partition={"1000": 0})]))
+    rows = [
+        {"file_path": f.path, "content": 0, "partition": {"part": f.partition["1000"]}, "spec_id": 0,
+         "sequence_number": f.sequence_number, "record_count": 10, "file_size_in_bytes": 100} for f in files
+    ]  # fmt: skip
+    told = {layer.partition for layer in delete_layers(pa.Table.from_pylist(rows), known)}
+    assert len(told) < 50
+    assert "part=0" in told
+
+
 def test_a_vector_replaces_position_deletes(table: Table) -> None:
     vector = delete("deletion_vector", referenced_data_file="data.parquet", content_offset=4)
     found = applicability(
@@ -297,6 +311,8 @@ def test_row_changes_are_multisets_with_updates() -> None:
     found = row_changes(before, after, ["k", "v"], ["k"])
     assert (found.updated_before["v"].to_pylist(), found.updated_after["v"].to_pylist()) == ([5.0], [6.0])
     assert (found.deleted["k"].to_pylist(), found.inserted["k"].to_pylist()) == ([1], [7])
+    assert [getattr(found.first(0), kind).num_rows for kind in found.kinds()] == [0] * 4
+    assert found.first(1) == found
     twice = row_changes(frame((1, 1.0), (1, 2.0)), frame((1, 3.0)), ["k", "v"], ["k"])
     assert twice.updated_after.num_rows == 0  # two rows with the key: no telling which became which
     nested = pa.table({"s": pa.array([{"a": [1]}, None], pa.struct([("a", pa.list_(pa.int64()))]))})

@@ -37,7 +37,7 @@ from explorer.model.metadata import Schema
 from explorer.views.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
 from explorer.views.layouts import ShownLayouts, layouts_object
 from tests import examples
-from tests.unit.small import make_table
+from tests.unit.small import edit_metadata, make_table
 
 ROWS, COMMITS = 400, 8
 FILTERS = ("id = 7", "id < 800", "id IN (3, 3000)", "word = 'w-0100'", "word LIKE 'w-2%'", "at < '2024-01-15'",
@@ -260,14 +260,17 @@ def test_one_file_and_no_file(tmp_path: Path) -> None:
 
 def test_without_bounds_nothing_is_estimated(tmp_path: Path) -> None:
     name = "write.metadata.metrics.column.id"
-    table = explorer.open_table(str(make_table(tmp_path, 3, **{name: "counts"})))
-    found = estimate(table, ["id = 1", "fruit = 'fruit-1'"])
+    folder = make_table(tmp_path, 3, **{name: "counts"})
+    found = estimate(explorer.open_table(str(folder)), ["id = 1", "fruit = 'fruit-1'"])
     sort = next(c for c in found.changes if c.said == "sort by id")
     assert sort.whole is None
-    assert f"set {name}" in sort.because
+    assert f"writers keep no bounds of it either ({name} = counts): set {name}" in sort.because
     assert not any(c.said.startswith("partition by id") for c in found.changes)
     assert any(c.said == "partition by bucket(4, id)" for c in found.changes)  # which needs none
     assert any("no file has bounds of id" in text for text in assumptions(found))
+    edit_metadata(folder, lambda data: data["properties"].pop(name))
+    [sort] = (c for c in estimate(explorer.open_table(str(folder)), "id = 1").changes if c.said.startswith("sort"))
+    assert "writers keep" not in sort.because  # the next files will have them
 
 
 def test_transforms_that_keep_the_order_of_a_column() -> None:

@@ -157,6 +157,20 @@ def test_deletes_that_are_older_than_all_data_of_their_place_are_dropped() -> No
         assert all(text.startswith(way) for text, way in zip(said, ways, strict=True))
 
 
+def test_equality_deletes_as_old_as_the_oldest_data_are_dropped_too() -> None:
+    """They apply to older data files only; position deletes to those of their own commit as well."""
+    specs = [{"spec-id": 0, "fields": [{"field-id": 1000, "name": "p", "transform": "identity", "source-id": 1}]}]
+    metadata = on_paper([None], change=lambda data: data.update({"partition-specs": specs}))
+
+    def dropped(kind: str, number: int) -> bool:
+        delete = LiveFile("d", kind, 0, {"1000": 1}, number, 0, 1, 10, "m")
+        ways = dropped_by(metadata, delete, {repr(delete.place): 5, "another place": 1})
+        return any(way.startswith("rewrite_data_files") for way in ways)
+
+    assert [dropped("position_deletes", number) for number in (4, 5, 6)] == [True, False, False]
+    assert [dropped("equality_deletes", number) for number in (4, 5, 6)] == [True, True, False]
+
+
 def test_manifests_without_room_for_each_other_stay(table: explorer.Table) -> None:
     [manifest, *_] = table.tree.manifests(table.metadata.current_snapshot)
     long = [replace(manifest, manifest_path=str(n), manifest_length=60) for n in range(5)]

@@ -19,16 +19,22 @@ from pyiceberg.expressions import EqualTo
 import explorer
 from explorer.cli import main
 from explorer.core.binding import bind
-from explorer.core.expressions import Column
+from explorer.core.delete_pairs import Pairs
+from explorer.core.expressions import TRUE, Column
 from explorer.core.filter_text import parse
+from explorer.core.live_files import LiveFile
 from explorer.core.plan import Plan
+from explorer.core.plan_parts import chosen as files_read
 from explorer.core.pushdown import advice
-from explorer.core.scan import READ, evaluated
+from explorer.core.scan import READ, Scan, evaluated
 from explorer.core.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.errors import NotFoundInTable
+from explorer.model.manifest import FieldSummary
 from explorer.ui.answer_states import PlanState
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import plan_lines, plan_object
+from tests.unit.paper import applicability, entries, on_paper
+from tests.unit.paper import manifest as listed
 from tests.unit.small import edit_metadata, make_table
 
 
@@ -94,6 +100,13 @@ def test_stages_and_reasons(days: Path) -> None:
         "its values begin at 3", "its values lie between 2 and 20", "its values lie between 1 and 10",
     ]  # fmt: skip
     assert {f["term"] for f in files} == {"n = 2"}
+
+
+def test_what_bounds_cannot_exclude_is_said_with_the_bounds_there_are(days: Path, tmp_path: Path) -> None:
+    _, _, files = planned(days, "n != 5")
+    assert files[0]["reason"] == "its values lie between 3 and 30: that does not exclude it"
+    _, _, files = planned(make_table(tmp_path, 1, **{"write.metadata.metrics.default": "counts"}), "id != 5")
+    assert files[0]["reason"] == "no bounds of id: that does not exclude it"
 
 
 def test_what_matches_wholly(days: Path) -> None:
@@ -213,6 +226,22 @@ def test_splits_and_packing() -> None:
     assert (found.count, found.largest, found.first[1].bytes, found.first[1].weight) == (4, 90, 90, 90)
 
 
+def test_deletes_of_each_kind_come_along_with_a_file() -> None:
+    vector = {"referenced_data_file": "a", "file_format": "PUFFIN", "content_offset": 4, "content_size": 7}
+    deletes = [
+        LiveFile("e", "equality_deletes", 0, {}, 7, 7, 1, 10, "m", equality_ids=(1,)),
+        LiveFile("v", "deletion_vector", 0, {}, 6, 6, 1, 50, "m", **vector),
+        LiveFile("p", "position_deletes", 0, {}, 6, 6, 1, 10, "m"),
+    ]
+    stored = entries(*({"status": 1, "file_path": path, "sequence_number": 5, "snapshot_id": 1} for path in "ab"))
+    metadata, none = on_paper([None]), pa.nulls(2, pa.map_(pa.int32(), pa.int64()))
+    for name in ("null_value_counts", "value_counts", "nan_value_counts", "lower_bounds", "upper_bounds"):
+        stored = stored.append_column(name, none)
+    pairs = Pairs(applicability(metadata, deletes))
+    found = files_read(Scan(metadata, 1, TRUE, frozenset()), pairs, listed("m", 1), stored)
+    assert found["deletes"].to_pylist() == [2, 2]  # a vector takes the place of position deletes
+
+
 def test_more_tasks_than_are_kept_are_counted() -> None:
     found = tasks(Packing(100, 1, 100), [chosen(*range(1, 700), file_format="PUFFIN")] * 2)
     assert (found.count, len(found.first)) == (1398, TASKS)
@@ -242,6 +271,22 @@ def test_partition_values_of_another_type_are_in_doubt() -> None:
         for partition in ({1: "10183-09-21"}, {}):
             assert evaluated(leaf, partition)
             assert not evaluated(leaf, partition, sure=True)
+
+
+def test_summaries_that_tell_nothing_and_those_of_nothing_but_nulls() -> None:
+    specs = [{"spec-id": 0, "fields": [{"field-id": 1000, "name": "p", "transform": "identity", "source-id": 1}]}]
+    metadata = on_paper([None], change=lambda data: data.update({"partition-specs": specs}))
+    manifests = [
+        listed("untold", 1, partitions=None),
+        listed("nulls", 1, partitions=(FieldSummary(True, *[None] * 3),)),
+    ]
+
+    def verdicts(where: str) -> list[tuple[bool, bool]]:
+        bound = bind(parse(where), {"id": Column(1, "id", "long")})
+        return [(v.keeps, v.surely) for v in Scan(metadata, 1, bound, frozenset()).manifests(manifests)]
+
+    assert verdicts("id IS NULL") == [(True, False), (True, True)]
+    assert verdicts("id IS NOT NULL") == [(True, False), (False, False)]
 
 
 def test_pictures_are_xml_and_text_stays_text(days: Path) -> None:

@@ -498,6 +498,7 @@ def shredded(typed: Any, value: bytes | None = None, typed_kind: pa.DataType | N
     (decimal.Decimal("1.50"), pa.decimal128(9, 2), "1.50"), (b"hi", pa.binary(), '"aGk="'),
     (bytes(16), pa.binary(16), f'"{uuid.UUID(int=0)}"'), (1, pa.date32(), '"1970-01-02"'),
     (1, pa.time64("us"), '"00:00:00.000001"'), (1, pa.timestamp("ns"), '"1970-01-01 00:00:00.000000001"'),
+    (1700000000123456789, pa.timestamp("ns", "UTC"), '"2023-11-14 22:13:20.123456789+00:00"'),
     (253402300800000000, pa.timestamp("us", "UTC"), '"10000-01-01 00:00:00.000000Z"'),
     ([{"value": b"\0", "typed_value": None}, {"value": None, "typed_value": 5}],
      pa.list_(pa.struct({"value": pa.binary(), "typed_value": pa.int32()})), "[null,5]"),
@@ -507,6 +508,12 @@ def shredded(typed: Any, value: bytes | None = None, typed_kind: pa.DataType | N
 ])  # fmt: skip
 def test_shredded_variants_as_text(typed: Any, kind: pa.DataType, text: str | None) -> None:
     assert VariantTexts(1000).of(shredded(typed, None, kind)) == [text]
+
+
+def test_lists_of_some_of_the_rows() -> None:
+    kind = pa.list_(pa.struct({"value": pa.binary(), "typed_value": pa.int32()}))
+    one = [shredded([{"value": None, "typed_value": n}] * n, None, kind) for n in (1, 2, 3)]
+    assert VariantTexts(1000).of(pa.concat_arrays(one).slice(1, 1)) == ["[2,2]"]
 
 
 def test_a_variant_that_is_shredded_in_part(tmp_path: Path) -> None:

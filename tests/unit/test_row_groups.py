@@ -16,6 +16,7 @@ import pytest
 from explorer.core.bloom import may_hold, xxh64
 from explorer.core.chunk_tests import Unread
 from explorer.core.row_groups import GroupVerdict, row_groups
+from explorer.core.stored_values import from_stored
 from explorer.errors import UnreadableFile
 from explorer.filters import bound_filter, filter_columns
 from explorer.io.chunks import BLOOM, decoded, read_parts
@@ -113,6 +114,17 @@ def test_a_footer_too_large_to_be_looked_through(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("explorer.io.parquet.MAX_PLACES", 100)
     found = plain_footer(whole[-int.from_bytes(whole[-8:-4], "little") - 8 :], [1])
     assert "is looked through up to 100" in found["row_groups"][0]["columns"][0]["unread"]
+
+
+@pytest.mark.parametrize(("kind", "physical", "logical", "known"), [
+    ("int", "INT32", "", True), ("int", "INT64", "", False), ("long", "INT32", "", True),
+    ("string", "INT32", "", False),
+    ("int", "INT32", "Int(bitWidth=32, isSigned=false)", False), ("geometry(OGC:CRS84)", "BYTE_ARRAY", "", False),
+])  # fmt: skip
+def test_columns_that_are_stored_otherwise_than_iceberg_does(
+    kind: str, physical: str, logical: str, known: bool
+) -> None:
+    assert (from_stored({"type": physical, "logical_type": logical}, kind) is not None) == known
 
 
 def test_pages(tmp_path: Path) -> None:

@@ -210,6 +210,14 @@ def test_a_diff_is_the_same_however_many_entries_are_held(at_once: int, monkeypa
     assert [FIGURE.diff(a, b) for a in ids for b in ids] == whole
 
 
+def test_an_entry_without_a_status_is_not_taken_for_deleted() -> None:
+    stored = entries(*({"status": status, "file_path": f"/{status}"} for status in (None, ADDED, DELETED)))
+    paper = Paper({1: ["m"], 2: ["n"]}, {"m": stored, "n": files(b=ADDED)})
+    [found] = paper.comparisons([([paper.files["m"]], [paper.files["n"]])], KEY)
+    assert found.live == ({0: 2}, {0: 1})
+    assert found.alone[0][0].tolist() == [0, 1]
+
+
 def test_a_manifest_that_is_listed_twice_is_one() -> None:
     paper = Paper({1: ["m1", "m1"], 2: ["n1"]}, {"m1": files(a=ADDED), "n1": files(b=ADDED)})
     found = paper.diff(1, 2)
