@@ -128,6 +128,11 @@ def test_bounds_say_nothing_of_buckets_but_nulls_do(tmp_path: Path) -> None:
     assert told == {"bucket(4, id) is null in all rows": "skipped by column metrics"}
 
 
+def test_what_excludes_null_is_that_there_is_none(days: Path) -> None:
+    _, _, files = planned(days, "n IS NULL")
+    assert {(file["verdict"], file["reason"]) for file in files} == {("skipped by column metrics", "n has no nulls")}
+
+
 def test_what_matches_wholly(days: Path) -> None:
     for where, wholly in (("day = '2024-03-02'", 1), ("n < 25", 2), ("name IS NOT NULL", 2), ("name LIKE 'z%'", 0)):
         assert planned(days, where)[1].wholly == wholly, where
