@@ -166,6 +166,7 @@ def spec(transform: str, kind: str) -> Projection:
         ("day", "timestamp", "day(c) = '2024-03-01'", "p = 2024-03-01", "p = 2024-03-01"),
         ("day", "timestamp", "hour(c) = '2024-03-01-00'", "true", "false"),
         ("year", "date", "c = '1969-06-01'", "p IN (1969, 1970)", "false"), ("void", "int", "c = 3", "true", "false"),
+        ("year", "date", "c != '1969-06-01'", "true", "p NOT IN (1969, 1970)"),
     ],
 )  # fmt: skip
 def test_projections(transform: str, kind: str, text: str, inclusive: str, strict: str) -> None:
