@@ -241,6 +241,12 @@ def parts(files: pa.Table, packing: Packing) -> list[tuple[int, int]]:
     return list(zip(made.start.tolist(), made.length.tolist(), strict=True))
 
 
+def test_columns_without_bounds_are_told_last(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, 1, **{"write.metadata.metrics.column.id": "none"})
+    found = explorer.open_table(str(folder)).clustering()
+    assert [(c.name, c.bounded, c.average) for c in found] == [("fruit", 1, 1.0), ("id", 0, 1.0)]
+
+
 def test_splits_and_packing() -> None:
     packing = Packing(100, 2, 10)
     assert parts(chosen(250), packing) == [(0, 100), (100, 100), (200, 50)]
