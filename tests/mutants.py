@@ -23,7 +23,7 @@ import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, TypeAlias
@@ -136,6 +136,7 @@ def _functions(holder: Any) -> dict[str, Any]:
     by_name: dict[str, Any] = {}
     for name, value in vars(holder).items():
         value = value.fget if isinstance(value, property) else getattr(value, "__wrapped__", value)
+        value = value.func if isinstance(value, cached_property) else value
         value = getattr(value, "__func__", value)
         if isinstance(value, types.FunctionType):
             by_name[name] = value

@@ -79,6 +79,7 @@ def test_what_is_wrong_is_said(text: str, says: str) -> None:
         ("NOT (id = 1 OR x < 2)", "id != 1 AND x >= 2.0"), ("day = '2024-03-01'", "day = '2024-03-01'"),
         ("ts >= '2024-03-01'", "ts >= '2024-03-01 00:00:00'"),
         ("tz = '2024-03-01 10:00:00+02:00'", "tz = '2024-03-01 08:00:00Z'"),
+        ("tz = '2024-03-01 10:00:00+00:59'", "tz = '2024-03-01 09:01:00Z'"),
         ("price = 1.5", "price = 1.50"),
         ("who = 'F79C3E09-677C-4BBD-A479-3F349CB785E7'", "who = 0xf79c3e09677c4bbda4793f349cb785e7"),
         ("three = '00ff01'", "three = 0x00ff01"), ("ok = 'true'", "ok = true"), ("n = '12'", "n = 12"),
@@ -165,6 +166,7 @@ def spec(transform: str, kind: str) -> Projection:
         ("day", "timestamp", "day(c) = '2024-03-01'", "p = 2024-03-01", "p = 2024-03-01"),
         ("day", "timestamp", "hour(c) = '2024-03-01-00'", "true", "false"),
         ("year", "date", "c = '1969-06-01'", "p IN (1969, 1970)", "false"), ("void", "int", "c = 3", "true", "false"),
+        ("year", "date", "c != '1969-06-01'", "true", "p NOT IN (1969, 1970)"),
     ],
 )  # fmt: skip
 def test_projections(transform: str, kind: str, text: str, inclusive: str, strict: str) -> None:

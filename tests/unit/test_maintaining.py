@@ -113,6 +113,13 @@ def test_a_group_is_cut_where_no_more_files_may_be_rewritten(table: explorer.Tab
     assert [row["becomes"] for row in seen.tables["files"]] == ["rewritten", "rewritten", "left"]
 
 
+def test_no_group_is_begun_when_as_many_files_as_may_be_are_rewritten(tmp_path: Path) -> None:
+    options = {"rewrite-all": "true", "max-files-to-rewrite": "2"}
+    seen = preview(explorer.open_table(str(partitioned(tmp_path))), "compact", options=options)
+    assert [row["becomes"] for row in seen.tables["groups"]].count("rewritten") == 2
+    assert [row["becomes"] for row in seen.tables["files"]].count("rewritten") == 2
+
+
 def test_the_command_prints_all_of_it_as_json(table: explorer.Table, tmp_path: Path) -> None:
     for operation in (*PROCEDURES, "next-append", "dangling-deletes"):
         seen = preview(table, operation)

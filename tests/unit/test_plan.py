@@ -23,6 +23,7 @@ from explorer.core.delete_pairs import Pairs
 from explorer.core.expressions import TRUE, Column
 from explorer.core.filter_text import parse
 from explorer.core.live_files import LiveFile
+from explorer.core.metrics_modes import column_modes
 from explorer.core.plan import Plan
 from explorer.core.plan_parts import chosen as files_read
 from explorer.core.pushdown import advice
@@ -33,6 +34,7 @@ from explorer.model.manifest import FieldSummary
 from explorer.ui.answer_states import PlanState
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import plan_lines, plan_object
+from tests.robustness.editing import edit_avro
 from tests.unit.paper import applicability, entries, on_paper
 from tests.unit.paper import manifest as listed
 from tests.unit.small import edit_metadata, make_table
@@ -109,6 +111,28 @@ def test_what_bounds_cannot_exclude_is_said_with_the_bounds_there_are(days: Path
     assert files[0]["reason"] == "no bounds of id: that does not exclude it"
 
 
+def test_why_manifests_are_read_or_not(days: Path) -> None:
+    assert {str(v.reason) for v in planned(days, "")[1].manifests} == {"every row is asked for"}
+    assert {str(v.reason) for v in planned(days, "n = 2")[1].manifests} == {"the filter says nothing of its partitions"}
+    [skipped] = [v for v in planned(days, "day != '2024-03-01'")[1].manifests if not v.keeps]
+    assert str(skipped.reason) == "day != '2024-03-01': all rows have '2024-03-01'"
+
+
+def test_bounds_say_nothing_of_buckets_but_nulls_do(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, 2)
+    first = min((folder / "metadata").glob("*-m0.avro"))
+    edit_avro(first, lambda rows: rows[0]["data_file"].update(null_value_counts=rows[0]["data_file"]["value_counts"]))
+    _, _, files = planned(folder, "bucket(4, id) = 1")
+    told = {file["reason"]: file["verdict"] for file in files}
+    assert told.pop("no lower and no upper bound of bucket(4, id)") == "read"
+    assert told == {"bucket(4, id) is null in all rows": "skipped by column metrics"}
+
+
+def test_what_excludes_null_is_that_there_is_none(days: Path) -> None:
+    _, _, files = planned(days, "n IS NULL")
+    assert {(file["verdict"], file["reason"]) for file in files} == {("skipped by column metrics", "n has no nulls")}
+
+
 def test_what_matches_wholly(days: Path) -> None:
     for where, wholly in (("day = '2024-03-02'", 1), ("n < 25", 2), ("name IS NOT NULL", 2), ("name LIKE 'z%'", 0)):
         assert planned(days, where)[1].wholly == wholly, where
@@ -182,6 +206,19 @@ def test_metrics_modes(tmp_path: Path) -> None:
     assert "those with bounds are older" in fruit.agreement
 
 
+def test_modes_of_what_lies_inside() -> None:
+    """Statistics are of primitive values alone, whose names go on from those around them."""
+    text = {"type": "list", "element-id": 4, "element": "string", "element-required": True}
+    inside = {"type": "struct", "fields": [{"id": 6, "name": "x", "type": "int", "required": True}]}
+    kinds = {"type": "map", "key-id": 2, "key": inside, "value-id": 3, "value": text, "value-required": True}
+    metadata = on_paper(
+        [None], properties={"write.metadata.metrics.column.m.value.element": "full"},
+        change=lambda data: data["schemas"][0].update(fields=[{"id": 1, "name": "m", "type": kinds, "required": True}]),
+    )  # fmt: skip
+    found = [(m.field_id, m.name, m.mode) for m in column_modes(metadata, metadata.schemas[0])]
+    assert found == [(6, "m.key.x", "truncate(16)"), (4, "m.value.element", "full")]
+
+
 def test_clustering(days: Path) -> None:
     table = explorer.open_table(str(days))
     found = {c.name: c for c in table.clustering()}
@@ -202,6 +239,12 @@ def chosen(
 def parts(files: pa.Table, packing: Packing) -> list[tuple[int, int]]:
     made = splits(files, packing)
     return list(zip(made.start.tolist(), made.length.tolist(), strict=True))
+
+
+def test_columns_without_bounds_are_told_last(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, 1, **{"write.metadata.metrics.column.id": "none"})
+    found = explorer.open_table(str(folder)).clustering()
+    assert [(c.name, c.bounded, c.average) for c in found] == [("fruit", 1, 1.0), ("id", 0, 1.0)]
 
 
 def test_splits_and_packing() -> None:
@@ -262,6 +305,13 @@ def test_sizes_and_properties_of_strangers() -> None:
     huge = Packing(2**80, 10, 2**80)
     assert parts(chosen(2**63 - 1), huge) == [(0, 2**63 - 1)]
     assert splits(chosen(2**63 - 1, deletes=2**62, more=2**63 - 1), huge).weight[0] > 2**61
+
+
+def test_null_comes_before_all_values_but_not_for_sure() -> None:
+    columns = {"day": Column(1, "day", "date")}
+    for op, may, must in (("!=", True, True), ("<", True, False), ("<=", True, False), ("=", False, False)):
+        leaf = bind(parse(f"day {op} '2024-03-01'"), columns)
+        assert (evaluated(leaf, {1: None}), evaluated(leaf, {1: None}, sure=True)) == (may, must), op
 
 
 def test_partition_values_of_another_type_are_in_doubt() -> None:

@@ -372,6 +372,11 @@ def test_what_a_commit_cost() -> None:
     for late, known in ((3, {last.snapshot_id}), (LATE_MS + 1, set())):
         dated = replace(FIGURE.metadata, last_updated_ms=(last.timestamp_ms or 0) + late, metadata_log=())
         assert set(metadata_files(dated)) == known
+    deletes = manifest("deletes", 2, content=1)
+    unsized = entries({"status": 1, "file_path": "d", "file_size_in_bytes": None})
+    second = (FIGURE.metadata.snapshots[1], [deletes])
+    [untold] = commit_costs(FIGURE.metadata, [second], written(wrote(deletes, unsized)), sizes.get)
+    assert (untold.delete_files_added, untold.bytes_added, untold.delete_bytes_added) == (1, 0, 0)
     left = written(*(wrote(FIGURE.files[m], FIGURE.tables[m]) for m in ("m5", "m3")))
     assert [bytes_kept(left, ["m5", "m3"], run) for run in ([5], [3, 5], [1])] == [100, 200, 0]
 
