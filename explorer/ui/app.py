@@ -50,7 +50,10 @@ TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 COMPACT = {
     "& .MuiToolbar-root": {"minHeight": "46px !important", "height": "46px"},
     "& .header .title": {"fontSize": "16px", "whiteSpace": "nowrap"},
-    "@media (max-width: 1200px)": {"& .header .title": {"display": "none"}},
+    # it stays the name of the link that it is in
+    "@media (max-width: 1200px)": {
+        "& .header .title": {"position": "absolute", "clipPath": "inset(50%)", "width": "1px"}
+    },
     "& .main": {"padding": "2px"},
     "& .MuiLinearProgress-root": {"display": "none"},  # Panel's, which never shows here, and has no name
     # what stands around is hidden, and the rest larger, while the page is presented (browser.js)

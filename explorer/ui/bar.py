@@ -17,7 +17,7 @@ from explorer.ui.widgets import Text, keep_text, versions
 
 ONE_LINE = {"display": "block", "overflow": "hidden", "textOverflow": "ellipsis", "whiteSpace": "nowrap"}
 CUT = {**ONE_LINE, "maxWidth": "30vw", "& > p": ONE_LINE}
-ROOM = {"maxWidth": "20vw", "@media (max-width: 1000px)": {"display": "none"}}
+ROOM = {"maxWidth": "15vw", "@media (max-width: 1000px)": {"display": "none"}}
 WHITE = {
     "& .MuiInputLabel-root, & .MuiInputLabel-root.Mui-focused, & .MuiSvgIcon-root": {"color": "#fff"},
     "& .MuiOutlinedInput-notchedOutline": {"borderColor": "rgba(255,255,255,.55) !important"},

@@ -263,7 +263,7 @@ def test_pick_a_table_and_switch_to_dark(dashboard: str, watched: Watched, artif
     kept.nth(2).click()
     expect(page.locator(".ix-name")).to_have_text("sandbox.demo.deletion_vectors")
     page.get_by_label("Unpin sandbox.demo.manifest_lifecycle").click()
-    page.locator(".MuiToolbar-root button:visible").last.click()
+    page.get_by_label("Toggle theme").click()
     expect(page.locator(".ix-root")).to_have_class("ix-root ix-dark")
     page.get_by_label("What colours, shapes and marks mean").click()
     page.wait_for_timeout(400)

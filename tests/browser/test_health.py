@@ -31,7 +31,7 @@ def test_a_table_and_its_catalog(dashboard: str, watched: Watched, artifacts: Pa
     expect(page).to_have_url(re.compile("table=sandbox.demo.long_history&view=health"))
     expect(page.get_by_text(re.compile(r"sandbox\.demo\.long_history: 2 warning"))).to_be_visible()
     page.set_viewport_size({"width": 1920, "height": 1080})
-    page.locator(".MuiToolbar-root button:visible").last.click()
+    page.get_by_label("Toggle theme").click()
     page.wait_for_timeout(500)
     page.screenshot(path=artifacts / "health-dark-1920.png")
     watched.clean()
