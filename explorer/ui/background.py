@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Protocol
 import panel as pn
 import panel_material_ui as pmui
 from panel.io.callbacks import PeriodicCallback
+from panel.io.state import set_curdoc
 
 from explorer.engines.failures import explain
 from explorer.engines.quotas import acting
@@ -227,8 +228,9 @@ class Session:
                 job.drop()
 
     def _look(self) -> None:
-        for job in list(self.jobs):
-            job.look()
+        with set_curdoc(self._document):  # whichever page's handler asked for this look
+            for job in list(self.jobs):
+                job.look()
         self.jobs = {job for job in self.jobs if job.busy}
         if not self.jobs:
             self._ticking.stop()

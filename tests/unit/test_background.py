@@ -20,7 +20,7 @@ from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.progress import Cancelled, Watch, as_one_step, cancelled, steps, tell
 from explorer.table import Table
-from explorer.ui.background import SHOWN_S, Job, Pool, Task
+from explorer.ui.background import SHOWN_S, Job, Pool, Session, Task
 from tests.unit.small import make_table
 
 
@@ -401,3 +401,17 @@ def test_the_page_answers_while_a_question_computes(pool: Pool) -> None:
         assert sorted(pauses)[len(pauses) // 2] < 0.1
 
     on_a_page(test)
+
+
+def test_an_answer_is_drawn_on_its_own_page() -> None:
+    """Whichever page is being handled when it comes: Panel would take styles of that one, which can be on one only."""
+    mine, other, drawn = Document(), Document(), []
+    with set_curdoc(mine):
+        job = Job(pool=Pool("own", 1, 1))
+        job.start(lambda: None, lambda _: drawn.append(pn.state.curdoc), "…")
+        session = Session.current()
+    assert job._now is not None
+    job._now.result(10)
+    with set_curdoc(other):
+        session._look()
+    assert drawn == [mine]
