@@ -87,7 +87,7 @@ class Seat:
             for place in SEARCH.findall(text):
                 self.places.append(json.loads(f'"{place}"'))
                 self.moved.set()
-            if '"msgtype": "ERROR"' in text or "This answer failed" in text:
+            if '"msgtype": "ERROR"' in text:
                 self.errors.append(text[:300])
 
     async def quiet(self) -> None:
@@ -146,13 +146,15 @@ def models(within: Any) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def server() -> AsyncIterator[tuple[str, str, psutil.Process]]:
-    """A dashboard with an empty cache: its URL, a session's cookie, its process."""
+async def server() -> AsyncIterator[tuple[str, str, psutil.Process, Path]]:
+    """A dashboard with an empty cache: its URL, a session's cookie, its process, and what it logs."""
     port = free_port()
     command = [sys.executable, "-u", "-m", "explorer.cli", "serve", "--port", str(port)]
     with tempfile.TemporaryDirectory() as work:
         environment = {**os.environ, "ICEBERG_EXPLORER_CACHE": f"{work}/cache", "ICEBERG_EXPLORER_HOME": f"{work}/home"}
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        log = Path(work) / "log"
+        with log.open("w") as errors:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment)
         assert process.stdout
         try:
             while not (entry := re.search(r"http\S+token=\S+", process.stdout.readline())):
@@ -160,7 +162,8 @@ async def server() -> AsyncIterator[tuple[str, str, psutil.Process]]:
             asyncio.get_running_loop().run_in_executor(None, process.stdout.read)  # or it would wait to be read
             greeting = HTTPRequest(entry[0], follow_redirects=False)
             answer = await AsyncHTTPClient().fetch(greeting, raise_error=False)
-            yield entry[0].split("?")[0], answer.headers["Set-Cookie"].split(";")[0], psutil.Process(process.pid)
+            cookie = answer.headers["Set-Cookie"].split(";")[0]
+            yield entry[0].split("?")[0], cookie, psutil.Process(process.pid), log
         finally:
             process.kill()
 
@@ -213,7 +216,7 @@ async def measured(sessions: int, opens: int, pace: float, folder: Path) -> dict
     def held(process: psutil.Process) -> float:
         return float(process.memory_info().rss) / 2**20
 
-    async with server() as (url, cookie, process):
+    async with server() as (url, cookie, process, log):
         seat, _ = await come(url, cookie, table=str(folder), view="graph")
         await asyncio.sleep(5)
         seat.socket.close()
@@ -232,6 +235,7 @@ async def measured(sessions: int, opens: int, pace: float, folder: Path) -> dict
                 seat.socket.close()
         await asyncio.sleep(45)  # sessions that nobody has are thrown away
         after, marks = held(process), []
+        times.failed += [line for line in log.read_text().splitlines() if "Error" in line]
         print("sessions", times, before, most, settled, after, flush=True)
         for n in range(opens):
             seat, _ = await come(url, cookie, table=str(folder), view="graph")
