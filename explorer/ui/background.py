@@ -228,7 +228,7 @@ class Session:
                 job.drop()
 
     def _look(self) -> None:
-        with set_curdoc(self._document):  # whichever page's handler asked for this look
+        with set_curdoc(self._document):  # Bokeh's is changed, for all threads, by each that tells of an answer
             for job in list(self.jobs):
                 job.look()
         self.jobs = {job for job in self.jobs if job.busy}

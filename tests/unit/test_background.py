@@ -404,7 +404,8 @@ def test_the_page_answers_while_a_question_computes(pool: Pool) -> None:
 
 
 def test_an_answer_is_drawn_on_its_own_page() -> None:
-    """Whichever page is being handled when it comes: Panel would take styles of that one, which can be on one only."""
+    """Whichever page Bokeh takes for the current one, which a thread that tells of an answer changes for all threads:
+    Panel would take that one's styles, which can be on one page only."""
     mine, other, drawn = Document(), Document(), []
     with set_curdoc(mine):
         job = Job(pool=Pool("own", 1, 1))
