@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import os
 import random
-import re
 import statistics
 import sys
 import time
@@ -24,6 +23,7 @@ from typing import Any, NamedTuple
 import psutil
 from playwright.async_api import Page, async_playwright, expect
 
+from benchmarks import pages
 from benchmarks.screen import closed_at_end
 from explorer.core.operations import titled
 from explorer.ui.rooms import ROOMS, VIEWS
@@ -31,7 +31,6 @@ from tests.browser.conftest import free_port
 from tests.browser.find_browser import FLAGS, find
 
 PAGE = Path(__file__).parents[1] / "docs" / "lesson.md"
-BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 WAIT_MS = 900_000
 Times = list[float]
 FIGURE_4 = "AABBABABABBBB"
@@ -208,14 +207,14 @@ async def lesson(url: str, entry: str, server: int, seats: int, spread: float) -
     expect.set_options(timeout=WAIT_MS)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=find(), args=FLAGS)
-        pages = []
+        seated = []
         for _ in range(1 + seats):
             context = await browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
             await context.request.get(entry, max_redirects=0)
             page = await context.new_page()
             page.set_default_timeout(WAIT_MS)
-            pages.append(page)
-        teacher = pages.pop(0)
+            seated.append(page)
+        teacher = seated.pop(0)
         await teacher.goto(f"{url}?view=lab", timeout=WAIT_MS)
         await begin(teacher)
         for name, part in PARTS:
@@ -226,7 +225,7 @@ async def lesson(url: str, entry: str, server: int, seats: int, spread: float) -
                 await part(page, url, times)
 
             began, spent = time.perf_counter(), processor(server)
-            await asyncio.gather(*(one(page) for page in pages))
+            await asyncio.gather(*(one(page) for page in seated))
             took = time.perf_counter() - began
             yield Measured(name, times, took, processor(server) - spent, os.getloadavg()[0])
         await browser.close()
@@ -244,9 +243,7 @@ async def play(url: str, entry: str, server: int, chosen: argparse.Namespace) ->
         rows.append(part.row)
         memory = sum(one.memory_info().rss for one in processes(server)) / 1e9
         told = [*begun, f"The server, with Spark, takes {memory:.1f} GB at the end.", "", *HEAD, *rows]
-        found = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-        text = found.sub(lambda _, told=told: "\n".join([BEGIN, *told, END]), chosen.out.read_text())
-        chosen.out.write_text(text)
+        pages.put(chosen.out, told)
         print(part.row)
 
 

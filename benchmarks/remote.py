@@ -28,6 +28,7 @@ from moto.server import ThreadedMotoServer
 from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
+from benchmarks import pages
 from tests.servers.proxy import Proxy
 from tests.servers.running import versitygw
 
@@ -79,9 +80,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, store(Path(folder)) as (name, direct):
         lines = [f"With {name}:", "", *measured(folder, direct, chosen.commits)]
     print("\n".join(lines))
-    before, _, rest = DOCS.read_text().partition("<!-- measured -->\n")
-    after = rest.partition("<!-- end -->")[2]
-    DOCS.write_text("".join([before, "<!-- measured -->\n", "\n".join(lines), "\n<!-- end -->", after]))
+    pages.put(DOCS, lines)
 
 
 def measured(folder: str, direct: str, commits: int) -> list[str]:

@@ -35,6 +35,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 import explorer
+from benchmarks import pages
 from benchmarks.run import GENERATOR, HERE
 from explorer.engines.java import find_java, resolve_jars
 from explorer.engines.spark import shared_engine
@@ -44,7 +45,6 @@ from tests.browser.conftest import free_port
 ENTRIES, MANIFESTS, SNAPSHOTS = 1_000_000, 100, 50
 VIEWS = [name for name in rooms.VIEWS if name not in contents.ON_SPARK]
 CLICKS, QUIET_S, LONGEST_S = 6, 1.5, 300
-BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 SEARCH = re.compile(r'"attr": ?"search", ?"new": ?"([^"]*)"')
 
 
@@ -274,9 +274,7 @@ def main() -> None:
         f"A run on {os.cpu_count()} cores, Python {platform.python_version()}; a click every so many seconds:", "",
         f"| | {' | '.join(f'{pace:g} s' for pace in paces)} |", f"|---|{'---|' * len(paces)}", *rows,
     ]  # fmt: skip
-    page = HERE.parent / "docs" / "sessions.md"
-    found = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-    page.write_text(found.sub(lambda _: "\n".join([BEGIN, *text, END]), page.read_text()))
+    pages.put(HERE.parent / "docs" / "sessions.md", text)
     print("\n".join(text))
 
 

@@ -57,10 +57,9 @@ def check_header(header: Mapping[str, str], manifest: ManifestFile, metadata: Ta
     ]
     if meant is not None and isinstance(schema, Mapping):
         checks.append(HeaderCheck("schema", _columns(schema), _columns(meant.raw), "table metadata"))
-    if version is not None and signed(version) is not None:
-        newer = (signed(version) or 0) > metadata.format_version
-        other = metadata.format_version if newer else signed(version)  # an older manifest in an upgraded table is legal
-        checks.append(HeaderCheck("format-version", signed(version), other, "table metadata"))
+    if (number := signed(version)) is not None:
+        # an older manifest in an upgraded table is legal
+        checks.append(HeaderCheck("format-version", number, min(number, metadata.format_version), "table metadata"))
     return checks
 
 
