@@ -38,7 +38,7 @@ from explorer.ui.pane import GraphPane
 from explorer.ui.picker import Picker
 from explorer.ui.rooms import TITLES, VIEWS, Rooms
 from explorer.ui.state import ViewState
-from explorer.ui.widgets import SHORT, Text, folded, shell, toast, versions
+from explorer.ui.widgets import SHORT, Text, folded, shell, soon, toast, versions
 
 pn.extension("tabulator", notifications=True)
 panel.reactive.CDN_DIST = LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for styles
@@ -192,11 +192,12 @@ class Dashboard:
         self._refill()
 
     def _refill(self) -> None:
-        """The graph shows something else: so does the tab that is looked at, and the others when they are."""
+        """The graph shows something else: so does the tab that is looked at, and the others when they are. What
+        has been chosen is said first: to make a tab takes longer."""
         checked = self.view is not None and self._checked is self.view.table  # which takes long, and stays true
         self._keep({*BENCH, *(("problems",) if checked else ())})
-        self._fill(self.rooms.active)
         self._say_where()
+        soon(lambda: self._fill(self.rooms.active))
 
     def _answered(self, redrawn: bool) -> None:
         if self.view is not None and self.view.message and self.rooms.active != "graph":  # which says it itself

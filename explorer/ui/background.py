@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Protocol
 
 import panel as pn
@@ -27,9 +27,8 @@ from explorer.ui.widgets import note
 TICK_MS = 100
 QUIET_S, SHOWN_S, TASK_S = 0.4, 0.25, 0.05
 """What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second, and
-its end no sooner: Panel's React components write back to their model what they have drawn, which undoes a change that
-came before they had. The more tasks there are, the less often is progress shown: all that is sent waits for its
-turn behind the threads that compute."""
+its end no sooner: Panel's React components write back what they have drawn, which undoes a change that came before.
+The more tasks there are, the less often is progress shown: all that is sent waits behind the threads that compute."""
 
 
 def viewer() -> str:
@@ -244,10 +243,10 @@ class Session:
 
 
 class Job:
-    """The one question of a panel that may take long. It is asked with `start`, shown by `view` (a line of status; for
-    what takes longer a bar and a button to cancel), and answered on the page's own thread. A newer question replaces an
-    older one, whose answer is never shown. From when progress is shown until the answer comes, `buttons` are disabled,
-    and `box`, where the answer goes, is empty. `settled` is told when it is over, and whether it was answered."""
+    """The one question of a panel that may take long: asked with `start`, shown by `view` (a line of status; later a bar
+    and a button to cancel), answered on the page's thread. A newer question replaces an older one, whose answer is never
+    shown. From when progress is shown until the answer comes, `buttons` are disabled, and `box`, where the answer goes,
+    is empty. `settled` is told when it is over, and whether it was answered."""
 
     def __init__(
         self,
@@ -258,15 +257,7 @@ class Job:
         settled: Callable[[bool], None] = lambda _: None,
     ) -> None:
         self.status = note(hint, margin=(4, 10))
-        self.bar = pmui.LinearProgress(
-            variant="indeterminate", visible=False, sizing_mode="stretch_width", margin=(4, 10, 2, 10)
-        )
-        self.cancel_button = pmui.Button(
-            label="Cancel", variant="outlined", size="small", width=85, margin=(0, 10), visible=False
-        )
-        self.cancel_button.on_click(lambda _: self._pressed())
-        self._line = pn.Row(self.status, self.cancel_button)
-        self.view = pn.Column(self._line, self.bar, sizing_mode="stretch_width")
+        self.view = pn.Column(pn.Row(self.status), sizing_mode="stretch_width")
         self._buttons, self._box, self._pool, self._settled = buttons, box, pool, settled
         self._cancels = True
         self._now: Task | None = None
@@ -275,6 +266,21 @@ class Job:
         self._meanwhile: Callable[[Progress], str]
         self._shown = 0.0
         self._spoken = False
+
+    @cached_property
+    def bar(self) -> Any:
+        """How far it is; made when first shown, as most answers come sooner."""
+        bar = pmui.LinearProgress(visible=False, sizing_mode="stretch_width", margin=(4, 10, 2, 10))
+        self.view.append(bar)
+        return bar
+
+    @cached_property
+    def cancel_button(self) -> Any:
+        """To stop it; made like the bar."""
+        button = pmui.Button(label="Cancel", variant="outlined", size="small", width=85, margin=(0, 10), visible=False)
+        button.on_click(lambda _: self._pressed())
+        self.view[0].append(button)
+        return button
 
     @property
     def busy(self) -> bool:
@@ -289,13 +295,8 @@ class Job:
     def say(self, text: str) -> None:
         """Show a line of status; without text there is none."""
         self._spoken = True
-        if self.status.object == text:
-            return
-        if self.busy:
+        if self.status.object != text:
             self.status.object = text
-        else:  # the last word: of a new line, for which the page has nothing older to write back
-            self.status = note(text, margin=(4, 10))
-            self._line[0] = self.status
 
     def start(
         self,
@@ -361,8 +362,8 @@ class Job:
 
     def _end(self, asked: Task) -> None:
         self._now = None
-        self.bar.visible = self.cancel_button.visible = False
         if self._was is not None:
+            self.bar.visible = self.cancel_button.visible = False
             for button, disabled in zip(self._buttons, self._was, strict=True):
                 button.disabled = disabled
         self._was = None

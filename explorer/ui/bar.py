@@ -15,9 +15,9 @@ from explorer.table import Table
 from explorer.ui.state import ViewState
 from explorer.ui.widgets import Text, keep_text, versions
 
-ONE_LINE = {"display": "block", "overflow": "hidden", "textOverflow": "ellipsis", "whiteSpace": "nowrap"}
-CUT = {**ONE_LINE, "maxWidth": "30vw", "& > p": ONE_LINE}
-ROOM = {"maxWidth": "15vw", "@media (max-width: 1000px)": {"display": "none"}}
+CUT = """:host { color: #fff; max-width: 30vw; overflow: hidden; }
+p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }"""
+ROOM = ":host { max-width: 15vw; } @media (max-width: 1000px) { :host { display: none !important; } }"
 WHITE = {
     "& .MuiInputLabel-root, & .MuiInputLabel-root.Mui-focused, & .MuiSvgIcon-root": {"color": "#fff"},
     "& .MuiOutlinedInput-notchedOutline": {"borderColor": "rgba(255,255,255,.55) !important"},
@@ -33,7 +33,7 @@ class Bar:
     latter with nothing for its parent."""
 
     def __init__(self, look_at: Callable[[str], None], compare: Callable[[str], None]) -> None:
-        self._where = Text("", variant="body2", margin=(8, 8), sx={"color": "#fff", **CUT})
+        self._where = Text("", variant="body2", margin=(8, 8), stylesheets=[CUT])
         self._snapshot, self._beside = _field("snapshot", 150), _field("compare with", 150)
         self._shown: dict[Any, str] = {}
         self._table: Table | None = None
@@ -66,7 +66,7 @@ class SparkWords:
     """`parts` say how Spark is, and restart it where it is lost."""
 
     def __init__(self) -> None:
-        self._words = Text("", variant="caption", margin=(8, 8), sx={"color": "#fff", **CUT, **ROOM})
+        self._words = Text("", variant="caption", margin=(8, 8), stylesheets=[CUT, ROOM])
         self._restart = pmui.Button(
             label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6)
         )

@@ -109,9 +109,9 @@ def _drawn(judged: Judged) -> list[Any]:
 def welcome(open_table: Callable[[str], None], problem: str = "") -> Any:
     """What this is, in three sentences, and the teaching tables, of which a click opens one; above it what went wrong
     with the table that was asked for."""
-    look = {"fontWeight": 600, "overflowWrap": "anywhere"}
-    parts: list[Any] = [note(f"⚠ {problem}", margin=(12, 14), sx=look)] if problem else []
-    parts += [note(sentence, variant="body1", margin=(6, 14), sx={"maxWidth": 900}) for sentence in WELCOME]
+    look = {"font-weight": "600", "overflow-wrap": "anywhere"}
+    parts: list[Any] = [note(f"⚠ {problem}", margin=(12, 14), styles=look)] if problem else []
+    parts += [note(sentence, variant="body1", margin=(6, 14), styles={"max-width": "900px"}) for sentence in WELCOME]
     there = built()
     rows = [{"table": s.name, "teaches": s.teaches, "figure": s.figures} for s in SCENARIOS if s.name in there]
     if rows:

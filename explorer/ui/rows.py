@@ -284,7 +284,7 @@ def fate_view(table: Table, snapshot_id: int, go: Show) -> Any:
             heading(f"Each stored row over the snapshots in whose files it lies{some}; dashed: the one asked about"),
             plot(timeline(rows, names, asked, go), timeline_words(rows, names)),
         ] if rows else []  # fmt: skip
-        answer = note("\n".join(told[:SENTENCES]), sx={"whiteSpace": "pre-wrap"})
+        answer = note("\n".join(told[:SENTENCES]), styles={"white-space": "pre-wrap"})
         box[:] = [*figure, *parts, heading("The answer"), answer]
         if len(told) > SENTENCES:
             box.append(note(f"and {len(told) - SENTENCES:,} sentences more: ask for fewer rows."))

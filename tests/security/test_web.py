@@ -237,7 +237,7 @@ def test_only_widgets_uses_what_renders_markup(path: Path) -> None:
 
 def test_a_page_cannot_set_text() -> None:
     text = Text("first")
-    text.get_root().data.object = escape(escape("<p>second</p>"))  # as a page, or Panel's own echo of a change, would
+    text.get_root().text = escape(escape("<p>second</p>"))  # as a page, or Panel's own echo of a change, would
     assert text.object == "first"
 
 

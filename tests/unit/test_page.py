@@ -32,7 +32,7 @@ from explorer.ui.pane import GraphPane
 from explorer.ui.picker import SHOWN, Picker
 from explorer.ui.rooms import ROOMS, VIEWS, Rooms
 from explorer.ui.state import ViewState
-from explorer.ui.widgets import grid
+from explorer.ui.widgets import Text, grid
 from tests.unit.small import make_table
 from tests.unit.test_background import on_a_page, until
 
@@ -315,7 +315,7 @@ def test_a_long_list_has_its_first_rows_and_a_field_for_a_condition(
             await until(lambda: "no_such" in said(view))
 
     def said(view: Any) -> str:
-        return " ".join(str(text.object) for text in view.select(pmui.Typography))
+        return " ".join(str(text.object) for text in view.select(Text))
 
     on_a_page(test)
 
