@@ -27,7 +27,7 @@ from explorer.progress import Watch
 from explorer.table import Table
 from explorer.ui.state import ViewState
 from explorer.views.changes import render_landed
-from tests.unit.small import make_table, newest_metadata
+from tests.unit.small import in_catalog, make_table, newest_metadata
 
 ROWS = pa.table({"id": pa.array([7], pa.int64()), "fruit": pa.array(["kiwi"], pa.string())})
 
@@ -37,7 +37,7 @@ class Home:
 
     def __init__(self, folder: Path) -> None:
         self.path = make_table(folder, commits=1)
-        self.properties = {"type": "sql", "uri": f"sqlite:///{folder}/catalog.db"}
+        self.properties = in_catalog(self.path)
 
     def opened(self) -> Table:
         return explorer.open_table("db.t", "small", self.properties)
