@@ -4,6 +4,7 @@ it first."""
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 import tempfile
@@ -18,6 +19,9 @@ os.environ["ICEBERG_EXPLORER_HOME"] = os.environ["ICEBERG_EXPLORER_TEST_HOME"] =
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 """Each Java lives for minutes, with little in memory: what its second compiler (a quarter of the processor) and the
 threads of its collector cost never comes back."""
+
+gc.disable()
+"""Until all is imported: the collector would look through the libraries again and again, for seconds."""
 
 ARTIFACTS = Path(__file__).parent.parent / "test-artifacts"
 
@@ -39,6 +43,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         order = ("spark/test_lab", "unit/", "properties/", "spark/test_jobs", "spark/test_race", *order[3:])
     items.sort(key=lambda item: next((i for i, name in enumerate(order) if f"/tests/{name}" in str(item.path)), 9))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
