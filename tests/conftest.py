@@ -51,6 +51,24 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a table of three appends, to be looked at."""
+    from tests.unit.small import make_table
+
+    return make_table(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture
+def table(whole: Path) -> Iterator[Path]:
+    """`whole`, to be changed or removed; as it was afterwards."""
+    kept = whole.parent / "kept"
+    shutil.copytree(whole, kept)
+    yield whole
+    shutil.rmtree(whole, ignore_errors=True)
+    shutil.move(kept, whole)
+
+
+@pytest.fixture(scope="session")
 def engine() -> Iterator[object]:
     from explorer.engines.spark import SparkEngine
 
