@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import example, given, settings
@@ -113,10 +114,11 @@ POSITIVE = LiveFile(
     "delete-0", "equality_deletes", 0, {}, 2, 2, 1, 9, "d", equality_ids=(3,), lower={3: struct.pack("<d", 1)},
     upper={3: struct.pack("<d", 2)}, nulls={3: 0}, nans={3: 0}, values={3: 2},
 )  # fmt: skip
-"""Bounds decide of them, since one is known to have no NaN."""
+"""Bounds decide of them, since one is known to have no NaN, whichever it is."""
 
 
 @example([NEGATIVE, POSITIVE], 1)
+@example([replace(NEGATIVE, nans={3: 0}), replace(POSITIVE, nans={})], 1)
 @settings(max_examples=examples(400), deadline=None)
 @given(live_files(), st.sampled_from([1, 3, delete_pairs.CELLS]))
 def test_pairs_counted_in_columns_are_what_the_clauses_say(files: list[LiveFile], cells: int) -> None:
