@@ -31,6 +31,7 @@ def pytest_configure() -> None:
 
 
 def pytest_unconfigure() -> None:
+    gc.unfreeze()
     if not KEPT:
         shutil.rmtree(HOME, ignore_errors=True)
 
