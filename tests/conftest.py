@@ -4,6 +4,7 @@ it first."""
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 import tempfile
@@ -19,6 +20,9 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSeria
 """Each Java lives for minutes, with little in memory: what its second compiler (a quarter of the processor) and the
 threads of its collector cost never comes back."""
 
+gc.disable()
+"""Until all is imported: the collector would look through the libraries again and again, for seconds."""
+
 ARTIFACTS = Path(__file__).parent.parent / "test-artifacts"
 
 
@@ -27,6 +31,7 @@ def pytest_configure() -> None:
 
 
 def pytest_unconfigure() -> None:
+    gc.unfreeze()
     if not KEPT:
         shutil.rmtree(HOME, ignore_errors=True)
 
@@ -39,6 +44,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         order = ("spark/test_lab", "unit/", "properties/", "spark/test_jobs", "spark/test_race", *order[3:])
     items.sort(key=lambda item: next((i for i, name in enumerate(order) if f"/tests/{name}" in str(item.path)), 9))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a table of three appends, to be looked at."""
+    from tests.unit.small import make_table
+
+    return make_table(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture
+def table(whole: Path) -> Iterator[Path]:
+    """`whole`, to be changed or removed; as it was afterwards."""
+    kept = whole.parent / "kept"
+    shutil.copytree(whole, kept)
+    yield whole
+    shutil.rmtree(whole, ignore_errors=True)
+    shutil.move(kept, whole)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.expressions import EqualTo
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import StringType
@@ -22,7 +21,7 @@ from explorer.table import Table
 from explorer.views.changes import diff_object
 from tests import examples
 from tests.properties.laws import check_laws
-from tests.unit.small import newest_metadata
+from tests.unit.small import new_table, newest_metadata, writable
 
 SCHEMA = pa.schema([("id", pa.int64()), ("region", pa.string())])
 OPERATIONS = st.sampled_from(
@@ -49,9 +48,7 @@ SLOW = settings(
 
 
 def built(operations: list[str], folder: Path) -> Table:
-    catalog = SqlCatalog("laws", uri=f"sqlite:///{folder}/c.db", warehouse=f"file://{folder}/w")
-    catalog.create_namespace("db")
-    table = catalog.create_table("db.t", SCHEMA)
+    table = new_table(folder / "t", SCHEMA)
     for i, operation in enumerate(operations):
         rows = pa.table({"id": [i, i + 1], "region": ["eu", "us"]}, SCHEMA)
         if "extra" in table.schema().column_names:
@@ -85,9 +82,8 @@ def built(operations: list[str], folder: Path) -> Table:
         elif operation == "expire" and len(snapshots) > 2:
             kept = {ref.snapshot_id for ref in table.metadata.refs.values()}
             table.maintenance.expire_snapshots().by_ids([i for i in snapshots[:2] if i not in kept]).commit()
-        table = catalog.load_table("db.t")
-    catalog.engine.dispose()
-    return explorer.open_table(str(folder / "w" / "db" / "t"))
+        table = writable(folder / "t")
+    return explorer.open_table(str(folder / "t"))
 
 
 @SLOW
@@ -109,7 +105,7 @@ def test_the_order_of_keys_and_manifests_changes_nothing(operations: list[str], 
         if not ids:
             return
         before = diff_object(table.diff(ids[0], ids[-1]))
-        location = Path(folder) / "w" / "db" / "t"
+        location = Path(folder) / "t"
         path = newest_metadata(location)
 
         def shuffled(value: Any) -> Any:

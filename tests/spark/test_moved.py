@@ -16,7 +16,7 @@ from explorer.engines.spark import SparkEngine
 from explorer.engines.tables import mounts
 from explorer.errors import OutsideRoots, UnreadableFile
 from tests.security.test_before_spark import rewrite
-from tests.unit.small import edit_metadata, make_table
+from tests.unit.small import edit_metadata, in_catalog, make_table
 
 NAME = "sandbox.demo.to_be_moved"
 ROWS = [1, 2, 4, 5, 6, 7, 8, 9]
@@ -125,8 +125,8 @@ def test_a_catalogs_table_whose_store_was_mirrored(reads: ReadSession, tmp_path:
     from pyiceberg.catalog.sql import SqlCatalog
 
     table = make_table(tmp_path / "t", 2)
+    own = in_catalog(table) | {"warehouse": "s3://gone"}
     renamed(table, f"file://{table}", "s3://gone/db/t")
-    own = {"uri": f"sqlite:///{tmp_path}/t/catalog.db", "warehouse": "s3://gone"}
     catalog = SqlCatalog("small", **own)
     from sqlalchemy import text
 
@@ -134,7 +134,7 @@ def test_a_catalogs_table_whose_store_was_mirrored(reads: ReadSession, tmp_path:
         statement = "UPDATE iceberg_tables SET metadata_location = replace(metadata_location, :old, 's3://gone/db/t')"
         connection.execute(text(statement), {"old": f"file://{table}"})
     catalog.engine.dispose()
-    opened = explorer.open_table("db.t", "small", {"type": "sql", **own}, relocate={"s3a://gone/db": str(table.parent)})
+    opened = explorer.open_table("db.t", "small", own, relocate={"s3a://gone/db": str(table.parent)})
     assert ids(opened, reads) == [0, 1, 100, 101]
     assert not opened.problems
     assert ids(opened.refresh(), reads) == [0, 1, 100, 101]

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.expressions import EqualTo
 
 import explorer
@@ -28,17 +27,14 @@ from explorer.ui.lifelines import lifeline_words, lifelines
 from explorer.ui.timeline import timeline, timeline_words
 from explorer.views.changes import change_rows, run_words
 from explorer.views.text import render_tree
-from tests.unit.small import make_table
+from tests.unit.small import make_table, writable
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four appends, and a delete that rewrites the first file."""
     made = make_table(tmp_path_factory.mktemp("changes"), commits=4)
-    root = made.parent.parent.parent
-    catalog = SqlCatalog("small", uri=f"sqlite:///{root}/catalog.db", warehouse=f"file://{root}/warehouse")
-    catalog.load_table("db.t").delete(EqualTo("id", 0))
-    catalog.engine.dispose()
+    writable(made).delete(EqualTo("id", 0))
     return made
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.types import StringType
 
 import explorer
@@ -31,7 +30,7 @@ from explorer.table import Table
 from explorer.ui.layers import layers_figure, placed
 from explorer.views.rowviews import delete_lines, delete_rows, render_row_diff, row_diff_object
 from tests.unit.paper import applicability, deletes_of, on_paper
-from tests.unit.small import make_table
+from tests.unit.small import make_table, new_table
 
 
 @pytest.fixture(scope="module")
@@ -366,16 +365,13 @@ def test_bounds_keep_a_fate_from_reading_files(tmp_path: Path) -> None:
 
 def test_without_sequence_numbers_lineage_says_which_schema_is_newer(tmp_path: Path) -> None:
     """v1: a column that came later must not be left out of the comparison, whichever side is asked for first."""
-    catalog = SqlCatalog("v1", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
-    catalog.create_namespace("db")
     small = pa.table({"id": pa.array([1, 2], pa.int64())})
-    table = catalog.create_table("db.t", small.schema, properties={"format-version": "1"})
+    table = new_table(tmp_path / "t", small.schema, **{"format-version": "1"})
     table.append(small)
     with table.update_schema() as change:
         change.add_column("color", StringType())
     table.overwrite(pa.table({"id": pa.array([1, 2], pa.int64()), "color": ["red", "blue"]}))
-    catalog.engine.dispose()
-    opened = explorer.open_table(str(tmp_path / "db" / "t"))
+    opened = explorer.open_table(str(tmp_path / "t"))
     first, *_, last = opened.metadata.snapshots
     assert first.schema_id != last.schema_id
     assert {s.sequence_number for s in opened.metadata.snapshots} == {0}
@@ -407,8 +403,6 @@ def test_the_newer_of_two_snapshots_by_lineage_log_and_time() -> None:
 
 def test_fates_and_keys_inside_structs(tmp_path: Path) -> None:
     """Filters and keys by path, of lists for null, of UUIDs; two fields of one name in different structs."""
-    catalog = SqlCatalog("nested", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
-    catalog.create_namespace("db")
     ids = [uuid.UUID(int=i) for i in (1, 2)]
     place, person = pa.struct([("name", pa.string()), ("zip", pa.int64())]), pa.struct([("name", pa.string())])
     kinds = pa.schema([("u", pa.uuid()), ("place", place), ("person", person), ("tags", pa.list_(pa.string()))])
@@ -416,12 +410,11 @@ def test_fates_and_keys_inside_structs(tmp_path: Path) -> None:
         {"u": ids[0].bytes, "place": {"name": "Bern", "zip": 3000}, "person": {"name": "ann"}, "tags": ["x"]},
         {"u": ids[1].bytes, "place": {"name": "ann", "zip": None}, "person": None, "tags": None},
     ]
-    table = catalog.create_table("db.t", kinds)
+    table = new_table(tmp_path / "t", kinds)
     table.append(pa.Table.from_pylist(rows, kinds))
     rows[0]["place"] = {"name": "Thun", "zip": 3600}
     table.overwrite(pa.Table.from_pylist(rows, kinds))
-    catalog.engine.dispose()
-    opened = explorer.open_table(str(tmp_path / "db" / "t"))
+    opened = explorer.open_table(str(tmp_path / "t"))
     for where, count in (
         ("place.name = 'ann'", 1), ("person.name = 'ann'", 1), ("place.zip is null", 1), ("person is null", 1),
         ("tags is null", 1), (f"u = '{str(ids[1]).upper()}'", 1), (f"u in ('{ids[0]}', '{ids[1]}')", 2),
@@ -444,12 +437,9 @@ def test_rows_that_python_has_no_values_for_are_told(tmp_path: Path) -> None:
     inner = pa.map_(pa.struct([("k", pa.int64())]), pa.list_(pa.timestamp("us", "UTC")))
     kinds = pa.schema([("id", pa.int64()), ("day", pa.date32()), ("m", inner)])
     far = [pa.array([1]), pa.array([10**7], pa.date32()), pa.array([[({"k": 1}, [1 << 55])]], inner)]
-    catalog = SqlCatalog("far", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
-    catalog.create_namespace("db")
-    table = catalog.create_table("db.t", kinds, properties={"write.metadata.metrics.default": "none"})
+    table = new_table(tmp_path / "t", kinds, **{"write.metadata.metrics.default": "none"})
     table.append(pa.Table.from_arrays(far, schema=kinds))
-    catalog.engine.dispose()
-    opened = explorer.open_table(str(tmp_path / "db" / "t"))
+    opened = explorer.open_table(str(tmp_path / "t"))
     rows = opened.file_rows(opened.files()[0]["file_path"])
     assert "29349-01-26" in repr(rows)
     told = {"id": 1, "day": "29349-01-26", "m": [[{"k": 1}, ["3111-09-16T23:10:18.963968+00:00"]]]}
@@ -461,14 +451,11 @@ def test_rows_that_python_has_no_values_for_are_told(tmp_path: Path) -> None:
 
 
 def test_columns_that_differ_by_case_alone(tmp_path: Path) -> None:
-    catalog = SqlCatalog("case", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
-    catalog.create_namespace("db")
     rows = pa.table({"id": [1, 2], "ID": ["one", "two"]})
-    table = catalog.create_table("db.t", rows.schema)
+    table = new_table(tmp_path / "t", rows.schema)
     table.append(rows)
     table.overwrite(pa.table({"id": [1, 2], "ID": ["one", "zwei"]}))
-    catalog.engine.dispose()
-    opened = explorer.open_table(str(tmp_path / "db" / "t"))
+    opened = explorer.open_table(str(tmp_path / "t"))
     diff = opened.row_diff("snapshot-1", "main", ["id"])
     assert diff.changes.updated_after.select(["id", "ID"]).to_pylist() == [{"id": 2, "ID": "zwei"}]
     assert {e.row["ID"] for e in opened.fate("ID = 'zwei' or id = 1").events} == {"one", "zwei"}
@@ -476,15 +463,12 @@ def test_columns_that_differ_by_case_alone(tmp_path: Path) -> None:
 
 def test_a_file_that_was_added_again_is_read_again(tmp_path: Path) -> None:
     """It has another sequence number, so that deletes in between do not apply to it any more."""
-    catalog = SqlCatalog("again", uri=f"sqlite:///{tmp_path}/c.db", warehouse=f"file://{tmp_path}/w")
-    catalog.create_namespace("db")
     rows = pa.table({"id": pa.array([1, 2], pa.int64())})
-    made = catalog.create_table("db.t", rows.schema)
+    made = new_table(tmp_path / "w" / "t", rows.schema)
     pq.write_table(rows, tmp_path / "w" / "f.parquet")
     made.add_files([f"file://{tmp_path}/w/f.parquet"])
     made.delete("id > 0")
     made.add_files([f"file://{tmp_path}/w/f.parquet"])
-    catalog.engine.dispose()
     folder = made.metadata.location.removeprefix("file://")
     table = explorer.open_table(folder, roots=[str(tmp_path / "w")])
     found = table.row_diff("snapshot-1", "main")

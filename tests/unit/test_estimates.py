@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.typedef import Record
 
@@ -37,7 +36,7 @@ from explorer.model.metadata import Schema
 from explorer.views.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
 from explorer.views.layouts import ShownLayouts, layouts_object
 from tests import examples
-from tests.unit.small import edit_metadata, make_table
+from tests.unit.small import edit_metadata, make_table, new_table, writable
 
 ROWS, COMMITS = 400, 8
 FILTERS = ("id = 7", "id < 800", "id IN (3, 3000)", "word = 'w-0100'", "word LIKE 'w-2%'", "at < '2024-01-15'",
@@ -47,13 +46,10 @@ FILTERS = ("id = 7", "id < 800", "id IN (3, 3000)", "word = 'w-0100'", "word LIK
 
 def table_of(folder: Path, schema: pa.Schema, *commits: dict[str, list[Any]]) -> explorer.Table:
     """A table with a commit, and a file, for each."""
-    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
-    catalog.create_namespace("db")
-    table = catalog.create_table("db.t", schema)
+    table = new_table(folder / "t", schema)
     for commit in commits:
         table.append(pa.table(commit, schema))
-    catalog.engine.dispose()
-    return explorer.open_table(str(folder / "warehouse" / "db" / "t"))
+    return explorer.open_table(str(folder / "t"))
 
 
 def rows(commit: int) -> dict[str, list[Any]]:
@@ -128,18 +124,15 @@ def test_whatever_is_asked(scattered: explorer.Table, filters: list[str], size: 
 
 def test_partitions_stay(tmp_path: Path) -> None:
     """What partitions skip now is skipped then; a field that is there is not proposed."""
-    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
-    catalog.create_namespace("db")
     schema = pa.schema([("id", pa.int64()), ("part", pa.int32()), ("n", pa.int64())])
-    table = catalog.create_table("db.t", schema)
+    table = new_table(tmp_path / "t", schema)
     with table.update_spec() as spec:
         spec.add_identity("part")
     for commit in range(3):
         ids = rows(commit)["id"]
         parts = [None if commit == 2 else commit] * ROWS
         table.append(pa.table({"id": ids, "part": parts, "n": list(range(ROWS))}, schema))
-    catalog.engine.dispose()
-    opened = explorer.open_table(str(tmp_path / "warehouse" / "db" / "t"))
+    opened = explorer.open_table(str(tmp_path / "t"))
     where = "part = 1 AND id < 800"
     found = estimate(opened, [where, "part IS NULL", "part = 7"], file_size=1000)
     said = [c.said for c in found.changes]
@@ -288,8 +281,7 @@ def test_transforms_that_keep_the_order_of_a_column() -> None:
 
 def with_file(folder: Path, **said: Any) -> explorer.Table:
     """A table of `table_of`, to which a file is added of which the metadata say this and nothing else."""
-    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
-    table = catalog.load_table("db.t")
+    table = writable(folder / "t")
     metrics = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
     file = DataFile.from_args(
         content=DataFileContent.DATA, file_path=f"{table.location()}/data/0.parquet", file_format=FileFormat.PARQUET,
@@ -297,8 +289,7 @@ def with_file(folder: Path, **said: Any) -> explorer.Table:
     )  # fmt: skip
     with table.transaction() as transaction, transaction.update_snapshot().fast_append() as append:
         append.append_data_file(file)
-    catalog.engine.dispose()
-    return explorer.open_table(str(folder / "warehouse" / "db" / "t"))
+    return explorer.open_table(str(folder / "t"))
 
 
 def test_files_without_rows_are_skipped_as_the_plan_does(tmp_path: Path) -> None:
@@ -315,19 +306,16 @@ def test_files_without_rows_are_skipped_as_the_plan_does(tmp_path: Path) -> None
 
 def test_partitions_of_older_specs_are_told(tmp_path: Path) -> None:
     schema = pa.schema([("id", pa.int64()), ("hour", pa.int64()), ("day", pa.int64())])
-    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
-    catalog.create_namespace("db")
-    table = catalog.create_table("db.t", schema)
+    table = new_table(tmp_path / "t", schema)
     with table.update_spec() as update:
         update.add_identity("hour")
     for hour in range(3):
         table.append(pa.table({"id": [hour], "hour": [hour], "day": [1]}, schema))
-    place = str(tmp_path / "warehouse" / "db" / "t")
+    place = str(tmp_path / "t")
     assert not [text for text in assumptions(estimate(explorer.open_table(place), "id = 1")) if "other specs" in text]
     with table.update_spec() as update:
         update.remove_field("hour")
         update.add_identity("day")
-    catalog.engine.dispose()
     found = estimate(explorer.open_table(place), "id = 1")
     assert [text for text in assumptions(found) if "3 partitions of other specs than the current one, 2," in text]
     assert estimates_object(found)["assumed"] == list(found.assumed)

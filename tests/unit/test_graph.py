@@ -16,7 +16,7 @@ from explorer.table import Table
 from explorer.ui.export import export
 from explorer.ui.state import ViewState
 from explorer.views.text import render_tree
-from tests.unit.small import edit_metadata, make_table
+from tests.unit.small import edit_metadata, in_catalog, make_table
 
 EVIL = '<script>alert(1)</script>"];evil[label=<<b>x</b>>]\n\x1b[31m${jndi}'
 
@@ -166,7 +166,7 @@ def test_reload_follows_new_commits(by: str, tmp_path: Path) -> None:
     from pyiceberg.catalog.sql import SqlCatalog
 
     folder = make_table(tmp_path, commits=2)
-    properties = {"type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}/warehouse"}
+    properties = in_catalog(folder)
     name = ("db.t", "small", properties) if by == "catalog" else (str(folder),)
     table = explorer.open_table(*name)
     state, pinned = ViewState(table), ViewState(table, "snapshot-1")

@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
 from explorer.graphs.graph import Elided
@@ -19,7 +18,7 @@ from explorer.ui.notebook import GraphWidget
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import MarkedState, ViewState
 from explorer.views.svg import picture, vocabulary
-from tests.unit.small import make_table
+from tests.unit.small import make_table, writable
 
 HOSTS = {"pane": GraphPane.of, "widget": GraphWidget}
 
@@ -79,9 +78,7 @@ def test_the_same_details_reach_a_page_that_shows_something_else_by_now(name: st
 def test_a_reload_brings_the_timeline_wherever_the_graph_is_shown(name: str, tmp_path: Path) -> None:
     folder = make_table(tmp_path, commits=2)
     host: Any = HOSTS[name](ViewState(explorer.open_table(str(folder))))
-    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
-    catalog.load_table("db.t").append(pa.table({"id": pa.array([7], pa.int64()), "fruit": ["fig"]}))
-    catalog.engine.dispose()
+    writable(folder).append(pa.table({"id": pa.array([7], pa.int64()), "fruit": ["fig"]}))
     assert len(host.timeline["ids"]) == 2
     ask(host, type="reload")
     assert len(host.timeline["ids"]) == 3

@@ -25,28 +25,28 @@ from explorer.maintaining.calls import PROCEDURES
 from tests.robustness.editing import edit_avro
 from tests.unit.paper import entries, on_paper
 from tests.unit.paper import manifest as listed
-from tests.unit.small import edit_metadata, make_table, partitioned
+from tests.unit.small import edit_metadata, partitioned
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> explorer.Table:
-    return explorer.open_table(str(make_table(tmp_path)))
+def opened(whole: Path) -> explorer.Table:
+    return explorer.open_table(str(whole))
 
 
-def test_strangers_names_stay_text_in_the_statement(table: explorer.Table) -> None:
-    field = table.metadata.schemas[-1].fields[0].name
+def test_strangers_names_stay_text_in_the_statement(opened: explorer.Table) -> None:
+    field = opened.metadata.schemas[-1].fields[0].name
     options = {"min-input-files": "2", "rewrite-all": "true', where => 'x"}
-    seen = preview(table, "compact", options=options, where=f"{field} is not null")
+    seen = preview(opened, "compact", options=options, where=f"{field} is not null")
     assert "map('min-input-files', '2', 'rewrite-all', 'true\\', where => \\'x')" in seen.call
     assert f"where => '`{field}` IS NOT NULL'" in seen.call
-    orphans = preview(table, "remove-orphans", options={"equal_schemes": '{"s3a\'": "s3"}'})
+    orphans = preview(opened, "remove-orphans", options={"equal_schemes": '{"s3a\'": "s3"}'})
     assert "equal_schemes => map('s3a\\'', 's3')" in orphans.call
 
 
 @pytest.mark.parametrize("operation", [*PROCEDURES, "next-append", "dangling-deletes"])
-def test_an_option_that_there_is_not_is_refused_with_those_there_are(operation: str, table: explorer.Table) -> None:
+def test_an_option_that_there_is_not_is_refused_with_those_there_are(operation: str, opened: explorer.Table) -> None:
     with pytest.raises(NotFoundInTable, match=r"no option 'older-than'.* there are"):
-        preview(table, operation, options={"older-than": "1"})
+        preview(opened, operation, options={"older-than": "1"})
 
 
 @pytest.mark.parametrize(
@@ -59,45 +59,42 @@ def test_an_option_that_there_is_not_is_refused_with_those_there_are(operation: 
     ],
 )  # fmt: skip
 def test_an_argument_that_does_not_fit_is_refused(
-    operation: str, options: dict[str, str], table: explorer.Table
+    operation: str, options: dict[str, str], opened: explorer.Table
 ) -> None:
     with pytest.raises(NotFoundInTable, match=f"{next(iter(options))} is|is no time"):
-        preview(table, operation, options=options)
+        preview(opened, operation, options=options)
 
 
 @pytest.mark.parametrize("target", ["7000000000000000000", "9223372036854775807", "abc", "-5", "1e400", "0", ""])
-def test_a_target_that_a_stranger_wrote(target: str, tmp_path: Path) -> None:
-    folder = make_table(tmp_path)
-    edit_metadata(folder, lambda d: d["properties"].update({"write.target-file-size-bytes": target}))
-    table = explorer.open_table(str(folder))
-    seen = preview(table, "compact")
+def test_a_target_that_a_stranger_wrote(target: str, table: Path) -> None:
+    edit_metadata(table, lambda d: d["properties"].update({"write.target-file-size-bytes": target}))
+    opened = explorer.open_table(str(table))
+    seen = preview(opened, "compact")
     assert len(seen.tables.get("groups", ())) == (target[0:1] == "7")
     assert seen.words[0].startswith("Iceberg would refuse") == (target[0:1] != "7")
     assert seen.call.startswith("CALL catalog.system.rewrite_data_files(table => 'db.table'")  # no catalog holds it
-    assert explorer.health(table).worst == "ok"
+    assert explorer.health(opened).worst == "ok"
 
 
-def test_sizes_that_no_file_has(tmp_path: Path) -> None:
-    folder = make_table(tmp_path)
-    for manifest, size in zip(sorted((folder / "metadata").glob("*-m0.avro")), (2**63 - 1, 2**62, -1), strict=True):
+def test_sizes_that_no_file_has(table: Path) -> None:
+    for manifest, size in zip(sorted((table / "metadata").glob("*-m0.avro")), (2**63 - 1, 2**62, -1), strict=True):
         edit_avro(manifest, lambda rows, size=size: rows[0]["data_file"].update(file_size_in_bytes=size))  # type: ignore[misc]
-    table = explorer.open_table(str(folder))
-    assert explorer.health(table).data_bytes == 2 * MOST
-    assert sum(row["bytes"] for row in preview(table, "compact", options={"rewrite-all": "true"}).tables["groups"]) > 0
+    opened = explorer.open_table(str(table))
+    assert explorer.health(opened).data_bytes == 2 * MOST
+    assert sum(row["bytes"] for row in preview(opened, "compact", options={"rewrite-all": "true"}).tables["groups"]) > 0
     options = {"rewrite-all": "true", "max-file-group-size-bytes": str(2**63 - 1), "max-file-group-input-files": "2"}
-    assert [row["files"] for row in preview(table, "compact", options=options).tables["groups"]] == [2, 1]
+    assert [row["files"] for row in preview(opened, "compact", options=options).tables["groups"]] == [2, 1]
 
 
-def test_a_group_is_of_a_hundred_gibibytes_at_most(tmp_path: Path) -> None:
+def test_a_group_is_of_a_hundred_gibibytes_at_most(table: Path) -> None:
     """Where no option says otherwise, as in Iceberg's SizeBasedFileRewritePlanner."""
-    folder = make_table(tmp_path)
-    for manifest in (folder / "metadata").glob("*-m0.avro"):
+    for manifest in (table / "metadata").glob("*-m0.avro"):
         edit_avro(manifest, lambda rows: rows[0]["data_file"].update(file_size_in_bytes=50 << 30))
-    groups = preview(explorer.open_table(str(folder)), "compact").tables["groups"]
+    groups = preview(explorer.open_table(str(table)), "compact").tables["groups"]
     assert [row["bytes"] >> 30 for row in groups] == [100, 50]
-    for manifest in (folder / "metadata").glob("*-m0.avro"):
+    for manifest in (table / "metadata").glob("*-m0.avro"):
         edit_avro(manifest, lambda rows: rows[0]["data_file"].update(file_size_in_bytes=(50 << 30) + 1))
-    groups = preview(explorer.open_table(str(folder)), "compact").tables["groups"]
+    groups = preview(explorer.open_table(str(table)), "compact").tables["groups"]
     assert [row["bytes"] >> 30 for row in groups] == [50, 50, 50]
 
 
@@ -107,8 +104,8 @@ def test_each_file_of_a_manifest_has_the_group_of_its_partition(tmp_path: Path) 
     assert {row["partition"]: row["group"] for row in seen.tables["files"]} == group_of
 
 
-def test_a_group_is_cut_where_no_more_files_may_be_rewritten(table: explorer.Table) -> None:
-    seen = preview(table, "compact", options={"rewrite-all": "true", "max-files-to-rewrite": "2"})
+def test_a_group_is_cut_where_no_more_files_may_be_rewritten(opened: explorer.Table) -> None:
+    seen = preview(opened, "compact", options={"rewrite-all": "true", "max-files-to-rewrite": "2"})
     assert [row["files"] for row in seen.tables["groups"]] == [2]
     assert [row["becomes"] for row in seen.tables["files"]] == ["rewritten", "rewritten", "left"]
 
@@ -120,10 +117,10 @@ def test_no_group_is_begun_when_as_many_files_as_may_be_are_rewritten(tmp_path: 
     assert [row["becomes"] for row in seen.tables["files"]].count("rewritten") == 2
 
 
-def test_the_command_prints_all_of_it_as_json(table: explorer.Table, tmp_path: Path) -> None:
+def test_the_command_prints_all_of_it_as_json(opened: explorer.Table, tmp_path: Path) -> None:
     for operation in (*PROCEDURES, "next-append", "dangling-deletes"):
-        seen = preview(table, operation)
-        asked = ["maintain", table.metadata.metadata_location, operation]
+        seen = preview(opened, operation)
+        asked = ["maintain", opened.metadata.metadata_location, operation]
         told = json.loads(CliRunner().invoke(main, [*asked, "-o", "json"]).stdout)
         assert list(told) == ["operation", "call", "words", *seen.tables]
         assert {name: len(told[name]) for name in seen.tables} == {n: len(rows) for n, rows in seen.tables.items()}
@@ -178,8 +175,8 @@ def test_equality_deletes_as_old_as_the_oldest_data_are_dropped_too() -> None:
     assert [dropped("equality_deletes", number) for number in (4, 5, 6)] == [True, True, False]
 
 
-def test_manifests_without_room_for_each_other_stay(table: explorer.Table) -> None:
-    [manifest, *_] = table.tree.manifests(table.metadata.current_snapshot)
+def test_manifests_without_room_for_each_other_stay(opened: explorer.Table) -> None:
+    [manifest, *_] = opened.tree.manifests(opened.metadata.current_snapshot)
     long = [replace(manifest, manifest_path=str(n), manifest_length=60) for n in range(5)]
     properties = {"commit.manifest.target-size-bytes": "100", "commit.manifest.min-count-to-merge": "2"}
     assert [b.merged for b in next_append(long, properties, 0, 50)] == [False] * 6

@@ -8,7 +8,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.transforms import BucketTransform, IdentityTransform
 
 import explorer
@@ -16,7 +15,7 @@ from explorer.cli import main
 from explorer.core.overview import transform_words, type_words
 from explorer.core.units import span
 from explorer.views.overview import moment_words
-from tests.unit.small import edit_metadata, make_table
+from tests.unit.small import edit_metadata, make_table, new_table
 
 
 def test_it_agrees_with_other_questions(tmp_path: Path) -> None:
@@ -55,15 +54,12 @@ def test_silence_is_not_zero(tmp_path: Path) -> None:
 
 
 def test_words_of_specs_orders_and_types(tmp_path: Path) -> None:
-    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
-    catalog.create_namespace("db")
-    table = catalog.create_table("db.t", pa.schema([("id", pa.int64()), ("tags", pa.list_(pa.string()))]))
+    table = new_table(tmp_path / "t", pa.schema([("id", pa.int64()), ("tags", pa.list_(pa.string()))]))
     with table.update_spec() as spec:
         spec.add_field("id", BucketTransform(16))
     with table.update_sort_order() as order:
         order.desc("id", IdentityTransform())
-    catalog.engine.dispose()
-    told = CliRunner().invoke(main, ["overview", str(tmp_path / "db" / "t")]).output
+    told = CliRunner().invoke(main, ["overview", str(tmp_path / "t")]).output
     assert "id long, tags list of string\n" in told
     assert "partitioned by  id hashed into 16 buckets (spec 1; 2 are kept)\n" in told
     assert "sorted by  id, descending, nulls last (sort order 1; 2 are kept)\n" in told

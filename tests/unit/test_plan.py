@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.expressions import EqualTo
 
 import explorer
@@ -37,17 +36,15 @@ from explorer.views.plans import plan_lines, plan_object
 from tests.robustness.editing import edit_avro
 from tests.unit.paper import applicability, entries, on_paper
 from tests.unit.paper import manifest as listed
-from tests.unit.small import edit_metadata, make_table
+from tests.unit.small import edit_metadata, make_table, new_table, writable
 
 
 @pytest.fixture(scope="module")
 def days(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three days of rows, a commit each, by day; the last day has a row without a name."""
     folder = tmp_path_factory.mktemp("days")
-    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
-    catalog.create_namespace("db")
     schema = pa.schema([("day", pa.date32()), ("ts", pa.timestamp("us")), ("name", pa.string()), ("n", pa.int64())])
-    table = catalog.create_table("db.t", schema)
+    table = new_table(folder / "t", schema)
     with table.update_spec() as spec:
         spec.add_identity("day")
     for day in (1, 2, 3):
@@ -58,8 +55,7 @@ def days(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "n": [day, day * 10],
         }
         table.append(pa.table(rows, schema))
-    catalog.engine.dispose()
-    return folder / "warehouse" / "db" / "t"
+    return folder / "t"
 
 
 def planned(folder: Path, where: str, at: str | None = None) -> tuple[explorer.Table, Plan, list[dict[str, Any]]]:
@@ -166,9 +162,7 @@ def test_a_filter_that_does_not_fit_is_said(days: Path) -> None:
 
 def test_deleted_files_are_not_read(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
-    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
-    catalog.load_table("db.t").delete(EqualTo("fruit", "fruit-1"))
-    catalog.engine.dispose()
+    writable(folder).delete(EqualTo("fruit", "fruit-1"))
     _, plan, files = planned(folder, "id >= 0")
     assert left(plan)[-1][1] == len(files) == 3
     assert plan.left.rows == 5
@@ -414,15 +408,12 @@ def test_advice(kept: str, says: str) -> None:
 
 
 def test_row_groups(tmp_path: Path) -> None:
-    catalog = SqlCatalog("small", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
-    catalog.create_namespace("db")
     schema = pa.schema([("id", pa.int64()), ("day", pa.date32()), ("name", pa.string()), ("x", pa.float64())])
-    table = catalog.create_table("db.t", schema, properties={"write.parquet.row-group-limit": "2"})
+    table = new_table(tmp_path / "t", schema, **{"write.parquet.row-group-limit": "2"})
     days = [datetime.date(2024, 3, d) for d in (1, 2, 3, 4)]
     values = {"id": [1, 2, 3, 4], "day": days, "name": ["a", "b", None, None], "x": [1.0, 2.0, 5.0, float("nan")]}
     table.append(pa.table(values, schema))
-    catalog.engine.dispose()
-    opened = explorer.open_table(str(tmp_path / "warehouse" / "db" / "t"))
+    opened = explorer.open_table(str(tmp_path / "t"))
     for where, kept in (
         ("id = 3", [False, True]), ("day < '2024-03-03'", [True, False]), ("name = 'b'", [True, False]),
         ("name IS NULL", [False, True]), ("x > 2.5", [False, True]), ("id > 2 AND name LIKE 'a%'", [False, False]),
@@ -496,9 +487,7 @@ def test_a_plan_travels_as_a_page_or_a_picture(days: Path, tmp_path: Path) -> No
 
 def table_of(folder: Path, rows: pa.Table, by: str) -> Any:
     """A pyiceberg table, partitioned by the identity of a column."""
-    catalog = SqlCatalog("small", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
-    catalog.create_namespace("db")
-    table = catalog.create_table("db.t", rows.schema)
+    table = new_table(folder / "t", rows.schema)
     with table.update_spec() as spec:
         spec.add_identity(by)
     table.append(rows)

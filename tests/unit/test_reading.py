@@ -20,11 +20,6 @@ from tests.security.build import avro_file
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    return make_table(tmp_path / "source")
-
-
 def manifest_list(path: Path) -> Path:
     found = explorer.open_table(str(path)).metadata.current_snapshot
     assert found is not None
@@ -265,7 +260,8 @@ def test_nothing_outside_the_roots_is_read(table: Path, tmp_path: Path) -> None:
     assert len(explorer.open_table(str(table), roots=[str(tmp_path)]).manifests()) == 3
 
 
-def test_a_location_that_claims_another_folder_allows_nothing(table: Path, tmp_path: Path) -> None:
+def test_a_location_that_claims_another_folder_allows_nothing(tmp_path: Path) -> None:
+    table = make_table(tmp_path / "source")
     secret = tmp_path / "secret.avro"
     secret.write_bytes(manifest_list(table).read_bytes())
 

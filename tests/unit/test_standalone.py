@@ -18,7 +18,7 @@ from explorer.graphs.vocabulary import EDGES
 from explorer.ui import standalone
 from explorer.ui.export import _file_name
 from explorer.views.svg import picture, vocabulary
-from tests.unit.small import edit_metadata, make_table
+from tests.unit.small import edit_metadata, in_catalog, make_table
 from tests.unit.test_cli import run
 from tests.unit.test_static import STATIC, node
 
@@ -116,8 +116,8 @@ def test_the_page_lays_out_as_python_does(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_gallery_is_a_folder_of_pages_with_an_index(folder: Path, tmp_path: Path) -> None:
-    uri = f"sqlite:///{folder.parents[2]}/catalog.db"
-    options = ["--property", f"uri={uri}", "--property", "type=sql", "--catalog", "small"]
+    options = [word for pair in in_catalog(folder).items() for word in ("--property", "=".join(pair))]
+    options += ["--catalog", "small"]
     done = run("gallery", str(tmp_path / "out"), *options, "-o", "json")
     assert done.exit_code == 0, done.output
     [row] = json.loads(done.stdout)
