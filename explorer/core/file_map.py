@@ -19,8 +19,10 @@ from explorer.model.metadata import Snapshot, TableMetadata
 
 CELLS = 4000
 """At most so many."""
-ASKED = ("logical_status", "file_path", "content", "partition", "spec_id", "record_count", "file_size_in_bytes")
-ASKED += ("snapshot_id", "file_sequence_number")
+ASKED = (
+    "logical_status", "file_path", "content", "partition", "spec_id", "record_count", "file_size_in_bytes",
+    "snapshot_id", "file_sequence_number",
+)  # fmt: skip
 """The columns of logical entries that a map is made of."""
 STATUS = ("EXISTING", "ADDED", "DELETED")
 """Logical statuses; the later is shown where files of several are one cell, since it is rarer."""
