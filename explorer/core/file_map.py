@@ -11,23 +11,32 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import Ints, amounts, ints
+from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints
 from explorer.core.names import natural
+from explorer.core.units import DAY, HOUR, MINUTE, SECOND
 from explorer.core.values import distinct_partitions, named_partition_path, row_dicts
-from explorer.model.metadata import TableMetadata
+from explorer.model.metadata import Snapshot, TableMetadata
 
 CELLS = 4000
 """At most so many."""
-ASKED = ("logical_status", "file_path", "content", "partition", "spec_id", "record_count", "file_size_in_bytes")
+ASKED = (
+    "logical_status", "file_path", "content", "partition", "spec_id", "record_count", "file_size_in_bytes",
+    "snapshot_id", "file_sequence_number",
+)  # fmt: skip
 """The columns of logical entries that a map is made of."""
 STATUS = ("EXISTING", "ADDED", "DELETED")
 """Logical statuses; the later is shown where files of several are one cell, since it is rarer."""
+UNKNOWN = np.iinfo(np.int64).max
+"""The age of files of which nothing says when they were added."""
+AGES = (0, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY, 90 * DAY, 365 * DAY)
+"""Bounds of classes of ages, in milliseconds."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """Files that follow each other in the map, from its place `first` on. `path` is the first one's, `partition` None
-    where they are of several; of status and deletes the highest, `mixed` where not all are of this status."""
+    where they are of several; of status and deletes the highest, `mixed` where not all are of this status. `age_ms` is
+    how long before the snapshot the newest was added, None where that is unknown."""
 
     first: int
     files: int
@@ -39,14 +48,18 @@ class Cell:
     mixed: bool
     deletes: int
     delete_files: int
+    age_ms: int | None
 
 
 class FileMap:
     """The files of a snapshot, with those that it removed, in the order of the map."""
 
-    def __init__(self, entries: pa.Table, metadata: TableMetadata, deletes: Mapping[str, int] | None = None) -> None:
-        """`entries` are logical ones, with the columns ASKED; `deletes` says how many apply to data files, by their
-        paths."""
+    def __init__(
+        self, entries: pa.Table, metadata: TableMetadata, snapshot: Snapshot | None,
+        deletes: Mapping[str, int] | None = None,
+    ) -> None:  # fmt: skip
+        """`entries` are logical ones of the snapshot, with the columns ASKED; `deletes` says how many apply to data
+        files, by their paths."""
         table = entries.filter(pc.is_valid(entries["logical_status"]))
         codes, self.partitions = _partitions(table, metadata)
         order = np.argsort(codes, kind="stable")
@@ -57,6 +70,7 @@ class FileMap:
         known = deletes or {}
         at = pc.index_in(table["file_path"], pa.array(known, pa.string()))
         columns["deletes"] = ints(pc.take(pa.array(known.values(), pa.int64()), at), 0)
+        columns["age"] = _ages(table, columns["status"] == STATUS.index("DELETED"), metadata, snapshot)
         self._columns: dict[str, Ints] = {name: column[order] for name, column in columns.items()}
         self.every = self.cells(0, len(order))
         """The cells of all files."""
@@ -72,7 +86,7 @@ class FileMap:
         starts, ends = firsts - start, np.append(firsts[1:], stop) - 1
         some = {name: column[start:stop] for name, column in self._columns.items()}
         added = {n: np.add.reduceat(some[n], starts).tolist() for n in ("rows", "bytes", "delete_files")}
-        least = np.minimum.reduceat(some["status"], starts).tolist()
+        least = {n: np.minimum.reduceat(some[n], starts).tolist() for n in ("status", "age")}
         most = {n: np.maximum.reduceat(some[n], starts).tolist() for n in ("status", "deletes")}
         paths = self._paths.take(pa.array(self._order[firsts])).to_pylist()
         places = zip(self._partition[firsts].tolist(), self._partition[ends].tolist(), strict=True)
@@ -80,7 +94,8 @@ class FileMap:
             Cell(
                 int(firsts[i]), int(ends[i] - firsts[i] + 1), added["rows"][i], added["bytes"][i], paths[i],
                 self.partitions[first] if first == last else None, STATUS[most["status"][i]],
-                least[i] < most["status"][i], most["deletes"][i], added["delete_files"][i],
+                least["status"][i] < most["status"][i], most["deletes"][i], added["delete_files"][i],
+                None if least["age"][i] == UNKNOWN else least["age"][i],
             )
             for i, (first, last) in enumerate(places)
         ]  # fmt: skip
@@ -89,6 +104,26 @@ class FileMap:
         """Files by logical status."""
         numbers = np.bincount(self._columns["status"], minlength=len(STATUS)).tolist()
         return dict(zip(STATUS, numbers, strict=True))
+
+
+def _ages(table: pa.Table, deleted: Flags, metadata: TableMetadata, snapshot: Snapshot | None) -> Ints:
+    """How many milliseconds before the snapshot each file was added: 0 for those that it added itself, at least 1 for
+    others, though clocks went back. UNKNOWN where the snapshot that added it has expired."""
+    if snapshot is None or snapshot.timestamp_ms is None:
+        return np.full(table.num_rows, UNKNOWN, np.int64)
+    by_id = _times(table["snapshot_id"], {s.snapshot_id: s.timestamp_ms for s in metadata.snapshots})
+    # the entry of a deleted file names the snapshot that deleted it; v1 has no sequence numbers, which are read as 0
+    numbered = {s.sequence_number: s.timestamp_ms for s in metadata.snapshots if s.sequence_number > 0}
+    added = np.where(deleted, _times(table["file_sequence_number"], numbered), by_id)
+    own = ~deleted & flags(pc.equal(table["snapshot_id"], snapshot.snapshot_id))
+    age = np.where(own, 0, (min(snapshot.timestamp_ms, MOST) - np.clip(added, 0, MOST)).clip(min=1))
+    return np.where(added == UNKNOWN, UNKNOWN, age)
+
+
+def _times(keys: pa.ChunkedArray, times: Mapping[int, int | None]) -> Ints:
+    """What each key stands for, or UNKNOWN."""
+    found = pc.take(pa.array(times.values(), pa.int64()), pc.index_in(keys, pa.array(times, pa.int64())))
+    return ints(found, UNKNOWN)
 
 
 def _partitions(table: pa.Table, metadata: TableMetadata) -> tuple[npt.NDArray[np.int64], list[str]]:
@@ -111,3 +146,16 @@ def size_classes(sizes: Sequence[int], number: int = 6) -> list[int]:
     if most < 2 * least:
         return [most]
     return [round(least * (most / least) ** (i / number)) for i in range(1, number)] + [most]
+
+
+def age_classes(ages: Sequence[int], number: int = 6) -> list[int]:
+    """Bounds that part ages into so many classes at most: those of AGES, without those between which no age lies, and
+    of the others without those that tell the fewest ages apart."""
+    oldest = -(-max(ages, default=0) // DAY) * DAY
+    bounds = np.array([*AGES, *([oldest] if oldest > AGES[-1] else [])])
+    counts = np.bincount(np.searchsorted(bounds, ages), minlength=len(bounds)).tolist()
+    used = [(bound, count) for bound, count in zip(bounds.tolist(), counts, strict=True) if count]
+    while len(used) > number:  # what is newest stays apart: it is rare
+        at = min(range(1, len(used) - 1), key=lambda at: used[at][1] + used[at + 1][1])
+        used[at : at + 2] = [(used[at + 1][0], used[at][1] + used[at + 1][1])]
+    return [bound for bound, _ in used]

@@ -37,7 +37,8 @@ def count(number: int | None, noun: str = "", plural: str = "") -> str:
     return f"{text} {noun if number == 1 else plural or noun + 's'}"
 
 
-_SPANS = (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second", 1000))
+SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
+_SPANS = (("day", DAY), ("hour", HOUR), ("minute", MINUTE), ("second", SECOND))
 
 
 def span(milliseconds: int | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -11,7 +12,7 @@ import panel_material_ui as pmui
 from bokeh.models import Range1d
 from bokeh.plotting import figure
 
-from explorer.core.file_map import ASKED, STATUS, Cell, FileMap, size_classes
+from explorer.core.file_map import ASKED, STATUS, Cell, FileMap, age_classes, size_classes
 from explorer.core.names import base_name, shorten
 from explorer.core.units import count, human_bytes
 from explorer.graphs.vocabulary import STATUSES
@@ -19,6 +20,7 @@ from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.figures import Place, clicks, hover, inert, legend_above, quiet, squarified, wheel
 from explorer.ui.widgets import SMALL, heading, plot
+from explorer.views.file_map import age_words
 from explorer.views.text import clean
 
 WIDE, HIGH, LETTER = 1000, 460, 6.6
@@ -33,9 +35,10 @@ OTHER = "#9aa5b4"
 HATCH = {"ADDED": "dot", "DELETED": "diagonal_cross"}
 MANY = {
     "status": "DELETED or ADDED if one of them is", "partition": "grey where they are of several", "size": "their mean",
-    "deletes": "as the one with the most",
+    "age": "as old as the newest", "deletes": "as the one with the most",
 }  # fmt: skip
 """By what cells are coloured, and how those of many files are."""
+UNTOLD = "Unknown: the snapshot that added it has expired, or v1 does not say which one it was."
 DELETES = {0: "no delete", 1: "1 delete", 2: "2", 5: "3 to 5", 10: "6 to 10"}
 """Classes of data files by the deletes that apply, by the most there are; more are the last class."""
 Look = tuple[int, str, str, str]
@@ -65,7 +68,7 @@ class FileMapPanel:
         def made() -> FileMap:
             deletes = table.deletes(snapshot).by_path if counted else {}
             entries = table.entries(snapshot).select(columns=ASKED)
-            return FileMap(entries.to_arrow(), table.metadata, deletes)
+            return FileMap(entries.to_arrow(), table.metadata, table.metadata.snapshot(snapshot), deletes)
 
         def show(known: FileMap) -> None:
             span = None if self._map is None else self._span
@@ -104,10 +107,11 @@ def _heading(known: FileMap, cells: Sequence[Cell], span: tuple[int, int], by: s
     counts = ", ".join(f"{number:,} {status}" for status, number in known.counts().items() if number)
     place = f"files {span[0] + 1:,} to {span[1]:,} of {len(known):,}" if span != (0, len(known)) else (
         f"{count(len(known), 'file')}: {counts}")  # fmt: skip
+    more = f" {UNTOLD}" if by == "age" and any(cell.age_ms is None for cell in cells) else ""
     if cells[0].files > 1:
-        return f"{place}. A cell is {cells[0].files:,} files, {MANY[by]}; click one to see these."
+        return f"{place}. A cell is {cells[0].files:,} files, {MANY[by]}; click one to see these.{more}"
     size = "as large as its bytes" if len(cells) <= TREE else "all as large"
-    return f"{place}. A cell is a file, {size}, partition by partition; click one to see it in the graph."
+    return f"{place}. A cell is a file, {size}, partition by partition; click one to see it in the graph.{more}"
 
 
 def map_figure(cells: Sequence[Cell], by: str, chosen: Callable[[Cell], None]) -> Any:
@@ -192,6 +196,9 @@ def _looks(cells: Sequence[Cell], by: str) -> list[Look]:
         sizes = [c.bytes // c.files for c in cells]
         bounds = size_classes(sizes)
         return [_size_class(bounds, size, cells[0].files > 1) for size in sizes]
+    if by == "age":
+        known = age_classes([c.age_ms for c in cells if c.age_ms is not None])
+        return [_age_class(known, cell) for cell in cells]
     return [_delete_class(cell) for cell in cells]
 
 
@@ -208,6 +215,14 @@ def _size_class(bounds: Sequence[int], size: int, mean: bool) -> Look:
     at = next((at for at, bound in enumerate(bounds) if size <= bound), len(bounds) - 1)
     place = at * (len(SIX) - 1) // max(1, len(bounds) - 1)
     return at, SIX[place], " ", f"up to {human_bytes(bounds[at])}{' on average' if mean else ''}"
+
+
+def _age_class(bounds: Sequence[int], cell: Cell) -> Look:
+    if cell.age_ms is None:
+        return len(bounds), OTHER, "right_diagonal_line", "unknown"
+    at = bisect_left(bounds, cell.age_ms)
+    place = at * (len(SIX) - 1) // max(1, len(bounds) - 1)
+    return at, SIX[place], " ", f"{'up to ' if bounds[at] else ''}{age_words(bounds[at])}"
 
 
 def _delete_class(cell: Cell) -> Look:
@@ -229,7 +244,8 @@ def told(cell: Cell) -> str:
         f"{count(cell.delete_files, 'delete file')}; ")  # fmt: skip
     status = f"some {cell.status}" if cell.mixed else cell.status
     hit = f"; {count(cell.deletes, 'delete')} {'apply' if cell.deletes > 1 else 'applies'}" if cell.deletes else ""
-    return f"{kind}{where}; {count(cell.rows, 'row')}, {human_bytes(cell.bytes)}; {status}{hit}"
+    added = f"{'added' if cell.files == 1 else 'the newest added'} {age_words(cell.age_ms)}"
+    return f"{kind}{where}; {count(cell.rows, 'row')}, {human_bytes(cell.bytes)}; {status}; {added}{hit}"
 
 
 def map_words(cells: Sequence[Cell]) -> str:

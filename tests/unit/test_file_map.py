@@ -8,10 +8,18 @@ import pyarrow as pa
 import pytest
 
 import explorer
-from explorer.core.file_map import ASKED, CELLS, STATUS, FileMap, size_classes
-from explorer.ui.file_map import MANY, map_figure, map_words, placed
-from tests.unit.paper import on_paper
+from explorer.core.file_map import ASKED, CELLS, STATUS, FileMap, age_classes, size_classes
+from explorer.ui.file_map import MANY, map_figure, map_words, placed, told
+from tests.unit.paper import HOUR, on_paper
 from tests.unit.small import partitioned
+
+
+def entries(status: pa.Array, paths: pa.Array, snapshot_id: pa.Array, number: pa.Array | None = None) -> pa.Table:
+    """Logical entries of an unpartitioned table, as many rows as their place."""
+    nothing, rows = pa.repeat(pa.scalar(0, pa.int32()), len(paths)), pa.array(range(len(paths)), pa.int64())
+    partition = pa.array([{}] * len(paths), pa.struct([]))
+    columns = (status, paths, nothing, partition, nothing, rows, nothing, snapshot_id, number or snapshot_id)
+    return pa.table(dict(zip(ASKED, columns, strict=True)))
 
 
 def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> None:
@@ -19,17 +27,9 @@ def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> No
     paths = pa.array(range(number), pa.int64()).cast(pa.string())
     status = pa.DictionaryArray.from_arrays(pa.array([0] * number, pa.int32()), pa.array(["EXISTING", "DELETED"]))
     status = pa.concat_arrays([status.slice(1), pa.array(["DELETED"]).dictionary_encode().cast(status.type)])
-    nothing = pa.repeat(pa.scalar(0, pa.int32()), number)
-    columns = (
-        status,
-        paths,
-        nothing,
-        pa.array([{}] * number, pa.struct([])),
-        nothing,
-        nothing,
-        pa.array(range(number)),
-    )
-    known = FileMap(pa.table(dict(zip(ASKED, columns, strict=True))), on_paper([None]), {"500": 3})
+    metadata = on_paper([None])
+    by = pa.repeat(pa.scalar(1, pa.int64()), number)
+    known = FileMap(entries(status, paths, by), metadata, metadata.current_snapshot, {"500": 3})
     cells = known.every
     assert len(cells) <= CELLS
     assert sum(cell.files for cell in cells) == len(known) == number
@@ -42,7 +42,7 @@ def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> No
 
 def test_files_of_a_partition_lie_together_as_large_as_their_bytes(tmp_path: Path) -> None:
     table = explorer.open_table(str(partitioned(tmp_path)))
-    known = FileMap(table.entries().select(columns=ASKED).to_arrow(), table.metadata)
+    known = FileMap(table.entries().select(columns=ASKED).to_arrow(), table.metadata, table.metadata.current_snapshot)
     cells = known.every
     assert [cell.partition for cell in cells][:3] == ["id=0/kind=<b>", "id=1/kind=$$x$$", "id=2/kind=$$x$$"]
     places, names = placed(cells)
@@ -55,6 +55,42 @@ def test_files_of_a_partition_lie_together_as_large_as_their_bytes(tmp_path: Pat
         assert sum(len(r.data_source.data["left"]) for r in drawn.renderers if "left" in r.data_source.data) == 130
     assert len(clicked) == len(MANY)
     assert map_words(cells).startswith("130 files as 130 cells")
+
+
+def test_age_is_that_of_the_snapshot_that_added_a_file_also_where_another_deleted_it() -> None:
+    metadata = on_paper([None, 1, 2, 3])
+    status = pa.array(["ADDED", "EXISTING", "EXISTING", "EXISTING", "DELETED", "DELETED"])
+    paths = pa.array(["own", "of 3", "of 1", "of an expired one", "deleted, of 2", "deleted, of v1"])
+    stored = entries(status, paths, pa.array([4, 3, 1, 99, 4, 4]), pa.array([4, 3, 1, 5, 2, 0]))
+    ages = [cell.age_ms for cell in FileMap(stored, metadata, metadata.snapshot(4)).every]
+    assert ages == [0, HOUR, 3 * HOUR, None, 2 * HOUR, None]
+    back = [cell.age_ms for cell in FileMap(stored.slice(1, 1), metadata, metadata.snapshot(2)).every]
+    assert back == [1]  # by clocks that went back
+    assert [told(cell).rpartition("; ")[2] for cell in FileMap(stored, metadata, metadata.snapshot(4)).every][:5] == [
+        "added with this snapshot", "added 1 hour before", "added 3 hours before", "added at an unknown time",
+        "added 2 hours before",
+    ]  # fmt: skip
+    legend = map_figure(FileMap(stored, metadata, metadata.snapshot(4)).every, "age", lambda _: None).legend[0]
+    told_of = [item.label.value for item in legend.items]
+    assert told_of == ["with this snapshot", "up to 1 hour before", "up to 6 hours before", "unknown"]
+
+
+def test_of_many_files_the_age_is_that_of_the_newest() -> None:
+    metadata, number = on_paper([None, 1, 2]), 10_000
+    paths = pa.array(range(number), pa.int64()).cast(pa.string())
+    by = pa.array([99] * 100 + [1] * 4900 + [2] * 5000, pa.int64())
+    cells = FileMap(entries(pa.array(["EXISTING"] * number), paths, by), metadata, metadata.current_snapshot).every
+    assert [cells[at].age_ms for at in (0, 100, -1)] == [None, 2 * HOUR, HOUR]
+    assert "; the newest added 1 hour before" in told(cells[-2])
+
+
+@pytest.mark.parametrize("ages", [[], [0], [0, 0, 1, 5], [1, 999, 86_400_001, 10**15], [0, *(7**i for i in range(16))]])
+def test_every_age_has_a_class_and_the_newest_one_of_its_own(ages: list[int]) -> None:
+    bounds = age_classes(ages)
+    assert bounds == sorted(bounds)
+    assert len(bounds) <= 6
+    assert max(ages, default=0) <= max(bounds, default=0)
+    assert (0 in bounds) == (0 in ages)
 
 
 @pytest.mark.parametrize("sizes", [[], [0], [5, 6], [1, 10**9], [100, 1_000, 10_000]])
