@@ -243,10 +243,10 @@ class Session:
 
 
 class Job:
-    """The one question of a panel that may take long: asked with `start`, shown by `view` (a line of status; later a bar
-    and a button to cancel), answered on the page's thread. A newer question replaces an older one, whose answer is never
-    shown. From when progress is shown until the answer comes, `buttons` are disabled, and `box`, where the answer goes,
-    is empty. `settled` is told when it is over, and whether it was answered."""
+    """The one question of a panel that may take long: asked with `start`, shown by `view` (a line of status; later a
+    bar and a button to cancel), answered on the page's thread. A newer question replaces an older one, whose answer is
+    never shown. From when progress is shown until the answer comes, `buttons` are disabled, and `box`, where the answer
+    goes, is empty. `settled` is told when it is over, and whether it was answered."""
 
     def __init__(
         self,
@@ -257,7 +257,8 @@ class Job:
         settled: Callable[[bool], None] = lambda _: None,
     ) -> None:
         self.status = note(hint, margin=(4, 10))
-        self.view = pn.Column(pn.Row(self.status), sizing_mode="stretch_width")
+        self._line = pn.Row(self.status)
+        self.view = pn.Column(self._line, sizing_mode="stretch_width")
         self._buttons, self._box, self._pool, self._settled = buttons, box, pool, settled
         self._cancels = True
         self._now: Task | None = None
@@ -278,8 +279,8 @@ class Job:
     def cancel_button(self) -> Any:
         """To stop it; made like the bar."""
         button = pmui.Button(label="Cancel", variant="outlined", size="small", width=85, margin=(0, 10), visible=False)
-        button.on_click(lambda _: self._pressed())
-        self.view[0].append(button)
+        button.on_click(lambda _: self.cancel() if self._cancels else None)  # one not shown can be pressed, too
+        self._line.append(button)
         return button
 
     @property
@@ -321,10 +322,6 @@ class Job:
         """Stop what is being done, if it can be stopped."""
         if self._now is not None:
             self._now.cancel()
-
-    def _pressed(self) -> None:
-        if self._cancels:  # a browser can press what is not shown
-            self.cancel()
 
     def drop(self) -> None:
         """Nobody waits any more; what writes goes on."""
