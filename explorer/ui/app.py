@@ -176,6 +176,7 @@ class Dashboard:
     def _opened(self, name: str, view: ViewState, shown: dict[str, Any]) -> None:
         if self.opened and name != self.opened:
             self.compare = self._compare_next
+            self.rooms.leave(self._filled - {"tables", *BENCH}, looked_at=True)
         self._compare_next = ""
         self.view, self.opened = view, name
         table = view.table

@@ -83,11 +83,12 @@ class Rooms:
             self._set(name)
             self._came(name)
 
-    def leave(self, names: Collection[str]) -> None:
-        """Nobody waits any more for what these views show; what is not looked at is let go."""
+    def leave(self, names: Collection[str], looked_at: bool = False) -> None:
+        """Nobody waits any more for what these views show; it is let go, what is `looked_at` only if so asked: else it
+        stands until there is something new."""
         for name in names:
             Session.current().leave(self.boxes[name])
-            if name != self.active:
+            if looked_at or name != self.active:
                 self.boxes[name][:] = []
 
     def _set(self, name: str) -> None:
