@@ -32,6 +32,7 @@ from explorer.errors import (
 from explorer.estimating import estimate
 from explorer.following import watch
 from explorer.glance import overview
+from explorer.mapping import file_map
 from explorer.measuring import measure
 from explorer.pointing import pointer
 from explorer.table import Table
@@ -65,6 +66,7 @@ __all__ = [
     "doctor",
     "estimate",
     "export_html",
+    "file_map",
     "gallery",
     "health",
     "live_rows",

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 import click
 
+import explorer
 from explorer import Collection
 from explorer.cli.base import emit, emit_rows, engine_option, finish, main, opened, say, snapshot_option, table_options
 from explorer.engines.choice import Engine
@@ -196,3 +197,18 @@ def _write(target: Path, drawn: str) -> None:
         target.write_text(drawn, "utf-8")
     except OSError as error:
         raise click.ClickException(f"{target} cannot be written: {error.strerror}") from error
+
+
+@main.command("file-map")
+@table_options
+@snapshot_option
+@click.option("--where", "asked", default="", help="A filter (docs/filters.md): also tell what its scan reads.")
+@click.option("--deletes", is_flag=True, help="Also count the deletes that apply to each file.")
+def file_map(asked: str, deletes: bool, snapshot: str | None, output: str, **where: Any) -> None:
+    """List all files of a snapshot, and those that it removed, as the cells of the dashboard's map: a file each, or as
+    many as leave at most 4,000."""
+    table = opened(**where)
+    plan = table.plan(asked, snapshot) if asked else None
+    cells = explorer.file_map(table, snapshot, plan=plan, deletes=deletes).every
+    emit_rows(Collection.of_rows([vars(cell) for cell in cells], "cells"), output)
+    finish(table)

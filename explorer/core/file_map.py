@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints
 from explorer.core.names import natural
+from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
 from explorer.core.units import DAY, HOUR, MINUTE, SECOND
 from explorer.core.values import distinct_partitions, named_partition_path, row_dicts
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -26,6 +27,12 @@ ASKED = (
 """The columns of logical entries that a map is made of."""
 STATUS = ("EXISTING", "ADDED", "DELETED")
 """Logical statuses; the later is shown where files of several are one cell, since it is rarer."""
+VERDICTS = (
+    "not a live data file",
+    "skipped with its manifest",
+    *(OUTCOMES[o] for o in (BY_PARTITION, BY_METRICS, READ)),
+)
+"""What a planned scan does with files; the later is shown where files of several are one cell."""
 UNKNOWN = np.iinfo(np.int64).max
 """The age of files of which nothing says when they were added."""
 AGES = (0, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY, 90 * DAY, 365 * DAY)
@@ -35,8 +42,9 @@ AGES = (0, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DA
 @dataclass(frozen=True)
 class Cell:
     """Files that follow each other in the map, from its place `first` on. `path` is the first one's, `partition` None
-    where they are of several; of status and deletes the highest, `mixed` where not all are of this status. `age_ms` is
-    how long before the snapshot the newest was added, None where that is unknown."""
+    where they are of several; of status, deletes and verdict the highest, `mixed` where not all are of this status.
+    `age_ms` is how long before the snapshot the newest was added, None where that is unknown; `deletes` and `verdict`
+    are None where nobody asked."""
 
     first: int
     files: int
@@ -46,9 +54,10 @@ class Cell:
     partition: str | None
     status: str
     mixed: bool
-    deletes: int
+    deletes: int | None
     delete_files: int
     age_ms: int | None
+    verdict: str | None
 
 
 class FileMap:
@@ -56,10 +65,10 @@ class FileMap:
 
     def __init__(
         self, entries: pa.Table, metadata: TableMetadata, snapshot: Snapshot | None,
-        deletes: Mapping[str, int] | None = None,
+        deletes: Mapping[str, int] | None = None, planned: pa.Table | None = None,
     ) -> None:  # fmt: skip
         """`entries` are logical ones of the snapshot, with the columns ASKED; `deletes` says how many apply to data
-        files, by their paths."""
+        files, by their paths; `planned` has file_path and verdict (one of OUTCOMES) of those that a plan looked at."""
         table = entries.filter(pc.is_valid(entries["logical_status"]))
         codes, self.partitions = _partitions(table, metadata)
         order = np.argsort(codes, kind="stable")
@@ -67,9 +76,13 @@ class FileMap:
         status = pc.index_in(table["logical_status"].cast(pa.string()), pa.array(STATUS))
         columns = {"status": ints(status, 0), "rows": amounts(table["record_count"])}
         columns |= {"bytes": amounts(table["file_size_in_bytes"]), "delete_files": (ints(table["content"], 0) > 0) * 1}
-        known = deletes or {}
-        at = pc.index_in(table["file_path"], pa.array(known, pa.string()))
-        columns["deletes"] = ints(pc.take(pa.array(known.values(), pa.int64()), at), 0)
+        if deletes is not None:
+            at = pc.index_in(table["file_path"], pa.array(deletes, pa.string()))
+            columns["deletes"] = ints(pc.take(pa.array(deletes.values(), pa.int64()), at), 0)
+        if planned is not None:
+            data = (columns["delete_files"] == 0) & (columns["status"] != STATUS.index("DELETED"))
+            looked_at = pc.take(planned["verdict"], pc.index_in(table["file_path"], planned["file_path"]))
+            columns["verdict"] = np.where(data, ints(pc.index_in(looked_at, pa.array(VERDICTS)), 1), 0)
         columns["age"] = _ages(table, columns["status"] == STATUS.index("DELETED"), metadata, snapshot)
         self._columns: dict[str, Ints] = {name: column[order] for name, column in columns.items()}
         self.every = self.cells(0, len(order))
@@ -87,15 +100,16 @@ class FileMap:
         some = {name: column[start:stop] for name, column in self._columns.items()}
         added = {n: np.add.reduceat(some[n], starts).tolist() for n in ("rows", "bytes", "delete_files")}
         least = {n: np.minimum.reduceat(some[n], starts).tolist() for n in ("status", "age")}
-        most = {n: np.maximum.reduceat(some[n], starts).tolist() for n in ("status", "deletes")}
+        most = {n: np.maximum.reduceat(some[n], starts).tolist() for n in ("status", "deletes", "verdict") if n in some}
         paths = self._paths.take(pa.array(self._order[firsts])).to_pylist()
         places = zip(self._partition[firsts].tolist(), self._partition[ends].tolist(), strict=True)
         return [
             Cell(
                 int(firsts[i]), int(ends[i] - firsts[i] + 1), added["rows"][i], added["bytes"][i], paths[i],
                 self.partitions[first] if first == last else None, STATUS[most["status"][i]],
-                least["status"][i] < most["status"][i], most["deletes"][i], added["delete_files"][i],
-                None if least["age"][i] == UNKNOWN else least["age"][i],
+                least["status"][i] < most["status"][i], most["deletes"][i] if "deletes" in most else None,
+                added["delete_files"][i], None if least["age"][i] == UNKNOWN else least["age"][i],
+                VERDICTS[most["verdict"][i]] if "verdict" in most else None,
             )
             for i, (first, last) in enumerate(places)
         ]  # fmt: skip

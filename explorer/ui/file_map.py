@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -12,10 +13,12 @@ import panel_material_ui as pmui
 from bokeh.models import Range1d
 from bokeh.plotting import figure
 
-from explorer.core.file_map import ASKED, STATUS, Cell, FileMap, age_classes, size_classes
+from explorer.core.file_map import STATUS, VERDICTS, Cell, FileMap, age_classes, size_classes
 from explorer.core.names import base_name, shorten
+from explorer.core.plan import Plan
 from explorer.core.units import count, human_bytes
 from explorer.graphs.vocabulary import STATUSES
+from explorer.mapping import file_map
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.figures import Place, clicks, hover, inert, legend_above, quiet, squarified, wheel
@@ -35,9 +38,23 @@ OTHER = "#9aa5b4"
 HATCH = {"ADDED": "dot", "DELETED": "diagonal_cross"}
 MANY = {
     "status": "DELETED or ADDED if one of them is", "partition": "grey where they are of several", "size": "their mean",
-    "age": "as old as the newest", "deletes": "as the one with the most",
+    "age": "as old as the newest", "deletes": "as the one with the most", "verdict": "read if one of them is",
 }  # fmt: skip
-"""By what cells are coloured, and how those of many files are."""
+"""By what cells are coloured, and how those of many files are; by verdict where there is a plan."""
+PLANNED = dict(
+    zip(
+        VERDICTS,
+        (
+            ("#e8ebef", "cross"),
+            ("#cdd4dc", " "),
+            ("#b0bac6", "dot"),
+            ("#8f9bab", "right_diagonal_line"),
+            ("#1565c0", " "),
+        ),
+        strict=True,
+    )
+)
+"""Colour and hatch pattern by what a planned scan does."""
 UNTOLD = "Unknown: the snapshot that added it has expired, or v1 does not say which one it was."
 DELETES = {0: "no delete", 1: "1 delete", 2: "2", 5: "3 to 5", 10: "6 to 10"}
 """Classes of data files by the deletes that apply, by the most there are; more are the last class."""
@@ -47,11 +64,14 @@ Look = tuple[int, str, str, str]
 
 class FileMapPanel:
     """`view` has the files of a snapshot, and those that it removed. A click on a cell calls `chosen` with the path of
-    its file; where it is of many, these are drawn."""
+    its file; where it is of many, these are drawn. With `plan` cells tell what the scan does with their files."""
 
-    def __init__(self, table: Table, snapshot_id: int | None, chosen: Callable[[str], None]) -> None:
-        self._table, self._snapshot, self._chosen = table, snapshot_id, chosen
-        self._by = pmui.Select(label="colour by", options=list(MANY), width=150, **SMALL)
+    def __init__(
+        self, table: Table, snapshot_id: int | None, chosen: Callable[[str], None], plan: Plan | None = None
+    ) -> None:
+        self._table, self._snapshot, self._chosen, self._plan = table, snapshot_id, chosen, plan
+        ways = list(MANY)[::-1] if plan else [by for by in MANY if by != "verdict"]
+        self._by = pmui.Select(label="colour by", options=ways, width=150, **SMALL)
         self._all = pmui.Button(label="All files", variant="outlined", width=110, margin=(14, 6), visible=False)
         self._box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self._job = Job(box=self._box)
@@ -63,12 +83,7 @@ class FileMapPanel:
         self._read(False)
 
     def _read(self, counted: bool) -> None:
-        table, snapshot = self._table, self._snapshot
-
-        def made() -> FileMap:
-            deletes = table.deletes(snapshot).by_path if counted else {}
-            entries = table.entries(snapshot).select(columns=ASKED)
-            return FileMap(entries.to_arrow(), table.metadata, table.metadata.snapshot(snapshot), deletes)
+        made = partial(file_map, self._table, self._snapshot, plan=self._plan, deletes=counted)
 
         def show(known: FileMap) -> None:
             span = None if self._map is None else self._span
@@ -199,6 +214,9 @@ def _looks(cells: Sequence[Cell], by: str) -> list[Look]:
     if by == "age":
         known = age_classes([c.age_ms for c in cells if c.age_ms is not None])
         return [_age_class(known, cell) for cell in cells]
+    if by == "verdict":
+        told = [cell.verdict or VERDICTS[0] for cell in cells]
+        return [(VERDICTS.index(verdict), *PLANNED[verdict], verdict) for verdict in told]
     return [_delete_class(cell) for cell in cells]
 
 
@@ -228,7 +246,7 @@ def _age_class(bounds: Sequence[int], cell: Cell) -> Look:
 def _delete_class(cell: Cell) -> Look:
     if cell.delete_files == cell.files:
         return -1, OTHER, "right_diagonal_line", "delete files"
-    at = next((at for at, most in enumerate(DELETES) if cell.deletes <= most), len(DELETES))
+    at = next((at for at, most in enumerate(DELETES) if (cell.deletes or 0) <= most), len(DELETES))
     return at, SIX[at] if at else OTHER, " ", [*DELETES.values(), "more than 10"][at]
 
 
@@ -245,7 +263,8 @@ def told(cell: Cell) -> str:
     status = f"some {cell.status}" if cell.mixed else cell.status
     hit = f"; {count(cell.deletes, 'delete')} {'apply' if cell.deletes > 1 else 'applies'}" if cell.deletes else ""
     added = f"{'added' if cell.files == 1 else 'the newest added'} {age_words(cell.age_ms)}"
-    return f"{kind}{where}; {count(cell.rows, 'row')}, {human_bytes(cell.bytes)}; {status}; {added}{hit}"
+    planned = f"; {'some ' if cell.files > 1 else ''}{cell.verdict}" if cell.verdict else ""
+    return f"{kind}{where}; {count(cell.rows, 'row')}, {human_bytes(cell.bytes)}; {status}; {added}{hit}{planned}"
 
 
 def map_words(cells: Sequence[Cell]) -> str:

@@ -28,6 +28,7 @@ from explorer.table import Table
 from explorer.ui.answer_states import PlanState
 from explorer.ui.background import Job, answered
 from explorer.ui.estimates import estimates_view, runs_view
+from explorer.ui.file_map import FileMapPanel
 from explorer.ui.layouts import layouts_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.tables import downloads
@@ -67,9 +68,13 @@ class _Planned:
     bounds: Intervals | None
 
 
-def plan_view(table: Table, snapshot_id: int | None, reads: ReadSession, may_run_sql: bool, writes: bool) -> Any:
+def plan_view(
+    table: Table, snapshot_id: int | None, reads: ReadSession, may_run_sql: bool, writes: bool,
+    chosen: Callable[[str, int | None], None],
+) -> Any:  # fmt: skip
     """A filter and one or two versions; the stages of planning, and what each skips. Spark SQL is planned for
-    everybody, and run if `may_run_sql`; layouts are written if `writes`."""
+    everybody, and run if `may_run_sql`; layouts are written if `writes`. A click on a file of the table in the map
+    calls `chosen` with its path and the plan's snapshot."""
     if snapshot_id is None:
         return heading("The table has no snapshot.")
     ordinals = snapshot_ordinals(table.metadata)
@@ -111,7 +116,11 @@ def plan_view(table: Table, snapshot_id: int | None, reads: ReadSession, may_run
                 return note("Nothing is written here: the server was started without --allow-lab.")
             return layouts_view(plans[0].table, plans[0].plan.where, _version(plans[0].plan), reads)
 
-        box[:] = [*_beside(plans), runs()] if len(plans) > 1 else _alone(plans[0], runs, layouts)
+        def go(path: str) -> None:
+            if plans[0].table is table:
+                chosen(path, _version(plans[0].plan))
+
+        box[:] = [*_beside(plans), runs()] if len(plans) > 1 else _alone(plans[0], runs, layouts, go)
 
     run.on_click(start)
     where.param.watch(start, "value")
@@ -133,11 +142,14 @@ def _beside(plans: list[_Planned]) -> list[Any]:
     return [pn.Row(*sides, styles=WRAP)]
 
 
-def _alone(planned: _Planned, runs: Callable[[], Any], layouts: Callable[[], Any]) -> list[Any]:
+def _alone(
+    planned: _Planned, runs: Callable[[], Any], layouts: Callable[[], Any], go: Callable[[str], None]
+) -> list[Any]:
     table, plan, found = planned.table, planned.plan, planned.found
     tabs = lazy_tabs(
         {
             "Files": lambda: answered(partial(_files, plan), _files_grid, "Telling why…"),
+            "Map": lambda: FileMapPanel(table, _version(plan), go, plan).view,
             "Graph": lambda: answered(partial(PlanState, table, plan), partial(_graph, table, found), "Drawing…"),
             "Bounds": lambda: _intervals_view(table, plan),
             "Partitions": lambda: answered(partial(table.partition_verdicts, plan), _partitions, "Adding up…"),

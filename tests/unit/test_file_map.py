@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 import explorer
-from explorer.core.file_map import ASKED, CELLS, STATUS, FileMap, age_classes, size_classes
+from explorer.core.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, age_classes, size_classes
+from explorer.core.scan import OUTCOMES
 from explorer.ui.file_map import MANY, map_figure, map_words, placed, told
 from tests.unit.paper import HOUR, on_paper
 from tests.unit.small import partitioned
@@ -42,8 +43,8 @@ def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> No
 
 def test_files_of_a_partition_lie_together_as_large_as_their_bytes(tmp_path: Path) -> None:
     table = explorer.open_table(str(partitioned(tmp_path)))
-    known = FileMap(table.entries().select(columns=ASKED).to_arrow(), table.metadata, table.metadata.current_snapshot)
-    cells = known.every
+    cells = explorer.file_map(table).every
+    assert {(cell.deletes, cell.verdict) for cell in cells} == {(None, None)}  # nobody asked
     assert [cell.partition for cell in cells][:3] == ["id=0/kind=<b>", "id=1/kind=$$x$$", "id=2/kind=$$x$$"]
     places, names = placed(cells)
     assert len(names) <= len(places) == 130
@@ -55,6 +56,35 @@ def test_files_of_a_partition_lie_together_as_large_as_their_bytes(tmp_path: Pat
         assert sum(len(r.data_source.data["left"]) for r in drawn.renderers if "left" in r.data_source.data) == 130
     assert len(clicked) == len(MANY)
     assert map_words(cells).startswith("130 files as 130 cells")
+
+
+def test_with_a_plan_every_file_says_what_the_scan_does_with_it(tmp_path: Path) -> None:
+    table = explorer.open_table(str(partitioned(tmp_path)))
+    plan = table.plan("id = 7")
+    cells = explorer.file_map(table, plan=plan, deletes=True).every
+    assert {cell.deletes for cell in cells} == {0}
+    verdicts = {cell.path: cell.verdict for cell in cells}
+    said = {row["file_path"]: row["verdict"] for part in plan.files.read() for row in part.to_pylist()}
+    assert said.items() <= verdicts.items()
+    assert {verdicts[path] for path in verdicts.keys() - said.keys()} <= {VERDICTS[1]}
+    assert len([v for v in verdicts.values() if v == "read"]) == plan.left.files == 1
+    legend = map_figure(cells, "verdict", lambda _: None).legend[0]
+    assert [item.label.value for item in legend.items] == [v for v in VERDICTS if v in verdicts.values()]
+    assert "; read" in told(next(cell for cell in cells if cell.verdict == "read"))
+
+
+def test_of_files_of_which_one_is_read_the_cell_is_read_and_what_is_no_live_data_file_is_told_apart() -> None:
+    number, metadata = 10_000, on_paper([None])
+    paths = pa.array(range(number), pa.int64()).cast(pa.string())
+    by = pa.repeat(pa.scalar(1, pa.int64()), number)
+    status = pa.array(["DELETED"] * 6 + ["EXISTING"] * (number - 6))
+    planned = pa.table({"file_path": ["0", "7", "100", "200"], "verdict": [OUTCOMES[0], *OUTCOMES]})
+    cells = FileMap(entries(status, paths, by), metadata, metadata.current_snapshot, None, planned).every
+    each = cells[0].files
+    assert each == 3
+    wanted = {0: VERDICTS[0], 1: VERDICTS[0], 7 // each: "read", 100 // each: OUTCOMES[1], 200 // each: OUTCOMES[2]}
+    assert {at: cells[at].verdict for at in wanted} == wanted
+    assert cells[-1].verdict == "skipped with its manifest"
 
 
 def test_age_is_that_of_the_snapshot_that_added_a_file_also_where_another_deleted_it() -> None:
