@@ -1,13 +1,14 @@
 """Fifty sessions of the dashboard on a million entries, each at another snapshot and in another view; then a thousand
 pages that are opened and closed. Writes what it measured into docs/sessions.md.
 
-    python -m benchmarks.sessions [--sessions 50] [--opens 1000] [--pace 6 --pace 30]
+    python -m benchmarks.sessions [--sessions 50] [--opens 1000] [--pace 6 --pace 30] [--processes 2]
 
 A session is what the server has of a page: it comes by HTTP and speaks Bokeh's protocol over its WebSocket, as a
 browser does, and nothing draws it: two cores do not draw fifty pages. A click is what the page sends when a person
 chooses another snapshot in the header; it is answered when the server says that the page is there, and what it shows
 has come when nothing has been said for a while. `--pace` is the mean of the seconds until a person clicks again; each
-is measured on a server of its own, and pages are opened and closed on the last one's."""
+is measured on servers of its own, as many as `--processes` says, among which sessions are dealt out and which share
+their cache, as docs/serving.md describes it; pages are opened and closed on the last one's."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -146,12 +147,12 @@ def models(within: Any) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def server() -> AsyncIterator[tuple[str, str, psutil.Process, Path]]:
-    """A dashboard with an empty cache: its URL, a session's cookie, its process, and what it logs."""
+async def server(cache: str) -> AsyncIterator[tuple[str, str, psutil.Process, Path]]:
+    """A dashboard with this cache: its URL, a session's cookie, its process, and what it logs."""
     port = free_port()
     command = [sys.executable, "-u", "-m", "explorer.cli", "serve", "--port", str(port)]
     with tempfile.TemporaryDirectory() as work:
-        environment = {**os.environ, "ICEBERG_EXPLORER_CACHE": f"{work}/cache", "ICEBERG_EXPLORER_HOME": f"{work}/home"}
+        environment = {**os.environ, "ICEBERG_EXPLORER_CACHE": cache, "ICEBERG_EXPLORER_HOME": f"{work}/home"}
         log = Path(work) / "log"
         with log.open("w") as errors:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment)
@@ -208,41 +209,51 @@ async def one(
         return seat
 
 
-async def measured(sessions: int, opens: int, pace: float, folder: Path) -> dict[str, str]:
-    """What was measured, by its name."""
+async def pass_by(url: str, cookie: str, folder: Path, seconds: float = 0) -> None:
+    """Open a page and close it."""
+    seat, _ = await come(url, cookie, table=str(folder), view="graph")
+    await asyncio.sleep(seconds)
+    seat.socket.close()
+
+
+async def measured(sessions: int, opens: int, pace: float, folder: Path, count: int = 1) -> dict[str, str]:
+    """What was measured, by its name, of `count` servers."""
     ids = [str(s.snapshot_id) for s in explorer.open_table(str(folder)).metadata.snapshots]
     times = Times()
+    async with AsyncExitStack() as stack:
+        cache = stack.enter_context(tempfile.TemporaryDirectory())
+        servers = [await stack.enter_async_context(server(cache)) for _ in range(count)]
 
-    def held(process: psutil.Process) -> float:
-        return float(process.memory_info().rss) / 2**20
+        def held() -> float:
+            return sum(float(process.memory_info().rss) / 2**20 for _, _, process, _ in servers)
 
-    async with server() as (url, cookie, process, log):
-        seat, _ = await come(url, cookie, table=str(folder), view="graph")
-        await asyncio.sleep(5)
-        seat.socket.close()
-        before = held(process)
-        spent, began = sum(process.cpu_times()[:2]), time.perf_counter()
-        seats = await asyncio.gather(*(one(n, url, cookie, folder, ids, times, pace) for n in range(sessions)))
-        spent, seconds = sum(process.cpu_times()[:2]) - spent, time.perf_counter() - began
-        most = held(process)
+        def used() -> float:
+            return sum(sum(process.cpu_times()[:2]) for _, _, process, _ in servers)
+
+        for url, cookie, *_ in servers:
+            await pass_by(url, cookie, folder, 5)
+        before, spent, began = held(), used(), time.perf_counter()
+        coming = (one(n, *servers[n % count][:2], folder, ids, times, pace) for n in range(sessions))
+        seats = await asyncio.gather(*coming)
+        spent, seconds = used() - spent, time.perf_counter() - began
+        most = held()
         await asyncio.sleep(20)
-        idle = sum(process.cpu_times()[:2])
+        idle = used()
         await asyncio.sleep(20)
-        idle = (sum(process.cpu_times()[:2]) - idle) / 20
-        settled = held(process)
+        idle = (used() - idle) / 20
+        settled = held()
         for seat in seats:
             if seat:
                 seat.socket.close()
         await asyncio.sleep(45)  # sessions that nobody has are thrown away
-        after, marks = held(process), []
-        times.failed += [line for line in log.read_text().splitlines() if "Error" in line]
+        after, marks = held(), []
+        times.failed += [line for *_, log in servers for line in log.read_text().splitlines() if "Error" in line]
         print("sessions", times, before, most, settled, after, flush=True)
         for n in range(opens):
-            seat, _ = await come(url, cookie, table=str(folder), view="graph")
-            seat.socket.close()
+            await pass_by(*servers[n % count][:2], folder)
             if (n + 1) % max(1, opens // 10) == 0:
                 await asyncio.sleep(40)
-                marks.append(held(process))
+                marks.append(held())
                 print(n + 1, marks[-1], flush=True)
     clicks = sorted(times.clicks)
     return {
@@ -252,8 +263,8 @@ async def measured(sessions: int, opens: int, pace: float, folder: Path) -> dict
         "click answered, median": f"{statistics.median(clicks):.2f} s",
         "click answered, 95th percentile": f"{clicks[int(0.95 * len(clicks))]:.2f} s",
         "click answered, worst": f"{clicks[-1]:.2f} s",
-        "the server's processor": f"{spent:.0f} s of {seconds:.0f}",
-        "its processor when all are idle": f"{100 * idle:.1f} % of a core",
+        "the servers' processor": f"{spent:.0f} s of {seconds:.0f}",
+        "their processor when all are idle": f"{100 * idle:.1f} % of a core",
         "memory: one page, all at work, all idle": f"{before:.0f}, {most:.0f}, {settled:.0f} MiB",
         "memory when all have left": f"{after:.0f} MiB",
         "memory as more pages are opened and closed": f"{', '.join(f'{m:.0f}' for m in marks) or '-'} MiB ({opens:,})",
@@ -265,13 +276,18 @@ def main() -> None:
     options.add_argument("--sessions", type=int, default=50)
     options.add_argument("--opens", type=int, default=1000)
     options.add_argument("--pace", type=float, action="append")
+    options.add_argument("--processes", type=int, default=1)
     chosen = options.parse_args()
     paces, folder = chosen.pace or [6, 30], generated()
     opens = [0] * (len(paces) - 1) + [chosen.opens]
-    columns = [asyncio.run(measured(chosen.sessions, n, pace, folder)) for pace, n in zip(paces, opens, strict=True)]
+    columns = [
+        asyncio.run(measured(chosen.sessions, n, pace, folder, chosen.processes))
+        for pace, n in zip(paces, opens, strict=True)
+    ]
     rows = [f"| {name} | {' | '.join(column[name] for column in columns)} |" for name in columns[0]]
     text = [
-        f"A run on {os.cpu_count()} cores, Python {platform.python_version()}; a click every so many seconds:", "",
+        f"A run on {os.cpu_count()} cores, Python {platform.python_version()}, {chosen.processes} server processes; "
+        "a click every so many seconds:", "",
         f"| | {' | '.join(f'{pace:g} s' for pace in paces)} |", f"|---|{'---|' * len(paces)}", *rows,
     ]  # fmt: skip
     pages.put(HERE.parent / "docs" / "sessions.md", text)
