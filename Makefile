@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson bench-sessions plan-fuzz race pairs attacks screens fuzz robustness coverage browser clean requirements
+.PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson bench-sessions bench-pages plan-fuzz race pairs attacks screens fuzz robustness coverage browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -54,6 +54,9 @@ bench-plan: $(STAMP)  ## minutes: a plan over a million entries, against Iceberg
 
 bench-sessions: $(STAMP)  ## half an hour: fifty sessions on a million entries, a thousand pages; writes docs/sessions.md
 	$(BIN)/python -m benchmarks.sessions
+
+bench-pages: $(STAMP)  ## minutes: a page's times in a browser and at the server; writes docs/pages.md
+	$(BIN)/python -m benchmarks.arrivals
 
 bench-lesson: $(STAMP)  ## a quarter of an hour: the lesson with thirty seats, real pages; writes docs/lesson.md
 	$(BIN)/iceberg-explorer demo

@@ -1,0 +1,186 @@
+"""How long a page takes to come, to a browser and from the server, alone and while others are open. Writes docs/pages.md.
+
+    python -m benchmarks.arrivals [--seats 30] [--open 36]
+
+A browser's times are of headless Chromium, from navigation until what is named is to be seen: `fresh` in one that has
+kept nothing, `again` in the same one. A seat is what the server has of a page (benchmarks.sessions): nothing draws it.
+The table is small, written by pyiceberg, so the times are those of the page and not of a table."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+from playwright.async_api import Page, async_playwright, expect
+
+from benchmarks import pages
+from benchmarks.sessions import Seat, come, server
+from tests.browser.find_browser import FLAGS, find
+from tests.unit.small import make_table
+
+PAGE = Path(__file__).parents[1] / "docs" / "pages.md"
+TIMES, STEPS = 5, 4
+
+
+def seconds(many: Sequence[float]) -> str:
+    return f"{statistics.median(many):.2f} s, {max(many):.2f} s"
+
+
+async def timed(act: Callable[[], Awaitable[object]]) -> float:
+    began = time.perf_counter()
+    await act()
+    return time.perf_counter() - began
+
+
+async def overview(page: Page, url: str) -> None:
+    """The table's facts, and its snapshots in time."""
+    await page.goto(f"{url}&view=overview")
+    await expect(page.get_by_text("What it is", exact=True)).to_be_visible()
+
+
+async def graph(page: Page, url: str) -> None:
+    await page.goto(f"{url}&view=graph")
+    await page.wait_for_selector(".ix-node")
+
+
+async def step(page: Page, label: str, number: int) -> None:
+    """To another snapshot, by the graph's button."""
+    await page.get_by_label(label).click()
+    await expect(page.locator(".ix-where:visible")).to_contain_text(f"snapshot-{number} of")
+
+
+async def drawn(url: str, cookie: str) -> dict[str, str]:
+    """What one browser waits for."""
+    name, value = cookie.split("=", 1)
+    rows: dict[str, str] = {}
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=find(), args=FLAGS)
+        for title, act in (("the overview", overview), ("the graph", graph)):
+            fresh, again, sent = [], [], []
+            for _ in range(TIMES):
+                context = await browser.new_context(viewport={"width": 1280, "height": 800})
+                await context.add_cookies([{"name": name, "value": value, "url": url.split("?")[0]}])
+                page = await context.new_page()
+                fresh.append(await timed(lambda page=page, act=act: act(page, url)))
+                sizes = "() => performance.getEntriesByType('resource').reduce((a, r) => a + r.transferSize, 0)"
+                sent.append(await page.evaluate(sizes) / 1e6)
+                await page.wait_for_timeout(1500)
+                again.append(await timed(lambda page=page, act=act: act(page, url)))
+                await context.close()
+            rows[f"{title}, fresh browser: median and worst"] = f"{seconds(fresh)} ({max(sent):.1f} MB sent)"
+            rows[f"{title}, the same browser again"] = seconds(again)
+        context = await browser.new_context(viewport={"width": 1280, "height": 800})
+        await context.add_cookies([{"name": name, "value": value, "url": url.split("?")[0]}])
+        page, clicks = await context.new_page(), []
+        await graph(page, url)
+        await expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-3 of")
+        for _ in range(STEPS):
+            for there in (("Previous snapshot", 2), ("Next snapshot", 3)):
+                clicks.append(await timed(lambda there=there: step(page, *there)))
+        rows["a step to the snapshot beside"] = seconds(clicks[2:])
+        await browser.close()
+    return rows
+
+
+async def arrivals(
+    url: str, cookie: str, table: str, process: psutil.Process, seats: int, others: int
+) -> dict[str, str]:
+    """What the server needs for pages that nobody draws."""
+    kept: list[Seat] = []
+    listening: list[asyncio.Task[None]] = []
+
+    def used() -> float:
+        return sum(process.cpu_times()[:2])
+
+    async def sit(view: str = "graph") -> tuple[Seat, float]:
+        seat, took = await come(url, cookie, table=table, view=view)
+        kept.append(seat)
+        listening.append(asyncio.create_task(seat.listen()))
+        seat.last = time.perf_counter()
+        await seat.quiet()
+        return seat, took
+
+    async def spent() -> float:
+        before = used()
+        await sit()
+        return used() - before
+
+    async def leave() -> None:
+        for task in listening:
+            task.cancel()
+        for seat in kept:
+            seat.socket.close()
+        kept.clear()
+        listening.clear()
+        await asyncio.sleep(45)
+
+    await sit()
+    await sit("overview")
+    rows = {"processor for a new session, alone": seconds([await spent() for _ in range(TIMES)])}
+    for _ in range(others - len(kept)):
+        await sit()
+    rows[f"processor for a new session, {others} others open"] = seconds([await spent() for _ in range(TIMES)])
+    await asyncio.sleep(10)
+    before = used()
+    await asyncio.sleep(20)
+    rows[f"processor while {len(kept)} are idle"] = f"{100 * (used() - before) / 20:.1f} % of a core"
+    await leave()
+    waits: list[float] = []
+    for _ in range(4):
+        waits += [took for _, took in await asyncio.gather(*(sit() for _ in range(5)))]
+    rows["20 pages, five at a time: sent whole after"] = seconds(waits)
+    await leave()
+    held = process.memory_info().rss
+    rng, clicks, waits = random.Random(30), [], []
+
+    async def stay() -> None:
+        await asyncio.sleep(rng.uniform(0, 60))
+        mine, took = await sit()
+        waits.append(took)
+        for number in (1, 2, 3, 1):
+            await asyncio.sleep(rng.uniform(2, 8))
+            clicks.append(await mine.click(f"snapshot-{number}"))
+
+    await asyncio.gather(*(stay() for _ in range(seats)))
+    rows[f"{seats} seats within a minute: sent whole after"] = seconds(waits)
+    rows["a click of theirs: answered after"] = seconds(clicks)
+    await leave()
+    rows["memory that they left"] = f"{(process.memory_info().rss - held) / 2**20:.0f} MiB"
+    return rows
+
+
+async def measured(seats: int, others: int) -> dict[str, str]:
+    with tempfile.TemporaryDirectory() as work:
+        table = str(make_table(Path(work)))
+        async with server(f"{work}/cache") as (url, cookie, process, _):
+            rows = await drawn(f"{url}?table={quote(table)}", cookie)
+            print(rows, flush=True)
+            return rows | await arrivals(url, cookie, table, process, seats, others)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seats", type=int, default=30)
+    options.add_argument("--open", type=int, default=36)
+    chosen = options.parse_args()
+    rows = asyncio.run(measured(chosen.seats, chosen.open))
+    text = [
+        f"A run on {os.cpu_count()} cores, Python {platform.python_version()}; median, then worst:", "",
+        "| what | measured |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items()),
+    ]  # fmt: skip
+    pages.put(PAGE, text)
+    print("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
