@@ -1,4 +1,4 @@
-"""How long a page takes to come, to a browser and from the server, alone and while others are open. Writes docs/pages.md.
+"""How long a page takes to come, to a browser and from the server, alone and with others open. Writes docs/pages.md.
 
     python -m benchmarks.arrivals [--seats 30] [--open 36]
 
