@@ -74,7 +74,7 @@ race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundre
 pairs: $(STAMP)  ## a quarter of an hour: every pair of all operations, both format versions, each validation on its own, pyiceberg
 	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py tests/spark/test_layout_exercises.py
 
-screens: $(STAMP) browser  ## half an hour: pictures of every view of six tables, small and large, by day and night, and what does not fit
+screens: $(STAMP) browser  ## two hours: pictures of every view of six tables, small and large, by day and night, and what does not fit
 	ICEBERG_EXPLORER_EVERY_SCREEN=1 $(BIN)/python -m pytest -n 0 tests/browser/test_rooms_fit.py
 
 fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meaning sits, from another seed each day

@@ -21,7 +21,9 @@ EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCREEN"))
 SIZES = ((1280, 800), (1920, 1080))
 LOOKS = [(size, theme) for theme in ("light", "dark") for size in SIZES]
 TEACHING = ("manifest_lifecycle", "equality_deletes", "deletion_vectors", "long_history")
-TABLES = (*TEACHING, "damaged", "many_partitions")
+MILLION = Path(__file__).parents[2] / "benchmarks" / "data" / "sessions-1M"
+"""A million entries, where `make bench-sessions` has made them."""
+TABLES = (*TEACHING, "damaged", "many_partitions", *(["million"] if EVERY and MILLION.exists() else []))
 
 FITTING = Path(__file__).with_name("fitting.js").read_text()
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
@@ -39,7 +41,8 @@ def places(sandbox: Path, tmp_path: Path) -> dict[str, str]:
     """Where the tables are, by their names."""
     damaged, large = make_table(tmp_path / "damaged"), partitioned(tmp_path / "large")
     sorted((damaged / "metadata").glob("*-m0.avro"))[0].write_text("no manifest at all")
-    return {name: f"demo.{name}" for name in TEACHING} | {"damaged": str(damaged), "many_partitions": str(large)}
+    folders = {"damaged": damaged, "many_partitions": large, "million": MILLION}
+    return {name: f"demo.{name}" for name in TEACHING} | {name: str(folder) for name, folder in folders.items()}
 
 
 Look = tuple[tuple[int, int], str]
@@ -67,7 +70,7 @@ def inner(page: Page, view: str) -> list[Locator]:
 
 def settle(page: Page) -> None:
     page.evaluate("settled(true)")
-    page.wait_for_function("() => settled()", polling=100)
+    page.wait_for_function("() => settled()", polling=100, timeout=180_000)  # the doctor, over a million entries
 
 
 def look_at(page: Page, picture: Path, bad: dict[str, list[str]], asked: Sequence[str], kept: bool = True) -> None:
