@@ -1,7 +1,7 @@
 """Every view of the dashboard, on small and large pages, by day and night: what is written there fits its frame, no
 text lies on another, the page does not scroll sideways, controls have names, texts stand out, and axe finds nothing
 serious. A test run looks at every view once (axe at those of one table), `make screens` at each, and all tabs within,
-on every table and in every way. Pictures are left in test-artifacts/screens."""
+on every table and in every way. Pictures are left in test-artifacts/screens, and what does not fit in misfits.txt."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ SERIOUS = """async () => {
   return violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).flatMap(({ id, nodes }) => (
     nodes.filter(ours).map(({ html }) => `axe: ${id} ${html.slice(0, 150)}`)));
 }"""
+MISFITS = "misfits.txt"
 FIT = "[...misfits(), ...unreachable()]"
 
 
@@ -84,12 +85,15 @@ def look_at(page: Page, picture: Path, bad: dict[str, list[str]], asked: Sequenc
         page.screenshot(path=picture, quality=85)
     if found:
         bad[picture.stem] = found
+        with (picture.parent / MISFITS).open("a") as told:  # at once: all of them take hours
+            told.write(f"{picture.stem}: {'; '.join(found)}\n")
 
 
 @pytest.mark.timeout(7200 if EVERY else 600)
 def test_everything_fits(dashboard: str, watched: Watched, places: dict[str, str], artifacts: Path) -> None:
     page, folder = watched.page, artifacts / "screens"
     folder.mkdir(exist_ok=True)
+    (folder / MISFITS).unlink(missing_ok=True)
     page.add_init_script(FITTING)
     page.add_init_script(AXE)
     page.goto(f"{dashboard}?table={places[TABLES[0]]}&view=overview")
