@@ -21,10 +21,12 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from panel.io.server import DocHandler
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, OutputTransform, RequestHandler
 
 from explorer.ui.assets import asset
+from explorer.ui.first import FirstPage
 
 OAUTH_ANSWER = ("code", "state", "scope", "iss", "session_state", "error", "error_description")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
@@ -99,7 +101,10 @@ class Access:
             request.connection.set_max_body_size(MOST_BYTES)  # type: ignore[union-attr]
             answer = self._answer(application, request)
             if answer is None:
-                return find(request, **kwargs)
+                found: Any = find(request, **kwargs)
+                if getattr(found, "handler_class", None) is DocHandler:
+                    found.handler_class = FirstPage
+                return found
             handler, options = answer
             return application.get_handler_delegate(request, handler, options)
 
@@ -208,8 +213,8 @@ class Login(RequestHandler):
 
 
 class _Headers(OutputTransform):
-    """Says on every answer what a page may do, and marks its own scripts. No text from outside is in our HTML: what a
-    table holds comes by the WebSocket."""
+    """Says on every answer what a page may do, and marks its own scripts. No text from outside is in our HTML but as
+    JSON that has no < in it (ui.first): what a table holds comes by the WebSocket."""
 
     def __init__(self, request: HTTPServerRequest) -> None:
         self.host = request.host if re.fullmatch(r"[\w.:\[\]-]+", request.host) else "localhost"
@@ -217,18 +222,22 @@ class _Headers(OutputTransform):
     def transform_first_chunk(
         self, status_code: int, headers: HTTPHeaders, chunk: bytes, finishing: bool
     ) -> tuple[int, HTTPHeaders, bytes]:
-        nonce = secrets.token_urlsafe(16)
-        headers["Content-Security-Policy"] = "; ".join(POLICY).format(nonce=nonce, host=self.host)
+        self.nonce, self.pages = secrets.token_urlsafe(16), headers.get("Content-Type", "").startswith("text/html")
+        headers["Content-Security-Policy"] = "; ".join(POLICY).format(nonce=self.nonce, host=self.host)
         headers["X-Content-Type-Options"] = "nosniff"
         headers["X-Frame-Options"] = "SAMEORIGIN"
         headers["Referrer-Policy"] = "same-origin"  # with no-referrer, the login form has the Origin `null`
         headers["Cross-Origin-Resource-Policy"] = "same-origin"
-        if headers.get("Content-Type", "").startswith("text/html"):
+        chunk = self.transform_chunk(chunk, finishing)
+        if self.pages:
             headers["Cache-Control"] = "no-store"
             if finishing:
-                chunk = re.sub(rb"<script\b", b'<script nonce="' + nonce.encode() + b'"', chunk)
                 headers["Content-Length"] = str(len(chunk))
         return status_code, headers, chunk
+
+    def transform_chunk(self, chunk: bytes, finishing: bool) -> bytes:
+        """With marks, where it is of a page; no part of one ends within a tag."""
+        return re.sub(rb"<script\b", b'<script nonce="' + self.nonce.encode() + b'"', chunk) if self.pages else chunk
 
 
 def is_loopback(address: str) -> bool:

@@ -20,17 +20,17 @@ from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.graphs.ids import manifest_node
 from explorer.io.catalogs import SANDBOX
-from explorer.io.locate import locate, parse_move
-from explorer.io.reader import TableReader
+from explorer.io.locate import parse_move
 from explorer.progress import Cancelled
 from explorer.table import Table
-from explorer.ui.background import AWAY, Job
+from explorer.ui.background import AWAY, Job, Task
 from explorer.ui.bar import Bar, SparkWords
 from explorer.ui.beside import WITHIN, Beside
 from explorer.ui.bringing import show_file, show_node, show_row
-from explorer.ui.browser import LOOK, Browser
+from explorer.ui.browser import LOOK, Browser, query
 from explorer.ui.contents import ON_SPARK, WRITING, Offers, content
 from explorer.ui.doctor import show_finding
+from explorer.ui.first import REST, TITLE, First, Opened, coming, opened, starts_at, wanted
 from explorer.ui.health import CatalogHealth
 from explorer.ui.overview import welcome
 from explorer.ui.palette import Palette, Place
@@ -45,7 +45,6 @@ panel.reactive.CDN_DIST = LOCAL_DIST  # else what changes while it is not on the
 BENCH = ("lab", "race")
 """Views that are of no table: they stay as they are, whatever is opened."""
 FIRST = "sandbox.demo.manifest_lifecycle"
-TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 
 COMPACT = {
     "& .MuiToolbar-root": {"minHeight": "46px !important", "height": "46px"},
@@ -90,9 +89,8 @@ class Dashboard:
         self._compare_next = ""
         self.bar = Bar(self._look_at, self._compare_with)
         self.opening = Job(pool=AWAY)
-        start = "graph" if self.query.get("node") else "overview"
-        start = self.query["view"] if self.query.get("view") in VIEWS else start
-        self.rooms = Rooms(self.pane, self._came, start, () if self.offers.sql else ("sql",))
+        self._coming = coming()
+        self.rooms = Rooms(self.pane, self._came, starts_at(self.query), () if self.offers.sql else ("sql",))
         self._filled: set[str] = set()
         self._checked: Table | None = None
         self.reads = ReadSession(shared_engine())
@@ -105,7 +103,8 @@ class Dashboard:
         palette = Palette(self._places, self._go_to)
         words = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), *self.spark.parts, self.beside.button)
         page = shell(
-            title="Iceberg metadata explorer",
+            title=TITLE,
+            template=REST,
             sidebar=[self.path, folded("Places that moved", self.moved), self.opening.view, self.picker.view],
             header=[pn.Row(*words, sizing_mode="stretch_width")],
             main=[pn.Row(self.rooms.view, self.beside.view, sizing_mode="stretch_both", margin=0)],
@@ -120,12 +119,13 @@ class Dashboard:
 
     def load(self) -> None:
         """List the catalogs; open the table in the URL, or, for a view that needs one, the first."""
-        wanted = self.query.get("table") or os.environ.get(TABLE_VARIABLE)
-        if wanted:
-            self.open(wanted, self.query.get("snapshot"), self.query.get("node"))
+        name = wanted(self.query)
+        if name:
+            self.open(name, self.query.get("snapshot"), self.query.get("node"), begun=self._coming)
+            self._coming = None
         else:
             self._fill(self.rooms.active)
-        self.picker.fill(lambda: self._open_first() if not wanted else None)
+        self.picker.fill(lambda: self._open_first() if not name else None)
 
     def _open_first(self) -> None:
         if self.rooms.active in ("overview", "tables") or self.view is not None or self.opening.busy:
@@ -140,26 +140,28 @@ class Dashboard:
         snapshot: str | None = None,
         node: str | None = None,
         then: Callable[[], None] = lambda: None,
+        begun: Task | None = None,
     ) -> None:
-        """Open a table, and then do what is next; what is wrong is said, and what was open stays."""
+        """Open a table, which the page may have `begun` to, and then do what is next; what is wrong is said, and what
+        was open stays."""
         self._asked, moved = name, self.moved.value.split("\n")
 
-        def read() -> tuple[ViewState, dict[str, Any]] | ExplorerError:
+        def read() -> Opened | ExplorerError:
+            if begun is not None and isinstance(made := begun.joined(), First) and made.table is not None:
+                return made.table
             try:
                 moves = [parse_move(line.strip()) for line in moved if line.strip()]
-                view = ViewState(Table(TableReader(locate(name, relocate=moves))), snapshot)
+                return opened(name, snapshot, node, moves)
             except Cancelled:
                 raise
             except ExplorerError as error:
                 return error
-            view.select(node)
-            return view, view.state()
 
-        def show(answer: tuple[ViewState, dict[str, Any]] | ExplorerError) -> None:
+        def show(answer: Opened | ExplorerError) -> None:
             if isinstance(answer, ExplorerError):
                 self._refused(str(answer))
                 return
-            self._opened(name, *answer)
+            self._opened(name, answer.view, answer.shown)
             then()
 
         self.opening.start(read, show, "Opening…")
@@ -172,6 +174,7 @@ class Dashboard:
             return
         self.rooms.boxes["overview"][:] = [welcome(self.open, problem)]
         self.rooms.go("overview")
+        self.seen()
 
     def _opened(self, name: str, view: ViewState, shown: dict[str, Any]) -> None:
         if self.opened and name != self.opened:
@@ -190,6 +193,8 @@ class Dashboard:
         if self.view is None:
             return
         self.pane.draw(self.view, shown)
+        if self.rooms.active == "graph":
+            self.seen()
         self._refill()
 
     def _refill(self) -> None:
@@ -275,8 +280,10 @@ class Dashboard:
         if self.view is None:
             if name == "overview" and not box.objects and not self.opening.busy:
                 box[:] = [welcome(self.open)]
+                self.seen()
             elif name == "tables":  # which one is worth opening
                 box[:] = [self.catalog_health.look(SANDBOX)]
+                self.seen()
             return
         self._filled.add(name)
         if name == "problems":
@@ -284,6 +291,12 @@ class Dashboard:
         if name in ON_SPARK and (self.offers.lab or name not in WRITING):  # a person still has to say what to do there
             shared_engine().start()
         box[:] = [content(self, name, self.view)]
+        if name != "overview":  # which says it itself
+            self.seen()
+
+    def seen(self) -> None:
+        """The view that is looked at is there."""
+        self.browser.seen = True
 
     def show_snapshot(self, snapshot_id: int) -> None:
         """To the graph of a snapshot."""
@@ -383,11 +396,6 @@ class Dashboard:
 def create(offers: Offers | None = None) -> Any:
     """The page of a new session."""
     return Dashboard(query(pn.state.session_args or {}), offers).page()
-
-
-def query(arguments: Mapping[str, Sequence[bytes]]) -> dict[str, str]:
-    """What a URL asks for, as text, whatever its bytes are."""
-    return {name: values[0].decode(errors="replace") for name, values in arguments.items()}
 
 
 if __name__.startswith("bokeh_app"):  # panel serve explorer/ui/app.py

@@ -20,7 +20,8 @@ PARTS = (
 )
 """The modules of ui/static, each after those that it imports."""
 ANSWERS = "standalone.js"
-"""What comes after them in a page of its own."""
+FIRST = "first.js"
+"""What comes after them in a page of its own, and in what the dashboard shows first."""
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w.]+";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=function|class|const)", re.MULTILINE)
 
@@ -44,6 +45,18 @@ def _inner(part: str) -> str:
 def page_script() -> str:
     """The same for a page that answers itself."""
     return f"{script()}\n{_inner(ANSWERS)}"
+
+
+@cache
+def first_script() -> str:
+    """The same for what a page shows before the rest of it is there."""
+    return f"{script()}\n{_inner(FIRST)}"
+
+
+@cache
+def first_style() -> str:
+    """The style sheet of that, too."""
+    return f"{style()}\n{asset('first.css')}"
 
 
 def statement_script() -> str:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from functools import cached_property, partial
 from typing import Any, ClassVar, Protocol
 
@@ -21,7 +21,7 @@ from explorer.engines.failures import explain
 from explorer.engines.quotas import acting
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
-from explorer.progress import Cancelled, Phase, Progress, Watch
+from explorer.progress import Cancelled, Phase, Progress, Watch, cancelled, tell
 from explorer.ui.widgets import note
 
 TICK_MS = 100
@@ -46,17 +46,17 @@ class Task:
         self.owner = owner
         self._work, self._who = work, viewer()
         self._watch = Watch()
-        self._answer: Future[Any] = Future()
+        self.answer: Future[Any] = Future()
         self._asked = time.monotonic()
 
     @property
     def over(self) -> bool:
         """Whether it is done, failed or cancelled."""
-        return self._answer.done()
+        return self.answer.done()
 
     def when_over(self, tell: Callable[[], None]) -> None:
         """Have it told, on any thread, that it is over."""
-        self._answer.add_done_callback(lambda _: tell())
+        self.answer.add_done_callback(lambda _: tell())
 
     def progress(self) -> Progress:
         """How far it is; seconds since it was asked."""
@@ -70,35 +70,45 @@ class Task:
 
     def _phase(self) -> Phase:
         if not self.over:
-            return "running" if self._answer.running() else "queued"
-        if self._answer.cancelled():
+            return "running" if self.answer.running() else "queued"
+        if self.answer.cancelled():
             return "cancelled"
-        error = self._answer.exception()
+        error = self.answer.exception()
         return "done" if error is None else "cancelled" if isinstance(error, Cancelled) else "failed"
 
     def cancel(self) -> None:
         """Stop it: one that waits never starts, one that runs is told to stop at its next step."""
         self._watch.cancel()
-        self._answer.cancel()
+        self.answer.cancel()
 
     def result(self, timeout: float | None = None) -> Any:
         """Its answer. Raises what it raised, Cancelled, or TimeoutError."""
         try:
-            return self._answer.result(timeout)
+            return self.answer.result(timeout)
         except CancelledError as error:
             raise Cancelled("cancelled") from error
 
+    def joined(self) -> Any:
+        """Its answer, for other work, which waits for it: who waits for that is told how far this is, and may cancel
+        it. Raises as `result` does."""
+        while not self.over:
+            if cancelled():
+                self.cancel()
+            tell(self._watch.done, self._watch.total, self._watch.what)
+            wait([self.answer], TICK_MS / 1000)
+        return self.result()
+
     def run(self) -> None:
         """Do it, on this thread."""
-        if not self._answer.set_running_or_notify_cancel():
+        if not self.answer.set_running_or_notify_cancel():
             return
         try:
             with self._watch.listening(), acting(self._who):
                 answer = self._work()
         except BaseException as error:  # who waits for it is told, whatever it is
-            self._answer.set_exception(error)
+            self.answer.set_exception(error)
         else:
-            self._answer.set_result(answer)
+            self.answer.set_result(answer)
 
 
 class Pool:

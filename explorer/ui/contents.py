@@ -59,7 +59,7 @@ def content(page: Dashboard, name: str, view: ViewState) -> Any:
     if name in WRITING and not offers.lab:
         return heading("This server does not run the lab's writers and statements (serve with --allow-lab).")
     panels: dict[str, Callable[[], Any]] = {
-        "overview": lambda: OverviewPanel(table, snapshot, page.rooms.go, page.show_snapshot).view,
+        "overview": lambda: OverviewPanel(table, snapshot, page.rooms.go, page.show_snapshot, page.seen).view,
         "export": lambda: exports_view(lambda: page.view.graph if page.view else None),
         "history": lambda: lineage_view(table),
         "diff": lambda: diff_view(table, snapshot, page.compare, page.compared),

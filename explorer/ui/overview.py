@@ -20,7 +20,7 @@ from explorer.ui.background import Job
 from explorer.ui.figures import bars_figure, tiles_figure
 from explorer.ui.health import bars_words, tiles_words
 from explorer.ui.moments import DRAWN, moments_figures, moments_words
-from explorer.ui.widgets import WRAP, grid, heading, label, note, picture, plot
+from explorer.ui.widgets import WRAP, grid, heading, label, note, picture, plot, soon
 from explorer.views.overview import facts_html, odd, tiles_html
 
 CARD = 470
@@ -35,12 +35,17 @@ WELCOME = (
 
 class OverviewPanel:
     """`view` shows a table as of a snapshot: at once what metadata tells, then what manifests do. `go(view)` leads to
-    another room, `at(snapshot)` to a snapshot in the graph."""
+    another room, `at(snapshot)` to a snapshot in the graph; `seen()` is called when there is something to see."""
 
     def __init__(
-        self, table: Table, snapshot_id: int | None, go: Callable[[str], None], at: Callable[[int], None]
+        self,
+        table: Table,
+        snapshot_id: int | None,
+        go: Callable[[str], None],
+        at: Callable[[int], None],
+        seen: Callable[[], None],
     ) -> None:
-        self._table, self._snapshot, self._go, self._at = table, snapshot_id, go, at
+        self._table, self._snapshot, self._go, self._at, self._seen = table, snapshot_id, go, at, seen
         self._first, self._more = Job(), Job()
         self._tiles = picture("", sizing_mode="stretch_width", margin=(8, 10, 4, 10))
         self._lines = pn.Column(sizing_mode="stretch_width", margin=(2, 4))
@@ -55,10 +60,15 @@ class OverviewPanel:
         self._tiles.object = tiles_html(told)
         what = heading("What it is")
         facts = picture(facts_html(told), margin=(0, 14), sizing_mode="stretch_width")
-        self._cards[:] = [
-            *([self._moments(told)] if told.moments else []),
-            pn.Column(what, facts, sizing_mode="stretch_width", styles={"flex": f"1 1 {CARD}px", "min-width": "0"}),
-        ]
+        look = {"flex": f"1 1 {CARD}px", "min-width": "0"}
+        self._cards[:] = [pn.Column(what, facts, sizing_mode="stretch_width", styles=look)]
+        self._seen()
+        soon(lambda: self._draw(told))
+
+    def _draw(self, told: Overview) -> None:
+        """What takes the page longer."""
+        if told.moments:
+            self._cards.insert(0, self._moments(told))
         more = "Counting rows, and checking the table…"
         self._more.start(lambda: overview(self._table, self._snapshot), self._complete, more)
 

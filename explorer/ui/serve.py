@@ -40,6 +40,7 @@ def serve(
     import panel as pn
 
     from explorer.ui import app, background
+    from explorer.ui.first import TABLE_VARIABLE
     from explorer.ui.monitoring import HANDLERS
 
     quotas()
@@ -58,7 +59,7 @@ def serve(
     if behind and (public.scheme not in ("http", "https") or not public.hostname or public.query or public.fragment):
         raise AccessRefused(f"--behind {behind!r} is no URL such as https://explorer.example.org/iceberg")
     if table:
-        os.environ[app.TABLE_VARIABLE] = table
+        os.environ[TABLE_VARIABLE] = table
     offers = app.Offers(sql=alone or allow_sql, lab=alone or allow_lab)
     server = pn.serve(
         {"/": lambda: app.create(offers)},

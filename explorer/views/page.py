@@ -31,18 +31,22 @@ td.number { text-align: right; white-space: nowrap }
 
 
 def render_page(title: str, data: Mapping[str, Any], notes: Sequence[str], script: str, style: str) -> str:
-    """A page in which `script` (ours) draws `data`, a JSON object; below it stand `notes`. Whatever strings `data`
-    holds, it stays one block of JSON: it has no < in it."""
-    held = json.dumps(plain(data), ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    """A page in which `script` (ours) draws `data`, a JSON object; below it stand `notes`."""
     code = f"\n{script}\n"
     told = "".join(f"<p>{escape(clean(note))}</p>" for note in notes)
     return _document(
         title,
         f"{LAYOUT}{style}",
-        f'<div id="graph"></div>\n<footer>{told}</footer>\n'
-        f'<script type="application/json" id="data">{held}</script>\n<script type="module">{code}</script>',
+        f'<div id="graph"></div>\n<footer>{told}</footer>\n{held(data)}\n<script type="module">{code}</script>',
         f"; script-src {_digest(code)}",
     )
+
+
+def held(data: Mapping[str, Any]) -> str:
+    """Data, as a page holds it for its script. Whatever strings it has, it stays one block of JSON: it has no < in
+    it."""
+    text = json.dumps(plain(data), ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="application/json" id="data">{text}</script>'
 
 
 def render_index(title: str, about: str, pages: Sequence[Mapping[str, Any]]) -> str:

@@ -25,6 +25,30 @@ expect.set_options(timeout=20_000)  # as long as a page waits: the machine may b
 LOCAL = {"127.0.0.1", "localhost", "[::1]"}
 
 
+class Arriving:
+    """Pages that came are those whose own view is there, not what stands there first (ui.first)."""
+
+    goto, reload = Page.goto, Page.reload
+
+    @classmethod
+    def all_pages(cls) -> None:
+        def goto(page: Page, url: str, **options: Any) -> Any:
+            return cls.there(page, cls.goto(page, url, **options))
+
+        def reload(page: Page, **options: Any) -> Any:
+            return cls.there(page, cls.reload(page, **options))
+
+        Page.goto, Page.reload = goto, reload  # type: ignore[method-assign]
+
+    @staticmethod
+    def there(page: Page, answer: Any) -> Any:
+        page.wait_for_function("() => !document.getElementById('first')")
+        return answer
+
+
+Arriving.all_pages()
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     path = find()

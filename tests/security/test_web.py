@@ -23,6 +23,7 @@ from explorer.core.secrets import HIDDEN, redacted, without_secrets
 from explorer.graphs.graph import Edge, Elided, Graph, Node
 from explorer.inspection import inspect
 from explorer.ui.export import export
+from explorer.ui.first import begun, first
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import Text
 from explorer.views.dot import render_dot, render_image
@@ -95,6 +96,25 @@ def test_pictures_have_our_elements_only(kind: str, attack: Attack) -> None:
     if kind == "html":
         assert text.lower().count("</script") == 2  # its data, and our code
         assert "script-src 'sha256-" in text
+
+
+@named(EVERYWHERE)
+@pytest.mark.parametrize("view", ["overview", "graph", "files"])
+def test_the_first_part_of_a_page_has_our_elements_only(view: str, attack: Attack, tmp_path: Path) -> None:
+    def page(word: str) -> Any:
+        table = make_table(tmp_path / str(word == attack.payload), commits=1)
+
+        def change(data: dict[str, Any]) -> None:
+            data["refs"] |= {word: {**data["refs"]["main"], "type": "branch"}}
+            data["schemas"][0]["fields"][0]["name"] = word
+            data["snapshots"][-1]["summary"] |= {"operation": word}
+
+        edit_metadata(table, change)
+        data = first({"table": str(table), "view": view}).data
+        assert {"overview": "facts", "graph": "graph", "files": "where"}[view] in data
+        return tags(begun(data, dark=False))
+
+    assert page(attack.payload) == page("harmless")
 
 
 @named(EVERYWHERE)

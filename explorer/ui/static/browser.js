@@ -95,9 +95,21 @@ const followDark = (model) => {
   model.on("change:dark", () => keep(model.get("dark") ? "dark" : "light"));
 };
 
+// What stood here first (first.js) goes once the page's own view has been drawn; at once where it showed none.
+const LONGEST_MS = 5000;
+const uncover = (model) => {
+  const first = document.getElementById("first"), gone = () => first?.remove();
+  const drawn = () => model.get("seen") && requestAnimationFrame(() => requestAnimationFrame(gone));
+  if (first?.classList.contains("fx-bare")) gone();
+  model.on("change:seen", drawn);
+  drawn();
+  setTimeout(gone, LONGEST_MS);
+};
+
 export default {
   render({ model }) {
     followDark(model);
+    uncover(model);
     const sheet = document.createElement("style");
     sheet.textContent = PRESENTED + TOLD;
     document.head.append(sheet);

@@ -158,6 +158,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
       working(now, text);
       if (!now && text) say(text);
     },
+    ask,
     inspect: (details) => inspector.show(details),
     setTimeline: (data) => timeline.set(data),
     close() {
@@ -181,7 +182,10 @@ function render({ model, el }) {
   const app = mount(el, model.get("vocabulary"), send, { height: typeof given === "string" ? given : "" });
   const show = () => {
     const state = model.get("state");
-    if (state?.picture) app.show(state);
+    if (!state?.picture) return;
+    app.show(state);
+    if (window.ixAsked) app.ask(window.ixAsked);  // before we were there (first.js)
+    delete window.ixAsked;
   };
   const on = {
     "change:state": show,

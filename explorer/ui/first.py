@@ -1,0 +1,171 @@
+"""What a browser shows at once: the table that the URL asks for, before Bokeh, Panel and Material are there, which
+takes a browser two seconds.
+
+`FirstPage` answers in two parts. The first is ours, and is drawn when it comes (static/first.js): where the page is,
+and the overview, the graph or the page to begin with. Then the session is made, and the rest of the page is Panel's,
+with a template that goes on where the first part ends. What was opened for it the session takes over (`coming`), so
+nothing is read twice, and so is what a person clicked meanwhile. `Browser.seen` tells the page when its own view is
+there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from panel.io.server import DocHandler, authenticated
+
+from explorer.errors import ExplorerError
+from explorer.glance import overview
+from explorer.io.locate import locate
+from explorer.io.reader import TableReader
+from explorer.scenarios.build import built
+from explorer.scenarios.registry import NAMESPACE, SCENARIOS
+from explorer.table import Table
+from explorer.ui.assets import first_script, first_style
+from explorer.ui.background import CLICKS, Task
+from explorer.ui.bar import where
+from explorer.ui.browser import LOOK, query
+from explorer.ui.overview import WELCOME
+from explorer.ui.rooms import ROOMS, VIEWS
+from explorer.ui.state import ViewState
+from explorer.views.overview import facts, tiles
+from explorer.views.page import held
+from explorer.views.svg import vocabulary
+
+WAIT_S = 0.5
+"""So long is waited for a table; a page of one that takes longer comes without."""
+TITLE = "Iceberg metadata explorer"
+TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
+HEAD = """<!doctype html><html lang="en" data-theme-managed="true"><head><meta charset="utf-8">
+<title>%s</title><meta name="viewport" content="width=device-width">
+<link rel="icon" href="static/extensions/panel/images/favicon.ico"><style>%s</style></head>
+<body><div id="first" class="%s" aria-busy="true"></div>%s<script type="module" async>%s</script>
+"""
+REST = """{% from macros import embed %}{{ bokeh_css }}{{ bokeh_js }}
+{% for css in resources.css.values() %}<link rel="stylesheet" href="{{ css }}">{% endfor %}
+{% for raw_css in resources.raw_css %}<style>{{ raw_css }}</style>{% endfor %}
+{% for src in resources.js.values() %}<script src="{{ src }}"></script>{% endfor %}
+{% for src in resources.js_modules.values() %}<script src="{{ src }}" type="module"></script>{% endfor %}
+{% for doc in docs %}{{ embed(doc) if doc.elementid }}{% for root in doc.roots %}{{ embed(root) }}{% endfor %}
+{% endfor %}{{ plot_script }}</body></html>"""
+"""The template of Panel's part, see panel_material_ui/_templates/base.html."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A table as a page shows it first: the state of its graph, and what its script draws of that."""
+
+    view: ViewState
+    shown: dict[str, Any]
+
+
+def opened(
+    name: str, snapshot: str | None = None, node: str | None = None, moves: Sequence[tuple[str, str]] = ()
+) -> Opened:
+    """Open a table for a page. Raises ExplorerError, Cancelled."""
+    view = ViewState(Table(TableReader(locate(name, relocate=moves))), snapshot)
+    view.select(node)
+    return Opened(view, view.state())
+
+
+def starts_at(asked: Mapping[str, str]) -> str:
+    """The view that a URL leads to."""
+    return asked["view"] if asked.get("view") in VIEWS else "graph" if asked.get("node") else "overview"
+
+
+@dataclass(frozen=True)
+class First:
+    """What was made for the first part: `data` for its script, and the table that was opened, or why it was not."""
+
+    data: dict[str, Any]
+    table: Opened | ExplorerError | None = None
+
+
+def wanted(asked: Mapping[str, str]) -> str:
+    """The table that a URL, or else the server, leads to; of none the empty text."""
+    return asked.get("table") or os.environ.get(TABLE_VARIABLE, "")
+
+
+def first(asked: Mapping[str, str]) -> First:
+    """What a page shows first of the table that a URL asks for, or of none. Raises Cancelled."""
+    view, name = starts_at(asked), wanted(asked)
+    data: dict[str, Any] = {"rooms": _links(view)}
+    if not name:
+        return First({**data, **(_welcome() if view == "overview" else {})})
+    try:
+        table = opened(name, asked.get("snapshot"), asked.get("node"))
+    except ExplorerError as error:
+        return First(data, error)
+    data["where"] = where(table.view)
+    if view == "graph":
+        data |= {"graph": table.shown, "timeline": table.view.timeline(), "vocabulary": vocabulary()}
+    if view == "overview":
+        with suppress(ExplorerError):  # the page says which
+            told = overview(table.view.table, table.view.snapshot_id, quick=True)
+            data |= {"tiles": tiles(told), "facts": facts(told)}
+    return First(data, table)
+
+
+def _links(view: str) -> list[list[dict[str, Any]]]:
+    """The tabs: rooms, and below them the views of the one that is shown."""
+    room = ROOMS[VIEWS[view]]
+    inner = [{"title": title, "view": name, "here": name == view} for name, title in room.views.items()]
+    rooms = [{"title": each.title, "view": next(iter(each.views)), "here": each is room} for each in ROOMS]
+    return [rooms, inner if len(inner) > 1 else []]
+
+
+def _welcome() -> dict[str, Any]:
+    there = built()
+    tables = [[f"sandbox.{NAMESPACE}.{s.name}", s.teaches] for s in SCENARIOS if s.name in there]
+    return {"welcome": WELCOME, "tables": tables}
+
+
+_COMING: ContextVar[Task | None] = ContextVar("coming", default=None)
+
+
+def coming() -> Task | None:
+    """What is made for the first part of the page whose session is being made; its answer is a First."""
+    return _COMING.get()
+
+
+def begun(data: Mapping[str, Any], dark: bool) -> str:
+    """The first part of a page, which draws this."""
+    return HEAD % (TITLE, first_style(), "fx-dark" if dark else "", held(data), first_script())
+
+
+class FirstPage(DocHandler):
+    """Panel's page, and before it ours."""
+
+    @authenticated
+    async def get(self, *args: Any, **kwargs: Any) -> None:
+        """Both parts."""
+        if self.application.prefix == self.request.path:  # Panel leads to where the page is
+            await self._panels(*args, **kwargs)
+            return
+        asked = query(self.request.arguments)
+        task = CLICKS.submit(lambda: first(asked), self)
+        await asyncio.wait([asyncio.wrap_future(task.answer)], timeout=WAIT_S)
+        data: dict[str, Any] = {"rooms": _links(starts_at(asked))}
+        if task.over:
+            with suppress(Exception):  # the page's own view says it
+                data = task.result().data
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.set_header("Cache-Control", "no-store")
+        dark = self.get_cookie(LOOK, "").endswith("dark")
+        self.write(begun(data, dark))
+        await self.flush()
+        token = _COMING.set(task)
+        try:
+            await self._panels(*args, **kwargs)
+        finally:
+            _COMING.reset(token)
+
+    async def _panels(self, *args: Any, **kwargs: Any) -> None:
+        answer = super().get(*args, **kwargs)
+        if answer is not None:
+            await answer

@@ -1,0 +1,77 @@
+"""What a page shows before Bokeh, Panel and Material are there, and how its own view takes that over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import Arriving, Served, Watched
+
+SCRIPTS = re.compile(r"/static/.*\.js")
+
+
+@contextmanager
+def without_scripts(page: Page) -> Iterator[None]:
+    """Bokeh's and Panel's scripts come only afterwards."""
+    held: list[Route] = []
+    page.route(SCRIPTS, held.append)
+    yield
+    page.unroute(SCRIPTS)
+    for route in held:
+        route.continue_()
+
+
+def first(page: Page, url: str) -> None:
+    Arriving.goto(page, url, wait_until="commit")
+
+
+def test_an_overview_before_there_are_scripts(dashboard: Served, watched: Watched) -> None:
+    page = watched.page
+    with without_scripts(page):
+        first(page, f"{dashboard}?table=demo.position_deletes")
+        shown = page.locator("#first")
+        for text in ("What it is", "data files", "partitioned by", "delete files", "Starting…"):
+            expect(shown.get_by_text(text, exact=True)).to_be_visible()
+        expect(shown.get_by_text("demo.position_deletes · snapshot-")).to_be_visible()
+        shown.get_by_text("Changes", exact=True).click()  # a link to that room
+        expect(page).to_have_url(re.compile("table=demo.position_deletes&view=history"))
+        expect(shown.get_by_text("Lineage and log")).to_be_visible()
+    expect(page.locator(".bk-tab.bk-active:visible", has_text="Lineage and log")).to_be_visible()
+    expect(shown).to_have_count(0)
+    watched.clean()
+
+
+def test_what_is_clicked_before_is_carried_out_then(dashboard: Served, watched: Watched) -> None:
+    page = watched.page
+    with without_scripts(page):
+        first(page, f"{dashboard}?table=demo.manifest_lifecycle&view=graph")
+        page.locator("#first").get_by_label("Previous snapshot").click()
+        expect(page.locator("#first .ix-busy")).to_have_class(re.compile("ix-open"))
+    expect(page.locator("#first")).to_have_count(0)
+    expect(page.locator(".ix-where:visible")).to_contain_text("snapshot-4 of 5")
+    expect(page).to_have_url(re.compile("snapshot="))
+    watched.clean()
+
+
+def test_who_knows_nothing_reads_what_this_is(dashboard: Served, watched: Watched) -> None:
+    page = watched.page
+    with without_scripts(page):
+        first(page, dashboard)
+        page.locator("#first").get_by_text("sandbox.demo.three_inserts", exact=True).click()
+        expect(page.locator("#first").get_by_text("What it is")).to_be_visible()
+    expect(page.locator("#first")).to_have_count(0)
+    expect(page.get_by_text("What it is", exact=True)).to_be_visible()
+    watched.clean()
+
+
+def test_dark_from_the_first_moment(dashboard: Served, watched: Watched) -> None:
+    page = watched.page
+    page.context.add_cookies([{"name": "iceberg-explorer-look", "value": "dark", "url": dashboard}])
+    with without_scripts(page):
+        first(page, f"{dashboard}?table=demo.three_inserts")
+        expect(page.locator("#first")).to_have_css("background-color", "rgb(18, 18, 18)")
+    expect(page.locator("#first")).to_have_count(0)
+    watched.clean()
