@@ -100,7 +100,7 @@ def test_headers(dashboard: Served) -> None:
         assert headers["Referrer-Policy"] == "same-origin"
 
 
-def test_the_token_leaves_the_address_bar_and_a_get_opens_nothing(dashboard: Served, browser: Browser) -> None:
+def test_the_token_leaves_the_address_bar(dashboard: Served, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(dashboard.entry + "&table=demo.three_inserts&view=graph")

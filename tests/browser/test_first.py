@@ -17,7 +17,7 @@ SCRIPTS = re.compile(r"/static/.*\.js")
 def without_scripts(page: Page) -> Iterator[None]:
     """Bokeh's and Panel's scripts come only afterwards."""
     held: list[Route] = []
-    page.route(SCRIPTS, held.append)
+    page.route(SCRIPTS, lambda route: held.append(route))
     yield
     page.unroute(SCRIPTS)
     for route in held:
