@@ -165,7 +165,21 @@ class FirstPage(DocHandler):
         finally:
             _COMING.reset(token)
 
+    async def get_session(self) -> Any:
+        """A session that ends with its page, which never comes back to it: Bokeh keeps it, and all that the page held,
+        for half a minute."""
+        session: Any = await super().get_session()
+        unsubscribe = session.unsubscribe
+
+        def left(connection: Any) -> None:
+            unsubscribe(connection)
+            if not session.connection_count:
+                session.request_expiration()
+
+        session.unsubscribe = left
+        return session
+
     async def _panels(self, *args: Any, **kwargs: Any) -> None:
-        answer = super().get(*args, **kwargs)
+        answer: Any = super().get(*args, **kwargs)  # which is nothing where it led elsewhere
         if answer is not None:
             await answer

@@ -71,6 +71,7 @@ def serve(
         title="Iceberg metadata explorer",
         prefix=public.path.rstrip("/"),
         use_xheaders=bool(behind),
+        check_unused_sessions_milliseconds=1_000,  # those of pages that were closed
         **oauth,
     )
     names = (address, *hosts) if alone else (address, socket.gethostname(), socket.getfqdn(), *hosts)
