@@ -168,7 +168,8 @@ class FirstPage(DocHandler):
     async def get_session(self) -> Any:
         """A session that ends with its page, which never comes back to it: Bokeh keeps it, and all that the page held,
         for half a minute."""
-        session: Any = await super().get_session()
+        made: Any = super().get_session()
+        session = await made
         unsubscribe = session.unsubscribe
 
         def left(connection: Any) -> None:
