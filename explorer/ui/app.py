@@ -33,7 +33,7 @@ from explorer.ui.doctor import show_finding
 from explorer.ui.first import REST, TITLE, First, Opened, coming, opened, starts_at, wanted
 from explorer.ui.health import CatalogHealth
 from explorer.ui.overview import welcome
-from explorer.ui.palette import Palette, Place
+from explorer.ui.palette import FILES, Palette, Place
 from explorer.ui.pane import GraphPane
 from explorer.ui.picker import Picker
 from explorer.ui.rooms import TITLES, VIEWS, Rooms
@@ -44,6 +44,7 @@ pn.extension("tabulator", notifications=True)
 panel.reactive.CDN_DIST = LOCAL_DIST  # else what changes while it is not on the page asks Panel's CDN for styles
 BENCH = ("lab", "race")
 """Views that are of no table: they stay as they are, whatever is opened."""
+RELOAD = "Read the table again"
 FIRST = "sandbox.demo.manifest_lifecycle"
 
 COMPACT = {
@@ -185,6 +186,8 @@ class Dashboard:
         table = view.table
         self.picker.mark(table.name)
         self._show(shown)
+        if view.message:
+            toast("warning", view.message, 12_000)
         errors = [p for p in table.problems if p.severity != "info"]
         if errors:
             toast("warning", f"{table.name} has problems ({len(errors)}): see Health, Problems", 10_000)
@@ -228,13 +231,19 @@ class Dashboard:
         kept = {name: what for what in ("pinned", "recent") for name in self.picker.kept.names(what)}
         first = [(f"{what} table", name) for name, what in kept.items()]
         tables = [("table", name) for name in self.picker.names() if name not in kept]
-        return [*first, *views, *tables, *(("snapshot", v) for v in known)]
+        actions = [("action", RELOAD)] if self.view else []
+        return [*first, *views, *tables, *actions, *(("snapshot", v) for v in known)]
 
     def _go_to(self, kind: str, name: str) -> None:
         if kind == "view":
             self.rooms.go(TITLES[name])
         elif kind.endswith("table"):
             self.open(name)
+        elif kind == "action":
+            self.pane.answer({"type": "reload"})
+        elif kind == FILES:
+            self.rooms.go("graph")
+            self.pane.answer({"type": "search", "text": name})
         else:
             self._look_at(name)
 

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, ClassVar, Protocol
 
@@ -226,8 +227,14 @@ class Session:
             self._ticking.start()
         task = pool.submit(work, self)
         if self._document is not None:  # at once: the next look may be a tick away
-            task.when_over(lambda: self._document and self._document.add_next_tick_callback(self._look))
+            task.when_over(self._look_soon)
         return task
+
+    def _look_soon(self) -> None:
+        document = self._document
+        if document is not None:
+            with suppress(AttributeError):  # that of a page which is just being closed, on another thread, has no lists
+                document.add_next_tick_callback(self._look)
 
     def leave(self, shown: Any) -> None:
         """Nobody will see any more what is shown there: stop what it waits for, but for what writes."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from panel.io.server import DocHandler, authenticated
 
-from explorer.errors import ExplorerError
+from explorer.errors import ExplorerError, NotFoundInTable
 from explorer.glance import overview
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
@@ -67,8 +67,14 @@ class Opened:
 def opened(
     name: str, snapshot: str | None = None, node: str | None = None, moves: Sequence[tuple[str, str]] = ()
 ) -> Opened:
-    """Open a table for a page. Raises ExplorerError, Cancelled."""
-    view = ViewState(Table(TableReader(locate(name, relocate=moves))), snapshot)
+    """Open a table for a page, at its current snapshot where it has no such one: a link may be older than what expired.
+    Raises ExplorerError, Cancelled."""
+    table = Table(TableReader(locate(name, relocate=moves)))
+    try:
+        view = ViewState(table, snapshot)
+    except NotFoundInTable as error:
+        view = ViewState(table)
+        view.message = f"{error}. This is the current snapshot."
     view.select(node)
     return Opened(view, view.state())
 

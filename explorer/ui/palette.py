@@ -12,11 +12,13 @@ from explorer.ui.assets import asset
 
 Place = tuple[str, str]
 """What kind of place, and its name."""
+FILES = "search files and manifests for"
+"""A place that is there for each text: what the graph finds."""
 
 
 class Palette(AnyWidgetComponent):
     """Asks `listed` for places when it is opened, and calls `going` with the one that is chosen, if it is one of
-    them."""
+    them, or a search for files."""
 
     _esm = asset("palette.js")
     places = param.List(default=[])
@@ -36,5 +38,5 @@ class Palette(AnyWidgetComponent):
     @param.depends("chosen", watch=True)
     def _chosen(self) -> None:
         place = [str(self.chosen.get(name, "")) for name in ("kind", "name")]
-        if place in self.places:
+        if place in self.places or place[0] == FILES:
             self._going(*place)

@@ -138,13 +138,13 @@ def shell(**parts: Any) -> Any:
         if not any(watcher is other for other in others):
             pn.state.param.unwatch(watcher)
     if pn.state.curdoc:
-        pn.state.curdoc.on_session_destroyed(lambda context: _forget(context._document))
+        pn.state.curdoc.on_session_destroyed(_forget)
     return page
 
 
-def _forget(document: Any) -> None:
+def _forget(closed: Any) -> None:
     """Of a page that is closed Panel keeps where its notifications were, and so the document and all that is in it."""
-    for ref in [ref for ref, (_, _, shown_in, _) in pn.state._views.items() if shown_in is document]:
+    for ref in [ref for ref, (_, _, document, _) in pn.state._views.items() if document is closed._document]:
         del pn.state._views[ref]
 
 

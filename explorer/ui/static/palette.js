@@ -1,13 +1,14 @@
 // Ctrl+K: a list of tables, views and versions to go to, by a few letters of their names. ?: which keys there are.
 const SHOWN = 40;
 const KEYS = [
-  ["Ctrl+K", "go to a table, view or snapshot"], ["?", "this"], ["Tab, arrows, Home, End", "rooms and views"],
+  ["Ctrl+K", "go to a table, view, snapshot or file"], ["?", "this"], ["Tab, arrows, Home, End", "rooms and views"],
   ["Enter in the tree", "open the table"], ["arrows in the graph", "walk it"], ["Enter in the graph", "fold, unfold"],
   ["[ and ], Page Up and Down", "the snapshot before, and after"], ["f", "fit the graph"], ["+ and -", "zoom"],
   ["/", "search the graph"],
   ["p", "present: the page alone, and larger; the same or Escape leaves"], ["Escape", "clear, close"],
 ];
 const PRESENT = ["action", "Present the page (p)"];
+const FILES = "search files and manifests for";
 const LOOK = `
   dialog { visibility: visible; width: min(620px, 90vw); padding: 0; border: 1px solid #8899; border-radius: 8px;
     margin-top: 12vh; background: Canvas; color: CanvasText; font: 14px system-ui, "DejaVu Sans", sans-serif; }
@@ -36,7 +37,7 @@ const typing = () => {
 export default {
   render({ model, el }) {
     const field = made("input", { role: "combobox", "aria-expanded": "true", "aria-controls": "found",
-      "aria-label": "Go to a table, view or snapshot", placeholder: "Go to a table, view or snapshot" });
+      "aria-label": "Go to a table, view or snapshot", placeholder: "Go to a table, view, snapshot or file" });
     const list = made("ul", { role: "listbox", id: "found" }), help = made("dl");
     const search = made("div"), dialog = made("dialog", { "aria-label": "Go to, and keys" });
     for (const [key, words] of KEYS) help.append(made("dt", {}, key), made("dd", {}, words));
@@ -50,9 +51,10 @@ export default {
     });
     const draw = () => {
       const words = field.value.toLowerCase().split(/\s+/);
-      const all = [...model.get("places"), PRESENT].filter(([kind, name]) => (
+      const places = model.get("places"), text = field.value.trim(), opened = places.some(([kind]) => kind === "action");
+      const all = [...places, PRESENT].filter(([kind, name]) => (
         words.every((word) => `${kind} ${name}`.toLowerCase().includes(word))));
-      found = all.slice(0, SHOWN);
+      found = [...all.slice(0, SHOWN), ...(text && opened ? [[FILES, text]] : [])];
       at = 0;
       list.replaceChildren(...found.map(([kind, name], i) => {
         const line = made("li", { role: "option" });
@@ -60,6 +62,7 @@ export default {
         line.addEventListener("click", () => take(i));
         return line;
       }));
+      if (!found.length) list.append(made("li", {}, "nothing has that name"));
       if (all.length > SHOWN) list.append(made("li", {}, `… ${all.length - SHOWN} more: write more letters`));
       mark();
     };
