@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -233,3 +234,14 @@ def spark(conf: Mapping[str, str] | None = None, master: str | None = None) -> A
     from explorer.engines.spark import SparkEngine, shared_engine
 
     return (SparkEngine(conf, master) if conf or master else shared_engine()).session()
+
+
+def _teach_notebook() -> None:
+    """Have the IPython shell that we are in, if we are in one, print results as text that can be read."""
+    if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()) is not None:
+        from explorer.ui.printed import teach
+
+        teach(shell)
+
+
+_teach_notebook()
