@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.entries import DELETED
-from explorer.core.names import base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.names import LABEL, base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
 from explorer.core.values import partition_path
-from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Edge, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, node_id, snapshot_node
 from explorer.graphs.source import GraphSource, GraphView

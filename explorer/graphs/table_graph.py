@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from explorer.core.names import base_name, shorten, snapshot_name
+from explorer.core.names import LABEL, base_name, shorten, snapshot_name
 from explorer.core.units import count, second, whole
-from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Graph, Node
 from explorer.graphs.ids import list_node, node_id, snapshot_node
 from explorer.graphs.manifest_graph import Below

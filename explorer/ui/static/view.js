@@ -15,7 +15,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
   const root = html("div", "ix-root"), body = html("div", "ix-body"), bar = html("div", "ix-bar");
   root.tabIndex = 0;
   root.style.height = height;
-  const legend = html("div", "ix-legend"), busy = html("div", "ix-busy");
+  const told = html("div", "ix-caption"), legend = html("div", "ix-legend"), busy = html("div", "ix-busy");
   const doing = html("span", "", READING);
   busy.append(doing, button("cancel", "Give up what is being read", () => send({ type: "cancel" })));
   const message = html("div", "ix-message");
@@ -54,7 +54,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
   const inspector = new Inspector(vocabulary.terms, (type) => send({ type, id: canvas.last() }));
   canvas.element.append(busy, message);
   body.append(canvas.element, inspector.grip, inspector.element);
-  root.append(bar, timeline.element, legend, body);
+  root.append(bar, timeline.element, told, legend, body);
   el.replaceChildren(root);
 
   // ---- bar ---------------------------------------------------------------------------------------------------------
@@ -132,9 +132,9 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
   inspector.show(null);
 
   return {
-    // `state` has a picture; and from a host what is selected, its details, a message, and what the bar offers and was
-    // asked.
-    show({ picture, selected = [], details = null, message: said = "", offers = ["search"], asked = {} }) {
+    // `state` has a picture; and from a host what is selected, its details, a message, what the bar offers and was
+    // asked, and what the snapshot did, in a sentence.
+    show({ picture, selected = [], details = null, message: said = "", offers = ["search"], asked = {}, caption }) {
       working(false);
       name.textContent = picture.title;
       for (const [offer, control] of Object.entries(offered)) {
@@ -148,6 +148,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
       canvas.show(picture);
       find();
       timeline.show(picture.snapshot);
+      told.textContent = told.title = caption || "";
       if (selected.length) inspector.open();
       canvas.chosen(selected);
       inspector.show(details);
