@@ -11,8 +11,8 @@ import {
 const MOVE_MS = 380, FLASH_MS = 1500;
 
 export class Canvas {
-  // `on` has what a person does: choose(ids) and open(item, double). `wheel` says
-  // whether the wheel moves the graph and not the page.
+  // `on` has what a person does: choose(ids) and open(item, double); and marked(), when something else is chosen or
+  // drawn. `wheel` says whether the wheel moves the graph and not the page.
   constructor(vocabulary, on, wheel) {
     Object.assign(this, { vocabulary, on, wheel });
     this.element = html("div", "ix-stage");
@@ -271,6 +271,7 @@ export class Canvas {
       g.classList.toggle("ix-selected", this.selected.has(item.id));
       g.setAttribute("aria-selected", this.selected.has(item.id));
     }
+    this.on.marked();
   }
 
   // What a click does: choose a node, beside others if `more`; a group of hidden nodes comes up.
@@ -304,14 +305,18 @@ export class Canvas {
     this.on.open(item, double);
   }
 
+  // To a node: it is chosen, and comes into sight.
+  go(id) {
+    this.choose([id]);
+    this.reveal(this.item(id));
+  }
+
   // To the neighbour that an arrow key leads to.
   walk(key) {
     const items = [...this.cards.values()].map((card) => card.item), item = this.item(this.last());
     const first = focusOf(this.picture) || this.picture.nodes[0];
     const next = item ? neighbour(key, item, items, this.edges, this.vocabulary.edges) : first?.id;
-    if (!next) return;
-    this.choose([next]);
-    this.reveal(this.item(next));
+    if (next) this.go(next);
   }
 
   close() {

@@ -54,6 +54,27 @@ export function focusOf(picture) {
   return picture?.nodes.find((n) => n.focus);
 }
 
+// The nodes on the way to a node (or, without one, to the snapshot in view), the table first. Of several that lead to
+// one: by the snapshot in view, else by what is current. What nothing leads to is come to as what is current beside it.
+export function wayTo(picture, edgeKinds, id) {
+  const items = new Map(picture.nodes.map((n) => [n.id, n])), focus = focusOf(picture), up = new Map(), way = [];
+  for (const { s, t, kind } of picture.edges) {
+    if (!edgeKinds[kind].dashed && items.get(s).x <= items.get(t).x) up.set(t, [...(up.get(t) || []), items.get(s)]);
+  }
+  const above = (item) => {
+    const all = up.get(item.id) || [], left = all.filter((one) => one.x < item.x);
+    return left.length ? left : all;
+  };
+  const inView = (item) => item === focus || above(item).some((one) => one.x < item.x && inView(one));
+  const next = (item) => above(item).find(inView) || above(item).find((one) => one.current) || above(item)[0];
+  for (let at = items.get(id) || focus; at && !way.includes(at);) {
+    way.unshift(at);
+    const peer = picture.nodes.find((n) => n.current && n.x === way[0].x && n !== way[0]);
+    at = next(at) || (peer && next(peer));
+  }
+  return way;
+}
+
 // What leads to each card: an edge downwards, or the node that a group of hidden ones belongs to.
 export function leading(picture, edgeKinds) {
   const down = picture.edges.filter((e) => !edgeKinds[e.kind].back && !edgeKinds[e.kind].dashed);

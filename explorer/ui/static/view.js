@@ -6,7 +6,9 @@ import { Canvas } from "./canvas.js";
 import { button, followTheme, html } from "./dom.js";
 import { Inspector } from "./inspector.js";
 import { legendOf } from "./legend.js";
+import { wayTo } from "./pure.js";
 import { Timeline } from "./timeline.js";
+import { Way } from "./way.js";
 
 const NARROW = 900, LOOK_MS = 1000, TYPING_MS = 250, READING = "Reading…";
 
@@ -42,6 +44,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
       if (ids.length) inspector.open();
       send({ type: "select", ids });
     },
+    marked: () => way.show(wayTo(canvas.picture, vocabulary.edges, canvas.last())),
     open(item, double) {
       if (item.hidden && item.action) ask({ type: "page", id: item.id });
       else if (item.fold) ask({ type: double ? vocabulary.kinds[item.kind].double : "toggle", id: item.id });
@@ -51,10 +54,11 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
     return !height || (focus !== null && root.contains(focus));
   });
   const timeline = new Timeline(vocabulary, (id) => ask({ type: "snapshot", id }));
+  const way = new Way((id) => canvas.go(id));
   const inspector = new Inspector(vocabulary.terms, (type) => send({ type, id: canvas.last() }));
   canvas.element.append(busy, message);
   body.append(canvas.element, inspector.grip, inspector.element);
-  root.append(bar, timeline.element, told, legend, body);
+  root.append(bar, timeline.element, told, way.element, legend, body);
   el.replaceChildren(root);
 
   // ---- bar ---------------------------------------------------------------------------------------------------------
