@@ -1,19 +1,61 @@
-"""Two snapshots of one table compared: what core.diff and core.metadata_diff need is read from the tree."""
+"""Two snapshots of one table compared, or the commits between them: what core.diff, core.step, core.metadata_diff and
+core.costs need is read from the tree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from explorer.core.diff import SnapshotDiff, diff
+from explorer.core.costs import RunCost, run_between, run_cost
+from explorer.core.diff import SnapshotDiff, diff, only
 from explorer.core.metadata_diff import metadata_diff, schema_changes
+from explorer.core.step import Step, named_of, step
+from explorer.errors import NotFoundInTable
 from explorer.metadata_tree import MetadataTree
+from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 
 
 def snapshot_diff(tree: MetadataTree, before: Snapshot | None, after: Snapshot | None) -> SnapshotDiff:
     """The net difference; None is the table before its first snapshot. Manifests that both list are not decoded."""
     return diff(tree, before, after, table_changes(tree, before, after))
+
+
+FEW = 60
+"""Entries of a manifest that is read to name the files that a step removed."""
+
+
+def snapshot_step(tree: MetadataTree, snapshot: Snapshot, opened: Collection[str] | None = None) -> Step | None:
+    """What a snapshot made of its parent's manifests, from the two lists. Files that it removed are named where they
+    are few and in a small manifest; or, so that none is read for it, in those of `opened`. None where a list cannot be
+    read."""
+    parent = tree.metadata.snapshot(snapshot.parent_snapshot_id)
+    before, here = tree.manifests(parent), tree.manifests(snapshot)
+    lists = {s.manifest_list for s in (parent, snapshot) if s is not None and s.manifest_list}
+    if lists & {problem.file for problem in tree.problems if problem.severity != "info"}:
+        return None
+    read = [
+        m for m in named_of(only(here, before)) if (_entries(m) <= FEW if opened is None else m.manifest_path in opened)
+    ]
+    entries = {m.manifest_path: table for m, table in tree.stored(read)}
+    return step(tree.metadata, snapshot, before, here, entries)
+
+
+def _entries(manifest: ManifestFile) -> int:
+    counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
+    return sum(n or 0 for n in counts)
+
+
+def commit_run(tree: MetadataTree, start: Snapshot | None, end: Snapshot | None) -> RunCost:
+    """What each commit after `start` (None: from the oldest snapshot on) up to `end` did and cost. Raises
+    NotFoundInTable."""
+    if end is None:
+        return RunCost((), 0)
+    try:
+        run = run_between(tree.metadata, start.snapshot_id if start else None, end.snapshot_id)
+    except ValueError as error:
+        raise NotFoundInTable(str(error)) from error
+    return run_cost(tree, run)
 
 
 def table_changes(

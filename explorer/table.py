@@ -8,10 +8,10 @@ from typing import Any
 
 from explorer.changed_rows import row_diff
 from explorer.collection import Collection, Rows
-from explorer.comparing import snapshot_diff
+from explorer.comparing import commit_run, snapshot_diff, snapshot_step
 from explorer.core.batches import Batches, Parts
 from explorer.core.clustering import Clustering
-from explorer.core.costs import RunCost, run_between, run_cost
+from explorer.core.costs import RunCost
 from explorer.core.deletes import Verdict
 from explorer.core.diff import SnapshotDiff
 from explorer.core.entry_views import entry_view, read_files
@@ -27,6 +27,7 @@ from explorer.core.pushdown import Pushed
 from explorer.core.row_diff import RowDiff
 from explorer.core.row_groups import GroupVerdict
 from explorer.core.snapshot_deletes import Deletes
+from explorer.core.step import Step
 from explorer.drawn import first_view, table_graph
 from explorer.engines.choice import Choice, Engine
 from explorer.engines.pipeline import frame
@@ -239,6 +240,11 @@ class Table:
         order and properties (see core.diff.SnapshotDiff). None is the table before its first snapshot."""
         return snapshot_diff(self.tree.by(engine, "diff"), self._side(before), self._side(after))
 
+    def step(self, snapshot: str | int | None = None) -> Step | None:
+        """What a snapshot made of its parent's manifests, in a sentence (`words`), from the two manifest lists; None
+        where one cannot be read."""
+        return snapshot_step(self.tree, self.resolve(snapshot).snapshot)
+
     def diff_graph(
         self, before: str | int | None, after: str | int | None, pages: Mapping[str, int] | None = None
     ) -> Graph:
@@ -258,14 +264,7 @@ class Table:
         amplification; without `first` from the oldest snapshot on. Raises NotFoundInTable when `first` is no ancestor
         of `last`."""
         end = self._maybe(last)
-        if end is None:
-            return RunCost((), 0)
-        start = self.resolve(first).snapshot.snapshot_id if first is not None else None
-        try:
-            run = run_between(self.metadata, start, end.snapshot_id)
-        except ValueError as error:
-            raise NotFoundInTable(str(error)) from error
-        return run_cost(self.tree.by(engine, "commits"), run)
+        return commit_run(self.tree.by(engine, "commits"), self._side(first) if end else None, end)
 
     def lifecycle(self, engine: Engine = "auto") -> list[Cell]:
         """What became of every manifest at every snapshot: created, carried, rewritten, merged or dropped, and why."""

@@ -32,12 +32,21 @@ from explorer.progress import listener
 @click.argument("before")
 @click.argument("after")
 def diff(before: str, after: str, engine: Engine, output: str, **where: Any) -> None:
-    """Show what differs between two snapshots: net files, and what became of the manifests."""
+    """Show what differs between two snapshots: net files, and what became of the manifests; of a snapshot and its
+    parent in a sentence, too."""
     from explorer.views.changes import diff_object, render_diff
+    from explorer.views.text import clean
 
     table = opened(**where)
     result = table.diff(before, after, engine)
-    emit(diff_object(result), output, lambda: render_diff(result))
+    snapshot = table.metadata.snapshot(result.after)
+    told = table.step(result.after) if snapshot and snapshot.parent_snapshot_id == result.before else None
+    said = {"step": told.words} if told else {}
+    emit(
+        {**said, **diff_object(result)},
+        output,
+        lambda: "".join(f"{clean(s)}\n" for s in said.values()) + render_diff(result),
+    )
     finish(table)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 
+LABEL = 23
+"""Characters of a name that fit a card of the graph."""
 _MANIFEST_INDEX = re.compile(r"-m(\d+)\.avro$")
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from explorer.core.deletes import KIND_WORDS
 from explorer.core.live_files import LiveFile
-from explorer.core.names import base_name, shorten
+from explorer.core.names import LABEL, base_name, shorten
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.units import count, human_bytes
-from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Graph, Node
 from explorer.graphs.ids import file_node
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from explorer.core.diff import FileChange, SnapshotDiff
-from explorer.core.names import base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.names import LABEL, base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes, second
-from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Graph, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, snapshot_node
 from explorer.model.manifest import ManifestFile

@@ -11,8 +11,6 @@ from explorer.graphs.vocabulary import COLUMNS
 
 PAGE = 30
 """Siblings drawn at once on one level."""
-LABEL = 23
-"""Characters of a label that fit a card."""
 
 
 class Drawing:

@@ -14,7 +14,7 @@ class Node:
     """A node. `id` is opaque and stays the same for the same thing from step to step. `label` and `lines` are plain
     text. `status` is a logical status, "filtered", in a diff "added", "removed" or "kept", or "" where it has none.
     `fold` is "" (a leaf), "folded" or "open". `facts` identify the thing (snapshot_id, path, ...), and are JSON. `mark`
-    says more of it: one of MARKS."""
+    says more of it: one of MARKS. `beside` is the node of the snapshot that added it, drawn or not."""
 
     id: str
     kind: str
@@ -26,6 +26,7 @@ class Node:
     problem: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     mark: str = ""
+    beside: str = ""
 
     @property
     def column(self) -> int:

@@ -8,10 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.names import base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.entries import DELETED
+from explorer.core.names import LABEL, base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
 from explorer.core.values import partition_path
-from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Edge, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, node_id, snapshot_node
 from explorer.graphs.source import GraphSource, GraphView
@@ -35,6 +36,7 @@ class Below:
         self.source, self.view, self.drawing, self.meta = source, view, drawing, source.metadata
         self.ordinals = snapshot_ordinals(self.meta)
         self.causes = source.causes()
+        self.by_sequence = {s.sequence_number: snapshot_node(s.snapshot_id) for s in self.meta.snapshots}
 
     def is_open(self, node: str) -> bool:
         return node in self.view.open_nodes
@@ -136,6 +138,7 @@ class Below:
                     False,
                     wrong,
                     facts,
+                    beside=snapshot_node(manifest.added_snapshot_id) if manifest.added_snapshot_id is not None else "",
                 )
             )
             if opened:
@@ -214,7 +217,8 @@ class Below:
             }
             already = self.drawing.nodes.get(node)
             label = shorten(base_name(path), LABEL)
-            made = Node(node, kind, label, tuple(lines), status, fold, False, self.causes.get(path, ""), facts)
+            wrong, beside = self.causes.get(path, ""), self.added_by(row)
+            made = Node(node, kind, label, tuple(lines), status, fold, False, wrong, facts, beside=beside)
             if already is None or (already.status in ("filtered", "DELETED") and status in ("ADDED", "EXISTING")):
                 self.drawing.nodes[node] = made  # one node a file: the live entry speaks for it
             self.drawing.edge(parent, node, "contains", status)
@@ -227,6 +231,14 @@ class Below:
                 self.row_groups(node, path, footer)
             if self.causes.get(path):
                 self.trouble(node, path, self.causes[path], 5)
+
+    def added_by(self, row: Mapping[str, Any]) -> str:
+        """The node of the snapshot that added an entry's file, by its sequence number; v1 has none, and a DELETED entry
+        there tells only who removed it."""
+        if number := row["inherited_file_sequence_number"]:
+            return self.by_sequence.get(number, "")
+        known = row["inherited_snapshot_id"] if row["status"] != DELETED else None
+        return snapshot_node(known) if known is not None else ""
 
     def row_groups(self, parent: str, path: str, footer: Mapping[str, Any]) -> None:
         groups = footer["row_groups"]

@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.names import base_name, manifest_name, shorten, snapshot_ordinals
+from explorer.core.names import LABEL, base_name, manifest_name, shorten, snapshot_ordinals
 from explorer.core.plan import Plan
 from explorer.core.pruning import Reason
 from explorer.core.scan import OUTCOMES, READ, ManifestVerdict
 from explorer.core.units import count, human_bytes
-from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Graph, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node
 

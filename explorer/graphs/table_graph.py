@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from explorer.core.names import base_name, shorten, snapshot_name
+from explorer.core.names import LABEL, base_name, shorten, snapshot_name
 from explorer.core.units import count, second, whole
-from explorer.graphs.drawing import LABEL, Drawing
+from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Graph, Node
 from explorer.graphs.ids import list_node, node_id, snapshot_node
 from explorer.graphs.manifest_graph import Below
@@ -20,8 +20,8 @@ from explorer.model.metadata import Snapshot
 
 METADATA, SNAPSHOTS = "metadata files", "snapshots"
 """The keys of two levels that are paged, for GraphView.pages."""
-CHAIN, WINDOW = 6, 12
-"""Metadata files drawn until they are paged, and snapshots drawn at once."""
+CHAIN, WINDOW, STRIDE = 6, 12, 6
+"""Metadata files drawn until they are paged; snapshots drawn at once, and by how many they move on."""
 NEWEST_FIRST = ("newer", "older")
 
 
@@ -113,6 +113,7 @@ class _Builder:
                 or s.snapshot_id == self.view.snapshot_id
             ]
         at = next((i for i, s in enumerate(ordered) if s.snapshot_id == self.view.snapshot_id), 0)
+        at = (at + STRIDE // 2) // STRIDE * STRIDE  # neighbours have the same window, all but one in so many
         pointer = node_id("catalog", self.source.title)
         rows = self.drawing.page(
             pointer, len(ordered), SNAPSHOTS, 1, key=SNAPSHOTS, around=at, size=WINDOW, labels=NEWEST_FIRST

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from explorer.core.names import base_name, shorten
-from explorer.graphs.drawing import LABEL
+from explorer.core.names import LABEL, base_name, shorten
 from explorer.graphs.graph import Edge, Graph, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, node_id
 from explorer.graphs.table_graph import metadata_lines

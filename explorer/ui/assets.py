@@ -13,6 +13,7 @@ PARTS = (
     "minimap.js",
     "canvas.js",
     "timeline.js",
+    "way.js",
     "copy.js",
     "inspector.js",
     "legend.js",

@@ -77,7 +77,8 @@ class _Maker:
         pictures, changes = {}, {}
         for snapshot in steps(kept, "snapshots"):
             name = str(snapshot.snapshot_id)
-            pictures[name] = self.shown(self.whole(snapshot, folded))
+            told = self.table.step(snapshot.snapshot_id)
+            pictures[name] = {**self.shown(self.whole(snapshot, folded)), "caption": told.words if told else ""}
             if change := self.change(snapshot):
                 changes[name] = change
         current = meta.current_snapshot or (kept[0] if kept else None)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
+from explorer.comparing import snapshot_step
 from explorer.core.doctor.findings import Finding
 from explorer.core.names import snapshot_ordinals
 from explorer.core.units import second
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 QUICK_FILES, QUICK_BYTES = 300, 1 << 20
 """Selecting a file shows its rows at once when its snapshot has at most so many files, and it at most so many bytes."""
 _ORDER = itertools.count(1)
-FILES = get_args(FileKind)
+FILES, MANIFESTS = get_args(FileKind), ("data_manifest", "delete_manifest")
 
 
 class GraphState:
@@ -62,8 +63,12 @@ class GraphState:
         """What the widget draws, and `selection`."""
         return {
             **self.selection(), "picture": picture(self.graph), "selected": self.selected, "message": self.message,
-            "offers": self.offered(), "asked": self.asked(),
+            "offers": self.offered(), "asked": self.asked(), "caption": self.caption(),
         }  # fmt: skip
+
+    def caption(self) -> str:
+        """What the snapshot in view did, in a sentence."""
+        return ""
 
     def offered(self) -> list[str]:
         """`offers`, and what depends on the table."""
@@ -220,6 +225,13 @@ class ViewState(GraphState):
             "refs": [refs.get(s.snapshot_id, []) for s in ordered],
         }
 
+    def caption(self) -> str:
+        """Only what is drawn anyway is read for it, and the parent's manifest list."""
+        snapshot = self.table.metadata.snapshot(self.view.snapshot_id)
+        opened = {n.facts["path"] for n in self.graph.nodes if n.kind in MANIFESTS and n.fold == "open"}
+        told = snapshot_step(self.table.tree, snapshot, opened) if snapshot else None
+        return told.words if told else ""
+
     def offered(self) -> list[str]:
         """To follow the table too, where each look costs nothing: not in a remote store."""
         location = self.table.reader.location
@@ -349,6 +361,10 @@ class MarkedState(ViewState):
     def timeline(self) -> dict[str, Any]:
         """None: staged snapshots are in no order."""
         return {}
+
+    def caption(self) -> str:
+        """None: the lab tells it."""
+        return ""
 
     def show(self, table: Table, marks: Uncommitted, snapshot: int | None = None, opened: Iterable[str] = ()) -> None:
         """Look at a table anew, at a snapshot, with all that is marked and some nodes more open. What was selected

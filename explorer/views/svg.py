@@ -46,7 +46,8 @@ def picture(graph: Graph) -> dict[str, Any]:
 
     def at(item: str) -> dict[str, float]:
         box = boxes[item]
-        return {"x": round(box.x, 1), "y": round(box.y, 1), "w": box.width, "h": box.height}
+        row = {} if box.row is None else {"row": round(box.row, 1)}
+        return {"x": round(box.x, 1), "y": round(box.y, 1), "w": box.width, "h": box.height, **row}
 
     return {
         "title": graph.title,

@@ -419,7 +419,11 @@ def test_exported_page_opens_from_disk(sandbox: Path, watched: Watched, tmp_path
     show(page, file.as_uri())
     page.get_by_label("Previous snapshot").click()
     expect(page.locator(".ix-where")).to_contain_text("snapshot-4 of 5")
+    expect(page.locator(".ix-caption")).to_have_text(
+        "snapshot-4 rewrote manifest-2 as manifest-4: data-2.parquet DELETED"
+    )
     node(page, "data-3.parquet").locator(".ix-head").click()
+    expect(page.locator(".ix-part").last).to_have_text("data-3.parquet")
     page.keyboard.press("p")
     expect(page.locator(".ix-bar")).not_to_be_visible()
     page.keyboard.press("p")

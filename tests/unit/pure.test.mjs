@@ -88,6 +88,55 @@ test("zoomed: what is under the pointer stays there, within limits", () => {
   assert.equal(pure.zoomed(view, 0.0001, 0, 0).k, 0.05);
 });
 
+test("wayTo: by the snapshot in view to what is chosen, from the table on; else to that snapshot", () => {
+  const node = (id, column, kind, more = {}) => ({ ...box(id, 250 * column, 0), kind, ...more });
+  const edge = (s, t, kind = "contains") => ({ s, t, kind });
+  const picture = {
+    nodes: [
+      node("table", 0, "catalog"), node("old", 0, "metadata"), node("new", 0, "metadata", { current: true }),
+      node("main", 1, "ref"),
+      node("s2", 1, "snapshot", { current: true }), node("s1", 1, "snapshot", { focus: true }), node("l2", 2, "manifest_list"),
+      node("l1", 2, "manifest_list"), node("m", 3, "data_manifest"), node("f", 4, "data_file"),
+    ],
+    edges: [
+      edge("table", "new"), edge("new", "old", "before"), edge("main", "s2"), edge("old", "s1"),
+      edge("new", "s2"), edge("new", "s1"), edge("s2", "s1", "before"), edge("s2", "l2"), edge("s1", "l1"),
+      edge("l2", "m"), edge("l1", "m"), edge("m", "f"),
+    ],
+    more: [],
+  };
+  const way = (id) => pure.wayTo(picture, EDGES, id).map((n) => n.id).join(" ");
+  assert.equal(way("f"), "table new s1 l1 m f");
+  assert.equal(way("l2"), "table new s2 l2");
+  assert.equal(way("old"), "table old");
+  assert.equal(way("main"), "table new main");
+  assert.equal(way("table"), "table");
+  assert.equal(way(undefined), "table new s1");
+  assert.deepEqual(pure.wayTo({ ...picture, nodes: [], edges: [] }, EDGES), []);
+});
+
+test("steady: what is drawn lower by some stands on the screen where it stood", () => {
+  const view = { x: 5, y: 40, k: 0.5 }, on = (of, y) => of.y + y * of.k;
+  assert.equal(on(pure.steady(view, 1082), 1475), on(view, 393));
+});
+
+test("cleared: what is chosen is not under the small map, and stays on the stage", () => {
+  const view = { x: 0, y: 0, k: 1 }, room = { width: 1000, height: 600 }, map = { width: 120, height: 100 };
+  assert.deepEqual(pure.cleared(view, box("a", 700, 500), room, { width: 0, height: 0 }), view);
+  assert.deepEqual(pure.cleared(view, box("a", 600, 500), room, map), view);  // beside it
+  assert.deepEqual(pure.cleared(view, box("a", 700, 400), room, map), view);  // above it
+  assert.deepEqual(pure.cleared(view, box("a", 700, 500), room, map), { x: 0, y: -66, k: 1 });
+  assert.deepEqual(pure.cleared(view, { ...box("a", 700, 20), h: 570 }, room, map), { x: -36, y: 0, k: 1 });
+});
+
+test("mapped: a small map where the graph does not fit, and the stage is not small itself", () => {
+  const graph = { width: 2000, height: 3000 };
+  assert.equal(pure.mapped(graph, 1, { width: 1000, height: 600 }), true);
+  assert.equal(pure.mapped(graph, 0.2, { width: 1000, height: 600 }), false);
+  assert.equal(pure.mapped(graph, 1, { width: 600, height: 600 }), false);
+  assert.equal(pure.mapped(graph, 1, { width: 1000, height: 300 }), false);
+});
+
 test("revealed: moves as little as shows the box, and not at all if it is in sight", () => {
   const room = { width: 800, height: 600 }, view = { x: 0, y: 0, k: 1 };
   assert.deepEqual(pure.revealed(view, box("a", 100, 100), room), view);

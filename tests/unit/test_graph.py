@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import explorer
 from explorer.graphs.drawing import PAGE, Drawing
+from explorer.graphs.graph import Graph
 from explorer.graphs.ids import list_node
 from explorer.graphs.layout import layout
 from explorer.graphs.table_graph import METADATA
@@ -16,7 +18,7 @@ from explorer.table import Table
 from explorer.ui.export import export
 from explorer.ui.state import ViewState
 from explorer.views.text import render_tree
-from tests.unit.small import edit_metadata, in_catalog, make_table
+from tests.unit.small import edit_metadata, in_catalog, make_table, partitioned, writable
 
 EVIL = '<script>alert(1)</script>"];evil[label=<<b>x</b>>]\n\x1b[31m${jndi}'
 
@@ -43,6 +45,36 @@ def test_ids_stay_from_step_to_step(table: Table) -> None:
     common = before.keys() & after.keys()
     assert len(common) > 4
     assert all(before[k] == after[k] for k in common)
+
+
+def heights(graph: Graph) -> dict[str, float]:
+    return {item: box.y for item, box in layout(graph).items()}
+
+
+def test_what_two_neighbouring_pictures_have_in_common_stays_where_it_is(tmp_path: Path) -> None:
+    folder = make_table(tmp_path, commits=16)
+    for id in (13, 9):
+        writable(folder).delete(f"id in ({id}, {id + 100})")  # a whole file: its manifest is written anew
+    table = explorer.open_table(str(folder))
+    graphs = [table.graph(s.snapshot_id) for s in table.metadata.snapshots]
+    steps = [heights(graph) for graph in graphs]
+    windows = [{n.id for n in graph.nodes if n.kind == "snapshot"} for graph in graphs]
+    moved = [{i for i in a.keys() & b.keys() if a[i] != b[i]} for a, b in pairwise(steps)]
+    assert [bool(some) for some in moved] == [a != b for a, b in pairwise(windows)]
+    assert sum(map(bool, moved)) == 1  # the window of twelve snapshots has moved on, by six
+    assert all(len(a.keys() & b.keys()) > 12 for a, b in pairwise(steps))
+
+
+def test_nothing_that_is_unfolded_moves_what_leads_to_it(tmp_path: Path) -> None:
+    table = explorer.open_table(str(partitioned(tmp_path)))
+    folded = table.graph(view=replace(table.default_view(), open_nodes=frozenset()))
+    [manifest] = [n.id for n in folded.nodes if n.kind == "data_manifest"]
+    unfolded = table.graph(view=replace(table.default_view(), open_nodes=frozenset([manifest])))
+    before, after = heights(folded), heights(unfolded)
+    assert len(after) > len(before) + PAGE
+    assert {i: after[i] for i in before} == before
+    [way] = {after[n.id] for n in unfolded.nodes if n.kind in ("snapshot", "manifest_list", "data_manifest")}
+    assert min(after[n.id] for n in unfolded.nodes if n.kind == "data_file") == way
 
 
 def test_nothing_overlaps_and_every_node_has_a_place(table: Table) -> None:

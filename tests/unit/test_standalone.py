@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ import pytest
 
 import explorer
 from explorer.drawn import first_view
+from explorer.graphs.ids import list_node
 from explorer.graphs.vocabulary import EDGES
 from explorer.ui import standalone
 from explorer.ui.export import _file_name
 from explorer.views.svg import picture, vocabulary
-from tests.unit.small import edit_metadata, in_catalog, make_table
+from tests.unit.small import edit_metadata, in_catalog, make_table, partitioned
 from tests.unit.test_cli import run
 from tests.unit.test_static import STATIC, node
 
@@ -94,10 +96,13 @@ def test_what_is_left_out_is_said(folder: Path, tmp_path: Path, monkeypatch: pyt
 
 
 def test_the_page_lays_out_as_python_does(folder: Path, tmp_path: Path) -> None:
-    table = explorer.open_table(str(folder))
+    table, lists = explorer.open_table(str(folder)), explorer.open_table(str(partitioned(tmp_path)))
     closed = first_view(table.tree, table.metadata.snapshots[1])
-    graphs = [standalone._Maker(table).whole(s, set()) for s in table.metadata.snapshots]
+    graphs = [standalone._Maker(t).whole(s, set()) for t in (table, lists) for s in t.metadata.snapshots]
     graphs += [table.graph("snapshot-2", closed)]
+    every = closed.open_nodes | {list_node(s.snapshot_id) for s in table.metadata.snapshots}
+    graphs += [table.graph(view=replace(closed, snapshot_id=s.snapshot_id, open_nodes=every, page_size=n))
+               for s in table.metadata.snapshots for n in (1, 2, 9)]  # fmt: skip
     pictures = [picture(graph) for graph in graphs]
     (tmp_path / "pictures.json").write_text(json.dumps([vocabulary()["edges"], pictures]))
     (tmp_path / "law.mjs").write_text(

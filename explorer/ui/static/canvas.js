@@ -4,14 +4,15 @@ import { paint } from "./card.js";
 import { colour, html, svg, zoomOf } from "./dom.js";
 import { Minimap } from "./minimap.js";
 import {
-  between, closer, drawn, eased, edgePath, extent, fitted, leading, looks, matches, neighbour, origin, revealed, zoomed,
+  between, cleared, closer, drawn, eased, edgePath, extent, fitted, focusOf, leading, looks, matches, neighbour, origin,
+  revealed, steady, zoomed,
 } from "./pure.js";
 
 const MOVE_MS = 380, FLASH_MS = 1500;
 
 export class Canvas {
-  // `on` has what a person does: choose(ids) and open(item, double). `wheel` says
-  // whether the wheel moves the graph and not the page.
+  // `on` has what a person does: choose(ids) and open(item, double); and marked(), when something else is chosen or
+  // drawn. `wheel` says whether the wheel moves the graph and not the page.
   constructor(vocabulary, on, wheel) {
     Object.assign(this, { vocabulary, on, wheel });
     this.element = html("div", "ix-stage");
@@ -33,6 +34,7 @@ export class Canvas {
     this.cards = new Map();
     this.edges = [];
     this.given = this.picture = null;
+    this.asked = "";  // what a click is to open
     this.selected = new Set();
     this.frame = 0;
     this.listen();
@@ -43,10 +45,11 @@ export class Canvas {
     const next = closer(given, this.room().width);
     this.given = given;
     const before = this.picture, same = before !== null && before.title === next.title;
-    const places = new Map([...this.cards].map(([id, card]) => [id, card.now]));
-    const parents = leading(next, this.vocabulary.edges), fresh = new Map();
+    const parents = leading(next, this.vocabulary.edges), fresh = new Map(), items = drawn(next);
+    const opened = same ? this.opened(items) : undefined, by = same ? this.steady(items, opened) : 0;
+    const places = new Map([...this.cards].map(([id, { now }]) => [id, { ...now, y: now.y + by }]));
     this.picture = next;
-    for (const item of drawn(next)) {
+    for (const item of items) {
       const old = this.cards.get(item.id), g = old ? old.g : this.card(item.id);
       const from = origin(item, places, parents);
       const changed = old ? old.item.status !== item.status || old.item.mark !== item.mark : same;
@@ -67,8 +70,25 @@ export class Canvas {
       this.fit(false);
     } else {
       this.animate();
-      this.reveal(next.nodes.find((n) => n.focus));
+      if (opened) this.reveal(this.item(opened), false);
+      else this.revealFocus();
     }
+  }
+
+  // What a click has opened, of what is drawn next: the node, or what a group of hidden nodes belonged to.
+  opened(items) {
+    const asked = this.item(this.asked), ids = [this.asked, asked?.parent];
+    this.asked = "";
+    return asked && ids.find((id) => items.some((item) => item.id === id));
+  }
+
+  // What was opened, else chosen, else in focus stays on the screen where it is: how much lower it is drawn next.
+  steady(items, opened) {
+    const there = new Map(items.map((item) => [item.id, item]));
+    const id = [opened, this.last(), focusOf(this.picture)?.id].find((id) => there.has(id) && this.item(id));
+    const by = id ? there.get(id).y - this.item(id).y : 0;
+    this.view = steady(this.view, by);
+    return by;
   }
 
   card(id) {
@@ -162,11 +182,12 @@ export class Canvas {
   }
 
   fit(all) {
-    const main = this.picture?.nodes.find((n) => n.focus)?.x;
+    const main = focusOf(this.picture)?.x;
     const view = fitted(extent([...this.cards.values()].map((card) => card.item)), this.room(), all, main);
     if (!view) return;
     this.moved = all;
     this.look(view);
+    if (!all) this.revealFocus();
   }
 
   // What is chosen stays in sight.
@@ -183,12 +204,21 @@ export class Canvas {
     this.look(zoomed(this.view, by, cx, cy));
   }
 
-  // An item comes into sight, and beside it, where there is room for both, what it leads to.
-  reveal(item) {
+  // An item comes into sight, and beside it, where there is room for both, what it leads to, at most half a stage down.
+  reveal(item, down = true) {
     if (!item) return;
     const below = this.edges.filter((e) => e.s === item.id && this.item(e.t).x > item.x).map((e) => this.item(e.t));
-    const w = extent([item, ...below]).width - item.x, room = this.room();
-    this.look(revealed(this.view, (w + 40) * this.view.k < room.width ? { ...item, w } : item, room));
+    const { k } = this.view, room = this.room(), { width, height } = extent([item, ...below]);
+    const w = (width - item.x + 40) * k < room.width ? width - item.x : item.w;
+    const h = down ? Math.max(item.h, Math.min(height - item.y, room.height / k / 2)) : item.h;
+    this.look(cleared(revealed(this.view, { ...item, w, h }, room), item, room, this.minimap.size()));
+  }
+
+  // The snapshot in view, with what it lists.
+  revealFocus() {
+    const focus = focusOf(this.picture), list = focus && this.edges.find((e) => e.s === focus.id);
+    if (list) this.reveal(this.item(list.t));
+    this.reveal(focus);
   }
 
   listen() {
@@ -241,6 +271,7 @@ export class Canvas {
       g.classList.toggle("ix-selected", this.selected.has(item.id));
       g.setAttribute("aria-selected", this.selected.has(item.id));
     }
+    this.on.marked();
   }
 
   // What a click does: choose a node, beside others if `more`; a group of hidden nodes comes up.
@@ -269,17 +300,23 @@ export class Canvas {
 
   open(id, double = false) {
     const item = this.item(id);
-    if (item) this.on.open(item, double);
+    if (!item) return;
+    this.asked = id;
+    this.on.open(item, double);
+  }
+
+  // To a node: it is chosen, and comes into sight.
+  go(id) {
+    this.choose([id]);
+    this.reveal(this.item(id));
   }
 
   // To the neighbour that an arrow key leads to.
   walk(key) {
     const items = [...this.cards.values()].map((card) => card.item), item = this.item(this.last());
-    const first = this.picture.nodes.find((n) => n.focus) || this.picture.nodes[0];
+    const first = focusOf(this.picture) || this.picture.nodes[0];
     const next = item ? neighbour(key, item, items, this.edges, this.vocabulary.edges) : first?.id;
-    if (!next) return;
-    this.choose([next]);
-    this.reveal(this.item(next));
+    if (next) this.go(next);
   }
 
   close() {

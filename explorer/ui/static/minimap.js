@@ -1,7 +1,7 @@
 // The whole graph, small, and which part of it is in sight; shown when it does not fit.
 
 import { html, zoomOf } from "./dom.js";
-import { extent } from "./pure.js";
+import { extent, mapped } from "./pure.js";
 
 export class Minimap {
   // `go(x, y)` moves the middle of what is in sight to that point of the graph.
@@ -16,10 +16,15 @@ export class Minimap {
     });
   }
 
+  // How much of the stage it takes.
+  size() {
+    return { width: this.element.offsetWidth, height: this.element.offsetHeight };
+  }
+
   // `cards` are {item, g}; `room` is the stage's width and height.
   draw(cards, view, room) {
-    const map = this.element, { width, height } = extent(cards.map((card) => card.item));
-    const needed = width * view.k > room.width * 1.1 || height * view.k > room.height * 1.3;
+    const map = this.element, graph = extent(cards.map((card) => card.item)), { width, height } = graph;
+    const needed = mapped(graph, view.k, room);
     map.classList.toggle("ix-open", needed);
     if (!needed) return;
     map.width = 120;

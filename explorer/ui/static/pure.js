@@ -1,8 +1,9 @@
 // What needs no page: words, geometry and choices. tests/unit/pure.test.mjs holds it to account.
 
 export const CHIP = 36;
-const HEADER = 30, ROW_GAP = 12, GAP = 46;  // as graphs/layout.py has them
+const HEADER = 30, ROW_GAP = 12, GAP = 46, BLANK = 332, NEAR = BLANK / 2;  // as graphs/layout.py has them
 const CLOSE = { edges: 44, gap: 17, first: 156, least: 188 };
+const MAP_EDGE = 8, MAP_ROOM = { width: 640, height: 360 };
 const SIZES = { least: 0.05, most: 4, small: 0.1, readable: 1, large: 1.15 };  // text is 12 pixels high, or more
 
 // What a map of ours has under a stranger's word; nothing that every object has.
@@ -48,6 +49,32 @@ export function origin(item, places, parents) {
   return known ? { ...known } : { x: item.x, y: item.y };
 }
 
+// The snapshot in view.
+export function focusOf(picture) {
+  return picture?.nodes.find((n) => n.focus);
+}
+
+// The nodes on the way to a node (or, without one, to the snapshot in view), the table first. Of several that lead to
+// one: by the snapshot in view, else by what is current. What nothing leads to is come to as what is current beside it.
+export function wayTo(picture, edgeKinds, id) {
+  const items = new Map(picture.nodes.map((n) => [n.id, n])), focus = focusOf(picture), up = new Map(), way = [];
+  for (const { s, t, kind } of picture.edges) {
+    if (!edgeKinds[kind].dashed && items.get(s).x <= items.get(t).x) up.set(t, [...(up.get(t) || []), items.get(s)]);
+  }
+  const above = (item) => {
+    const all = up.get(item.id) || [], left = all.filter((one) => one.x < item.x);
+    return left.length ? left : all;
+  };
+  const inView = (item) => item === focus || above(item).some((one) => one.x < item.x && inView(one));
+  const next = (item) => above(item).find(inView) || above(item).find((one) => one.current) || above(item)[0];
+  for (let at = items.get(id) || focus; at && !way.includes(at);) {
+    way.unshift(at);
+    const peer = picture.nodes.find((n) => n.current && n.x === way[0].x && n !== way[0]);
+    at = next(at) || (peer && next(peer));
+  }
+  return way;
+}
+
 // What leads to each card: an edge downwards, or the node that a group of hidden ones belongs to.
 export function leading(picture, edgeKinds) {
   const down = picture.edges.filter((e) => !edgeKinds[e.kind].back && !edgeKinds[e.kind].dashed);
@@ -70,7 +97,7 @@ export function closer(picture, room) {
   for (const { x, w } of items) wide.set(x, Math.max(w, wide.get(x) || 0));
   const xs = [...wide.keys()].sort((a, b) => a - b), gaps = xs.length - 1, free = room - CLOSE.edges;
   if (!room || gaps < 1 || extent(items).width <= free) return picture;
-  const main = picture.nodes.find((n) => n.focus)?.x ?? xs[0], first = xs.filter((x) => x < main).length;
+  const main = focusOf(picture)?.x ?? xs[0], first = xs.filter((x) => x < main).length;
   const rest = Math.floor((free - gaps * CLOSE.gap - first * CLOSE.first) / (xs.length - first));
   const widths = xs.map((x, i) => Math.min(wide.get(x), i < first ? CLOSE.first : Math.max(CLOSE.least, rest)));
   const gap = Math.max(CLOSE.gap, Math.min(GAP, Math.floor((free - sum(widths)) / gaps)));
@@ -110,6 +137,26 @@ export function revealed(view, box, room) {
   };
 }
 
+// The view in which what has moved down by so much stands where it stood.
+export function steady(view, by) {
+  return { ...view, y: view.y - by * view.k };
+}
+
+// The view moved so that a box is clear of the small map, which stands in the lower right corner: up, or to the left
+// where it would leave the stage.
+export function cleared(view, box, room, map) {
+  const right = view.x + (box.x + box.w) * view.k - (room.width - map.width - 2 * MAP_EDGE);
+  const low = view.y + (box.y + box.h) * view.k - (room.height - map.height - 2 * MAP_EDGE);
+  if (!map.width || right <= 0 || low <= 0) return view;
+  return view.y + box.y * view.k - low >= MAP_EDGE ? { ...view, y: view.y - low } : { ...view, x: view.x - right };
+}
+
+// Whether a small map is of use: the graph does not fit, and the stage is so large that the map hides little of it.
+export function mapped({ width, height }, k, room) {
+  const large = room.width >= MAP_ROOM.width && room.height >= MAP_ROOM.height;
+  return large && (width * k > room.width * 1.1 || height * k > room.height * 1.3);
+}
+
 // The node that an arrow key leads to from a chosen one, or undefined.
 export function neighbour(key, item, items, edges, edgeKinds) {
   const down = edges.filter((e) => !edgeKinds[e.kind].back);
@@ -146,38 +193,57 @@ export function unfolded(picture, edgeKinds, folded, out = () => false) {
   }, snapshots, edgeKinds);
 }
 
-// The tree below the snapshots placed anew, as graphs/layout.py does it: parents at the middle of their children, never
-// above what their column holds, and the whole tree down to its snapshot where that stands far down.
+// The tree below the snapshots placed anew, as graphs/layout.py does: beside what added a thing (`row`), or led there.
 function arranged(picture, snapshots, edgeKinds) {
-  const items = new Map(drawn(picture).map((item) => [item.id, { ...item }])), placed = new Set();
-  const bottoms = new Map(), kids = new Map();
+  const items = new Map(drawn(picture).map((item) => [item.id, { ...item }])), led = new Map(), kids = new Map();
   const under = (parent, child, before = false) => {
     const known = kids.get(parent) || [];
     kids.set(parent, before ? [child, ...known] : [...known, child]);
+    led.set(child.id, items.get(parent));
   };
   for (const { s, t, kind } of picture.edges) {
-    if (edgeKinds[kind].dashed || items.get(t).x <= items.get(s).x || placed.has(t)) continue;
-    placed.add(t);
-    under(s, t);
+    const item = items.get(t);
+    if (!edgeKinds[kind].dashed && item.x > items.get(s).x && !led.has(t)) under(s, item);
   }
-  for (const group of picture.more) if (group.x > snapshots) under(group.parent, group.id, group.before);
-  const done = new Set();
-  const place = (id) => {
-    const item = items.get(id), below = kids.get(id) || [];
-    done.add(id);
-    below.forEach(place);
-    const bottom = bottoms.get(item.x) ?? HEADER, [a, b] = [items.get(below[0]), items.get(below.at(-1))];
-    item.y = a ? Math.max(bottom, (a.y + b.y + b.h) / 2 - item.h / 2) : bottom;
-    bottoms.set(item.x, item.y + item.h + ROW_GAP);
+  for (const group of picture.more) if (group.x > snapshots) under(group.parent, items.get(group.id), group.before);
+  const placed = [...items.values()].filter((item) => item.x <= snapshots);
+  const sweep = (column, bottom = HEADER) => {
+    for (const item of column) {
+      item.y = Math.max(bottom, Math.min(item.wanted, Math.max(bottom, item.least) + BLANK));
+      bottom = item.y + item.h + ROW_GAP;
+    }
+    return bottom;
   };
-  const tree = picture.nodes.filter((n) => n.x > snapshots);
-  for (const n of picture.nodes) if (n.x === snapshots) (kids.get(n.id) || []).forEach(place);
-  for (const n of tree) if (!done.has(n.id)) place(n.id);
-  const moved = [...items.values()].filter((item) => item.x > snapshots), focus = picture.nodes.find((n) => n.focus);
-  if (focus && moved.length) {
-    const high = Math.max(...moved.map((item) => item.y + item.h)) - HEADER;
-    const shift = focus.y + focus.h / 2 - HEADER - high / 2;
-    for (const item of moved) item.y += Math.max(0, shift);
+  const xs = [...new Set(picture.columns.map((c) => c.x))].filter((x) => x > snapshots).sort((a, b) => a - b);
+  for (const x of xs) {
+    const here = [];
+    for (const parent of [...placed].sort((a, b) => a.y - b.y)) {
+      const siblings = (kids.get(parent.id) || []).filter((item) => item.x === x);
+      for (const item of siblings) {
+        item.least = parent.y;
+        item.wanted = Math.max(parent.y - NEAR, item.row ?? parent.y);
+      }
+      const last = siblings.at(-1);
+      if (last?.hidden && last === kids.get(parent.id).at(-1)) {
+        last.wanted = Math.max(...siblings.map((item) => item.wanted));
+      }
+      here.push(...siblings);
+    }
+    const bottom = sweep(here.sort((a, b) => a.wanted - b.wanted));
+    const alone = picture.nodes.filter((n) => n.x === x && !led.has(n.id)).map((n) => items.get(n.id));
+    for (const item of alone) item.least = item.wanted = bottom;
+    sweep(alone, bottom);
+    placed.push(...here, ...alone);
+  }
+  const own = new Map(placed.map((item) => [item.id, item.wanted]));
+  for (const x of xs.slice(1, -1).reverse()) {  // what had no room near what leads to it takes that along
+    const here = placed.filter((item) => item.x === x).sort((a, b) => a.y - b.y);
+    for (const item of here) {
+      const first = [...(kids.get(item.id) || [])].sort((a, b) => a.y - b.y)[0];
+      const pushed = first ? first.y - own.get(first.id) : 0;
+      item.least = item.wanted = item.y + (pushed > NEAR ? pushed : 0);
+    }
+    sweep(here);
   }
   const put = (item) => ({ ...item, y: items.get(item.id).y });
   return { ...picture, nodes: picture.nodes.map(put), more: picture.more.map(put) };

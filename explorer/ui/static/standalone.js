@@ -53,6 +53,7 @@ function show() {
   app.show({
     picture: { ...seen, snapshot: at }, selected, details: detailsOf(selected.at(-1)), message: message(),
     offers: changed ? ["search"] : ["search", "filtered"], asked: { search: text, filtered },
+    caption: data.pictures[at].caption,
   });
 }
 

@@ -6,7 +6,9 @@ import { Canvas } from "./canvas.js";
 import { button, followTheme, html } from "./dom.js";
 import { Inspector } from "./inspector.js";
 import { legendOf } from "./legend.js";
+import { wayTo } from "./pure.js";
 import { Timeline } from "./timeline.js";
+import { Way } from "./way.js";
 
 const NARROW = 900, LOOK_MS = 1000, TYPING_MS = 250, READING = "Reading…";
 
@@ -15,7 +17,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
   const root = html("div", "ix-root"), body = html("div", "ix-body"), bar = html("div", "ix-bar");
   root.tabIndex = 0;
   root.style.height = height;
-  const legend = html("div", "ix-legend"), busy = html("div", "ix-busy");
+  const told = html("div", "ix-caption"), legend = html("div", "ix-legend"), busy = html("div", "ix-busy");
   const doing = html("span", "", READING);
   busy.append(doing, button("cancel", "Give up what is being read", () => send({ type: "cancel" })));
   const message = html("div", "ix-message");
@@ -42,6 +44,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
       if (ids.length) inspector.open();
       send({ type: "select", ids });
     },
+    marked: () => way.show(wayTo(canvas.picture, vocabulary.edges, canvas.last())),
     open(item, double) {
       if (item.hidden && item.action) ask({ type: "page", id: item.id });
       else if (item.fold) ask({ type: double ? vocabulary.kinds[item.kind].double : "toggle", id: item.id });
@@ -51,10 +54,11 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
     return !height || (focus !== null && root.contains(focus));
   });
   const timeline = new Timeline(vocabulary, (id) => ask({ type: "snapshot", id }));
+  const way = new Way((id) => canvas.go(id));
   const inspector = new Inspector(vocabulary.terms, (type) => send({ type, id: canvas.last() }));
   canvas.element.append(busy, message);
   body.append(canvas.element, inspector.grip, inspector.element);
-  root.append(bar, timeline.element, legend, body);
+  root.append(bar, timeline.element, told, way.element, legend, body);
   el.replaceChildren(root);
 
   // ---- bar ---------------------------------------------------------------------------------------------------------
@@ -132,9 +136,9 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
   inspector.show(null);
 
   return {
-    // `state` has a picture; and from a host what is selected, its details, a message, and what the bar offers and was
-    // asked.
-    show({ picture, selected = [], details = null, message: said = "", offers = ["search"], asked = {} }) {
+    // `state` has a picture; and from a host what is selected, its details, a message, what the bar offers and was
+    // asked, and what the snapshot did, in a sentence.
+    show({ picture, selected = [], details = null, message: said = "", offers = ["search"], asked = {}, caption }) {
       working(false);
       name.textContent = picture.title;
       for (const [offer, control] of Object.entries(offered)) {
@@ -148,6 +152,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
       canvas.show(picture);
       find();
       timeline.show(picture.snapshot);
+      told.textContent = told.title = caption || "";
       if (selected.length) inspector.open();
       canvas.chosen(selected);
       inspector.show(details);
