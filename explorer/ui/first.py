@@ -46,14 +46,18 @@ HEAD = """<!doctype html><html lang="en" data-theme-managed="true"><head><meta c
 <link rel="icon" href="static/extensions/panel/images/favicon.ico"><style>%s</style></head>
 <body><div id="first" class="%s" aria-busy="true"></div>%s<script type="module" async>%s</script>
 """
-REST = """{% from macros import embed %}{{ bokeh_css }}{{ bokeh_js }}
+REST = """{% from macros import embed %}{{ bokeh_css }}
 {% for css in resources.css.values() %}<link rel="stylesheet" href="{{ css }}">{% endfor %}
 {% for raw_css in resources.raw_css %}<style>{{ raw_css }}</style>{% endfor %}
+<style id="template-styles">html, body { color: var(--mui-palette-text-primary);
+background-color: var(--mui-palette-background-default); font: var(--mui-font-body1) }</style>
+<script>document.head.append(...document.querySelectorAll("body > style, body > link"));</script>{{ bokeh_js }}
 {% for src in resources.js.values() %}<script src="{{ src }}"></script>{% endfor %}
 {% for src in resources.js_modules.values() %}<script src="{{ src }}" type="module"></script>{% endfor %}
 {% for doc in docs %}{{ embed(doc) if doc.elementid }}{% for root in doc.roots %}{{ embed(root) }}{% endfor %}
 {% endfor %}{{ plot_script }}</body></html>"""
-"""The template of Panel's part, see panel_material_ui/_templates/base.html."""
+"""The template of Panel's part, see panel_material_ui/_templates/base.html. Styles go to the head: Material puts its
+own, which change with the theme, before those with that id, and they must come after Panel's."""
 
 
 @dataclass(frozen=True)

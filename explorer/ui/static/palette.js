@@ -51,7 +51,8 @@ export default {
     });
     const draw = () => {
       const words = field.value.toLowerCase().split(/\s+/);
-      const places = model.get("places"), text = field.value.trim(), opened = places.some(([kind]) => kind === "action");
+      const places = model.get("places"), text = field.value.trim();
+      const opened = places.some(([kind]) => kind === "action");
       const all = [...places, PRESENT].filter(([kind, name]) => (
         words.every((word) => `${kind} ${name}`.toLowerCase().includes(word))));
       found = [...all.slice(0, SHOWN), ...(text && opened ? [[FILES, text]] : [])];
