@@ -93,16 +93,17 @@ def lane_cell(row: LaneRow, kind: str) -> str:
     def color(lane: int) -> str:
         return LANE_COLORS[lane % len(LANE_COLORS)]
 
-    middle, own = ROW // 2, x(row.lane)
-    parts = [f'<path d="M{x(i)},0 V{ROW}" stroke="{color(i)}"/>' for i in row.through]
-    parts += [
-        f'<path d="M{x(i)},0 C{x(i)},{middle} {x(i)},{middle} {own},{middle}" stroke="{color(i)}"/>' for i in row.above
-    ]
-    if row.continues:
-        parts.append(f'<path d="M{own},{middle} V{ROW}" stroke="{color(row.lane)}"/>')
-    fill = color(row.lane) if kind in SOLID else "#fff"
-    dash = "" if kind in SOLID else ' stroke-dasharray="2 2"'
+    middle, own, solid = ROW // 2, x(row.lane), kind in SOLID
     radius = 7 if kind == "current" else 5
+    edge = 0 if solid else radius  # lines end there, and the page is seen through what is hollow
+    parts = [f'<path d="M{x(i)},0 V{ROW}" stroke="{color(i)}"/>' for i in row.through]
+    for i in row.above:
+        across = (i > row.lane) - (i < row.lane)
+        way = f"C{x(i)},{middle} {x(i)},{middle} {own + across * edge},{middle}" if across else f"V{middle - edge}"
+        parts.append(f'<path d="M{x(i)},0 {way}" stroke="{color(i)}"/>')
+    if row.continues:
+        parts.append(f'<path d="M{own},{middle + edge} V{ROW}" stroke="{color(row.lane)}"/>')
+    fill, dash = (color(row.lane), "") if solid else ("none", ' stroke-dasharray="2 2"')
     parts.append(f'<circle cx="{own}" cy="{middle}" r="{radius}" fill="{fill}" stroke="{color(row.lane)}"{dash}/>')
     width = x(max((row.lane, *row.above, *row.through))) + 12
     return (

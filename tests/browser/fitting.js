@@ -94,9 +94,15 @@
     return known.get(colour);
   };
   const over = ([r, g, b, a], [R, G, B]) => [r * a + R * (1 - a), g * a + G * (1 - a), b * a + B * (1 - a), 1];
+  const covers = (shape, text) => {
+    const [s, t] = [shape, text].map((e) => e.getBoundingClientRect());
+    return s.left <= t.left && s.right >= t.right && s.top <= t.top + DOWN && s.bottom >= t.bottom - DOWN;
+  };
   const ground = (e) => {
     const layers = [], card = e instanceof SVGElement && e.closest(".ix-node");
     if (card) layers.push(rgba(getComputedStyle(card.querySelector(".ix-box")).fill));
+    const disc = e instanceof SVGElement && [...e.parentNode.querySelectorAll("circle")].find((c) => covers(c, e));
+    if (disc) layers.push(rgba(getComputedStyle(disc).fill));
     for (let at = e; at && !layers.some(([, , , a]) => a === 1); at = parent(at)) {
       const { backgroundColor, backgroundImage } = getComputedStyle(at);
       if (backgroundImage !== "none") return null;

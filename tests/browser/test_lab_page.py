@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.core.operations import titled
 from tests.browser.conftest import Watched, tab, to
+from tests.browser.test_rooms_fit import FITTING, settle
 
 
 def lab_step(page: Any, button: str) -> None:
@@ -76,6 +77,12 @@ def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched:
     lab_step(page, "Step A")
     expect(page.get_by_text("apply: refused")).to_be_visible()
     expect(page.get_by_text("found new position delete for replaced data file").first).to_be_visible()
+    page.add_script_tag(content=FITTING)
+    for theme in ("light", "dark"):
+        page.screenshot(path=artifacts / f"lab-sequence-{theme}.png")
+        assert page.evaluate("[...misfits(), ...unreachable()]") == []
+        page.get_by_label("Toggle theme").click()
+        settle(page)
     tab(page, "Graph, with what is not committed")
     lit = page.locator('.ix-node[data-mark="conflict"]')
     expect(lit).to_have_count(2)
