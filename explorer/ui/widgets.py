@@ -201,7 +201,6 @@ class Grid(pn.widgets.Tabulator):
 def grid(
     data: pd.DataFrame,
     widths: dict[str, int] | None = None,
-    whole: bool = False,
     height: int = 0,
     page_size: int = 50,
     stylesheets: Sequence[str] = (),
@@ -209,6 +208,7 @@ def grid(
     drawn: str = "",
     sizes: Sequence[str] = (),
     ours: bool = True,
+    whole: bool = False,
     **options: Any,
 ) -> Grid:
     """A read-only table, paged when it is longer than a page; `whole` it is as high as its rows, up to WHOLE pixels, or
