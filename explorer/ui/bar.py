@@ -16,7 +16,8 @@ from explorer.ui.state import ViewState
 from explorer.ui.widgets import Text, keep_text, versions
 
 CUT = """:host { color: #fff; max-width: 30vw; overflow: hidden; }
-p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }"""
+p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+@media (max-width: 800px) { :host { max-width: 20vw; } }"""
 ROOM = ":host { max-width: 15vw; } @media (max-width: 1000px) { :host { display: none !important; } }"
 WHITE = {
     "& .MuiInputLabel-root, & .MuiInputLabel-root.Mui-focused, & .MuiSvgIcon-root": {"color": "#fff"},
@@ -97,8 +98,7 @@ class SparkWords:
 def _field(title: str, width: int) -> Any:
     field = pmui.AutocompleteInput(
         label=title, options=[], restrict=False, min_characters=0, width=width, size="small", sx=WHITE,
-        margin=(12, 4, 0, 4),
-        visible=False,
+        margin=(12, 4, 0, 4), visible=False,
     )  # fmt: skip
     return keep_text(field)
 

@@ -24,7 +24,7 @@ from explorer.ui.background import Job, answered
 from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import lifeline_words, lifelines
 from explorer.ui.pane import GraphPane
-from explorer.ui.widgets import grid, heading, lazy_tabs, note, plot
+from explorer.ui.widgets import WRAP, grid, heading, lazy_tabs, note, plot
 from explorer.views.changes import COMMIT_SIZES, change_rows, commit_rows, run_words
 
 Go = Callable[[int, str], None]
@@ -41,7 +41,7 @@ def _lifecycle_parts(go: Go, cells: list[Cell]) -> list[Any]:
     shown = snapshots[-COLUMNS_SHOWN:]
     names = [n for n in names if any((n, s) in at for s in shown)]
     data = pd.DataFrame([{"manifest": n} | {s: _text(at.get((n, s))) for s in shown} for n in names])
-    widget = grid(data, {"manifest": 130} | dict.fromkeys(shown, 170), page_size=40)
+    widget = grid(data, {"manifest": 130} | dict.fromkeys(shown, 170), whole=True, page_size=40)
 
     def clicked(event: Any) -> None:
         cell = at.get((names[event.row], event.column))
@@ -65,7 +65,7 @@ def _lifecycle_parts(go: Go, cells: list[Cell]) -> list[Any]:
         widget,
     ]
     if told:
-        parts += [heading("What became of them, and why"), grid(notes, {"why": 620}, height=240)]
+        parts += [heading("What became of them, and why"), grid(notes, {"why": 620}, whole=True, wrapped=("why",))]
     return parts
 
 
@@ -93,16 +93,17 @@ def lane_cell(row: LaneRow, kind: str) -> str:
     def color(lane: int) -> str:
         return LANE_COLORS[lane % len(LANE_COLORS)]
 
-    middle, own = ROW // 2, x(row.lane)
-    parts = [f'<path d="M{x(i)},0 V{ROW}" stroke="{color(i)}"/>' for i in row.through]
-    parts += [
-        f'<path d="M{x(i)},0 C{x(i)},{middle} {x(i)},{middle} {own},{middle}" stroke="{color(i)}"/>' for i in row.above
-    ]
-    if row.continues:
-        parts.append(f'<path d="M{own},{middle} V{ROW}" stroke="{color(row.lane)}"/>')
-    fill = color(row.lane) if kind in SOLID else "#fff"
-    dash = "" if kind in SOLID else ' stroke-dasharray="2 2"'
+    middle, own, solid = ROW // 2, x(row.lane), kind in SOLID
     radius = 7 if kind == "current" else 5
+    edge = 0 if solid else radius  # lines end there, and the page is seen through what is hollow
+    parts = [f'<path d="M{x(i)},0 V{ROW}" stroke="{color(i)}"/>' for i in row.through]
+    for i in row.above:
+        across = (i > row.lane) - (i < row.lane)
+        way = f"C{x(i)},{middle} {x(i)},{middle} {own + across * edge},{middle}" if across else f"V{middle - edge}"
+        parts.append(f'<path d="M{x(i)},0 {way}" stroke="{color(i)}"/>')
+    if row.continues:
+        parts.append(f'<path d="M{own},{middle + edge} V{ROW}" stroke="{color(row.lane)}"/>')
+    fill, dash = (color(row.lane), "") if solid else ("none", ' stroke-dasharray="2 2"')
     parts.append(f'<circle cx="{own}" cy="{middle}" r="{radius}" fill="{fill}" stroke="{color(row.lane)}"{dash}/>')
     width = x(max((row.lane, *row.above, *row.through))) + 12
     return (
@@ -153,10 +154,14 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
         "committed": 195,
     }
     left = grid(
-        pd.DataFrame(rows), widths, page_size=200, drawn="lineage", stylesheets=[PLAIN_ROWS],
-        sortable=False,
+        pd.DataFrame(rows), widths, page_size=200, drawn="lineage", stylesheets=[PLAIN_ROWS], sortable=False,
     )  # fmt: skip
-    right = grid(pd.DataFrame(times), {"current from": 200, "snapshot": 95, "how": 80, "why": 420}, page_size=200)
+    right = grid(
+        pd.DataFrame(times),
+        {"current from": 185, "snapshot": 95, "how": 80, "why": 150},
+        page_size=200,
+        wrapped=("why",),
+    )
     return pn.Row(
         pn.Column(heading("Lineage: every snapshot and its parent, newest first"), left, sizing_mode="stretch_both"),
         pn.Column(
@@ -203,7 +208,7 @@ def metadata_view(table: Table) -> Any:
     for picker in (first, second):
         picker.param.watch(start, "value")
     start()
-    return pn.Column(pn.Row(first, second), job.view, box, sizing_mode="stretch_both")
+    return pn.Column(pn.Row(first, second, styles=WRAP), job.view, box, sizing_mode="stretch_both")
 
 
 MANY = 200
@@ -251,7 +256,7 @@ def diff_view(table: Table, snapshot_id: int | None, compare: str, told: Callabl
     first.param.watch(start, "value")
     second.param.watch(start, "value")
     start()
-    return pn.Column(pn.Row(first, second, job.view), box, sizing_mode="stretch_both")
+    return pn.Column(pn.Row(first, second, job.view, styles=WRAP), box, sizing_mode="stretch_both")
 
 
 def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:

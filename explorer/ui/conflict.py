@@ -19,7 +19,7 @@ from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import MarkedState
-from explorer.ui.widgets import SMALL, WRAPPED, Text, grid, heading, version_input
+from explorer.ui.widgets import SMALL, WRAP, WRAPPED, Text, grid, heading, version_input
 
 
 def validation_switches(operation: Operation, width: int) -> Any | None:
@@ -27,7 +27,12 @@ def validation_switches(operation: Operation, width: int) -> Any | None:
     None without any."""
     options = {f"{name}: {PROTECTS[name]}": name for name in operation.offered}
     on = [v for v in operation.offered if v in operation.validations]
-    look: dict[str, Any] = {"margin": (2, 10), "width": width, "stylesheets": [WRAPPED]}
+    look: dict[str, Any] = {
+        "margin": (2, 10),
+        "sizing_mode": "stretch_width",
+        "max_width": width,
+        "stylesheets": [WRAPPED],
+    }
     return pn.widgets.CheckBoxGroup(options=options, value=on, **look) if options else None
 
 
@@ -105,7 +110,8 @@ def conflict_view(table: Table) -> Any:
     isolation.param.watch(offer, "value")
     ask.on_click(start)
     by_property()
-    return pn.Column(pn.Row(base, kind, isolation, where, ask), card, job.view, box, sizing_mode="stretch_both")
+    asked = pn.Row(base, kind, isolation, where, ask, styles=WRAP)
+    return pn.Column(asked, card, job.view, box, sizing_mode="stretch_both")
 
 
 def _lit(table: Table, decision: Decision) -> MarkedState | None:

@@ -16,7 +16,7 @@ from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.bringing import bring_up
 from explorer.ui.state import ViewState
-from explorer.ui.widgets import SMALL, grid, note
+from explorer.ui.widgets import SMALL, WRAP, grid, note
 from explorer.views.doctor import summary
 from explorer.views.rows import plain
 from explorer.views.text import cell
@@ -53,7 +53,7 @@ def doctor_view(
     depth.param.watch(start, "value")
     run.on_click(start)
     start()
-    return pn.Column(pn.Row(depth, run), job.view, box, sizing_mode="stretch_both")
+    return pn.Column(pn.Row(depth, run, styles=WRAP), job.view, box, sizing_mode="stretch_both")
 
 
 def show_finding(view: ViewState, finding: Finding) -> None:

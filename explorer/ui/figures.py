@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from bokeh.models import FixedTicker, HoverTool, PlainText, SaveTool, TapTool, WheelZoomTool
+from bokeh.models import FixedTicker, HoverTool, NoOverlap, PlainText, SaveTool, TapTool, WheelZoomTool
 from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
@@ -127,6 +127,7 @@ def snapshots_across(drawn: Any, names: Sequence[str]) -> None:
     drawn.xaxis.major_label_overrides = {
         at: PlainText(text=names[at].removeprefix("snapshot-") if short else names[at]) for at in columns
     }
+    drawn.xaxis.major_label_policy = NoOverlap()  # of a narrow page
     drawn.axis.major_label_text_font_size, drawn.axis.minor_tick_line_color = "12px", None
     drawn.axis.axis_line_color = drawn.axis.major_tick_line_color = None
 

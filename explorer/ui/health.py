@@ -66,7 +66,7 @@ def table_health(table: Table) -> Any:
     clustering.on_click(lambda _: start(True))
     start()
     return pn.Column(
-        pn.Row(measure, value, apply, clustering), job.view, box, sizing_mode="stretch_both", scroll=True
+        pn.Row(measure, value, apply, clustering, styles=WRAP), job.view, box, sizing_mode="stretch_both", scroll=True
     )  # fmt: skip
 
 

@@ -33,6 +33,8 @@ from explorer.views.labviews import saw_rows, sequence_svg
 
 _BENCH = threading.Lock()
 STEP_MS = 700
+DIAGRAM, SIDE = 560, 390
+"""Pixels that a run's diagram has at least beside what is told of it; where there are fewer, it stands above."""
 FAULTS = {"none": "", "kill it": "!", "lose the answer to its swap": "?", "begin again without looking": "+"}
 
 
@@ -113,8 +115,8 @@ class LabPanel:
 
     def _parts(self) -> None:
         """What a run is shown in; each step changes it in place."""
-        self.picture = picture("", margin=(4, 10))
-        self.side = pn.Column(width=370)
+        self.picture = picture("", margin=(4, 10), styles={"flex": f"1 1 {DIAGRAM}px", "min-width": "0"})
+        self.side = pn.Column(width=SIDE)
         self.graph = GraphPane(sizing_mode="stretch_both", min_height=440)
         self.table = grid(
             pd.DataFrame(),
@@ -126,7 +128,13 @@ class LabPanel:
         self.tabs = LiveTabs(
             {
                 "Sequence": (
-                    pn.Row(self.picture, pn.Column(self.side, saved, width=380), sizing_mode="stretch_both"),
+                    pn.Row(
+                        self.picture,
+                        pn.Column(self.side, saved, width=SIDE),
+                        styles=WRAP,
+                        sizing_mode="stretch_both",
+                        scroll="y-auto",
+                    ),
                     self._show_sequence,
                 ),
                 "Graph, with what is not committed": (self.graph, self._show_graph),
@@ -263,10 +271,13 @@ class LabPanel:
         drawn = sequence_svg(look.run.events, look.run.writers)
         self.picture.object = f'<div style="overflow:auto">{drawn}</div>'
         rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in look.rows])
-        side: list[Any] = [heading("Rows now"), grid(rows, {"v": 140}, height=200)]
+        side: list[Any] = [heading("Rows now"), grid(rows, {"v": 140}, whole=True)]
         if saw := saw_rows(look.run.writers):
-            widths = {"lane": 45, "table": 90, "snapshot": 90, "rows": 140}
-            side += [heading("What each lane saw"), grid(pd.DataFrame(saw), widths, wrapped=("rows",))]
+            widths = {"lane": 45, "table": 85, "snapshot": 90, "rows": 110}
+            side += [
+                heading("What each lane saw"),
+                grid(pd.DataFrame(saw), widths, whole=True, wrapped=("table", "rows")),
+            ]
         for title, decisions in (("If {} went on now", look.would), ("Why {} was refused", look.why)):
             for name, decision in decisions.items():
                 side += [heading(title.format(name)), note(decision.words, margin=(0, 10))]
@@ -279,7 +290,7 @@ class LabPanel:
             if w in look.marks.gone
         ]
         if orphans:
-            side += [heading("Orphans"), grid(pd.DataFrame(orphans), {"left behind by it": 290}, height=170)]
+            side += [heading("Orphans"), grid(pd.DataFrame(orphans), {"left behind by it": 280}, whole=True)]
         self.side[:] = side
 
     def _show_graph(self) -> None:

@@ -105,7 +105,7 @@ def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any
         run.on_click(start)
     look()
     return pn.Column(
-        pn.Row(operation, name, snapshot, run), running.view, looking.view, box, sizing_mode="stretch_both"
+        pn.Row(operation, name, snapshot, run, styles=WRAP), running.view, looking.view, box, sizing_mode="stretch_both"
     )
 
 

@@ -21,7 +21,7 @@ from explorer.ui.answer_states import CompareState
 from explorer.ui.background import ELSEWHERE, Job, answered
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import ViewState
-from explorer.ui.widgets import SMALL, LiveTabs, grid, heading, label
+from explorer.ui.widgets import SMALL, WRAP, LiveTabs, grid, heading, label
 from explorer.views.labviews import report_rows
 
 
@@ -76,7 +76,7 @@ class ObservePanel:
 
     def view(self) -> Any:
         """The panel."""
-        controls = pn.Row(self.run, self.api, self.call, self.copy, self.reset)
+        controls = pn.Row(self.run, self.api, self.call, self.copy, self.reset, styles=WRAP)
         return pn.Column(self.sql, controls, self.job.view, self.tabs.tabs, sizing_mode="stretch_both")
 
     def start(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:

@@ -125,7 +125,7 @@ def plan_view(
     run.on_click(start)
     where.param.watch(start, "value")
     start()
-    return pn.Column(pn.Row(where, version, other, sql, run), job.view, box, sizing_mode="stretch_both")
+    return pn.Column(pn.Row(where, version, other, sql, run, styles=WRAP), job.view, box, sizing_mode="stretch_both")
 
 
 def _beside(plans: list[_Planned]) -> list[Any]:

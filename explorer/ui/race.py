@@ -13,7 +13,7 @@ from explorer.core.units import count
 from explorer.lab.race import FAULTS, Fault, Tally, faults, race
 from explorer.progress import Progress, cancelled, tell
 from explorer.ui.background import Job, Pool
-from explorer.ui.widgets import NUMBER, grid, heading, picture
+from explorer.ui.widgets import NUMBER, WRAP, grid, heading, picture
 from explorer.views.labviews import race_svg
 
 RACES = Pool("races", 1, 1)
@@ -41,7 +41,7 @@ class RacePanel:
 
     def view(self) -> Any:
         """The panel."""
-        controls = pn.Row(self.writers, self.commits, self.run, self.meet)
+        controls = pn.Row(self.writers, self.commits, self.run, self.meet, styles=WRAP)
         return pn.Column(controls, self.job.view, self.picture, self.box, sizing_mode="stretch_both")
 
     def start_race(self) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import panel as pn
 
 from explorer.ui.background import Session
-from explorer.ui.widgets import INNER, PLAIN_TAB
+from explorer.ui.widgets import INNER, PLAIN_TAB, WRAPPED_TABS
 
-HIDDEN = ".bk-header { display: var(--chrome, flex); }"
-"""While the page is presented."""
-LOOK = [PLAIN_TAB, f".bk-tab {{ padding: 6px 10px !important; font-size: 14px !important; }} {HIDDEN}"]
-LESS = [*INNER, HIDDEN]
+HEADER = ".bk-header { display: var(--chrome, flex); }"
+"""Hidden while the page is presented."""
+LOOK = [PLAIN_TAB, WRAPPED_TABS, f".bk-tab {{ padding: 6px 10px !important; font-size: 14px !important; }} {HEADER}"]
+LESS = [*INNER, HEADER]
 
 
 @dataclass(frozen=True)

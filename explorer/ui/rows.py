@@ -248,7 +248,7 @@ def row_diff_view(table: Table, snapshot_id: int, compare: str) -> Any:
 
     run.on_click(start)
     start()
-    return pn.Column(pn.Row(first, second, keys, run), job.view, box, sizing_mode="stretch_both")
+    return pn.Column(pn.Row(first, second, keys, run, styles=WRAP), job.view, box, sizing_mode="stretch_both")
 
 
 def fate_view(table: Table, snapshot_id: int, go: Show) -> Any:
@@ -291,7 +291,7 @@ def fate_view(table: Table, snapshot_id: int, go: Show) -> Any:
 
     run.on_click(start)
     where.param.watch(start, "value")
-    return pn.Column(pn.Row(where, version, keys, run), job.view, box, sizing_mode="stretch_both")
+    return pn.Column(pn.Row(where, version, keys, run, styles=WRAP), job.view, box, sizing_mode="stretch_both")
 
 
 def deletes_view(table: Table, snapshot_id: int, show: Callable[[str], None]) -> Any:

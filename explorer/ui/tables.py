@@ -21,11 +21,11 @@ from explorer.collection import Collection
 from explorer.core.units import instant
 from explorer.core.values import named_partition_path, row_dicts
 from explorer.graphs.graph import Graph
-from explorer.model.manifest import FILE_CONTENT
+from explorer.model.manifest import FILE_CONTENT, STATUS
 from explorer.model.metadata import TableMetadata
 from explorer.ui.background import HERE, Job, Pool
 from explorer.ui.export import export
-from explorer.ui.widgets import SMALL, Text, grid, sizes_in_words
+from explorer.ui.widgets import SMALL, WRAP, Text, grid, sizes_in_words
 from explorer.views.rows import plain
 from explorer.views.text import cell
 
@@ -41,20 +41,23 @@ COLUMNS = {
         position_delete_record_count position_delete_file_count equality_delete_record_count
         equality_delete_file_count last_updated_ms
         last_updated_snapshot_id""",
-    "entries": """logical_status file_path content partition record_count file_size_in_bytes sequence_number
-        file_sequence_number snapshot_id reason manifest_path""",
+    "entries": """file_path status logical_status reason content partition record_count file_size_in_bytes
+        sequence_number file_sequence_number snapshot_id manifest_path""",
 }
 WIDTHS = {
     "file_path": 380,
     "manifest_path": 380,
     "manifest-list": 320,
     "summary": 420,
-    "reason": 460,
+    "status": 95,
+    "reason": 390,
     "partition": 220,
     "partitions": 340,
     "timestamp-ms": 230,
     "last_updated_ms": 230,
 }
+NARROW = {"entries": {"file_path": 270}}
+"""Where more is to be seen beside it."""
 ID, IDS = 175, ("snapshot-id", "snapshot_id")
 """Wide enough for all of an id."""
 PATHS = ("file_path", "manifest_path", "manifest-list")
@@ -87,6 +90,8 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
         elif name == "file_size_in_bytes" or name == "manifest_length":
             data[name] = column.to_pandas()
             data["size"] = sizes_in_words(data[name])
+        elif name == "status" and pa.types.is_integer(column.type):
+            data[name] = [STATUS.get(v, v) for v in column.to_pylist()]
         elif name == "content" and pa.types.is_integer(column.type):
             data[name] = [FILE_CONTENT.get(v or 0, v) for v in column.to_pylist()]
         else:
@@ -133,7 +138,8 @@ def table_view(
     def shown(rows: Collection, some: Collection, data: pd.DataFrame) -> list[Any]:
         if not len(rows):
             return [Text(f"No such {what}." if which.value.strip() else f"This snapshot has no {what}.", margin=20)]
-        wide = {c: WIDTHS.get(c, ID if c.endswith(IDS) else 110) for c in data.columns}
+        known_widths = WIDTHS | NARROW.get(what, {})
+        wide = {c: known_widths.get(c, ID if c.endswith(IDS) else 110) for c in data.columns}
         text = {"type": "input", "func": "like", "placeholder": "filter"}
         least = {"type": "number", "func": ">=", "placeholder": "at least"}
         filters = {
@@ -142,7 +148,7 @@ def table_view(
             if data[c].dtype.kind in "OTUiuf" or str(data[c].dtype) == "str"
         }
         look: dict[str, Any] = {"min_height": 300, "pagination": "remote", "page_size": 50}
-        widget = grid(data, wide, header_filters=filters, **look)
+        widget = grid(data, wide, header_filters=filters, wrapped=[*({"reason"} & {*data})], **look)
         key, kind = ABOUT.get(what, ("", ""))
         if key in data.columns:
             known = some.to_arrow().column(key)
@@ -150,7 +156,7 @@ def table_view(
         first = f"the first {len(some):,} of " if len(some) < len(rows) else ""
         words = f"{first}{len(rows):,} {what}{'. Click one to see it in the graph' if key in data.columns else ''}"
         buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
-        bar = pn.Row(Text(words, variant="subtitle1"), *buttons, sizing_mode="stretch_width")
+        bar = pn.Row(Text(words, variant="subtitle1"), *buttons, styles=WRAP)
         return [bar, widget]
 
     which.param.watch(ask, "value")

@@ -38,10 +38,13 @@ DENSE = (
 )
 """Tables as dense as the graph is; what their heads tell has the page's colours."""
 PLAIN_TAB = ".bk-tab:not(.bk-active) { border-bottom-color: transparent !important; }"
-INNER = [PLAIN_TAB, ".bk-tab { padding: 4px 9px !important; font-size: 13px !important; }"]
+WRAPPED_TABS = ".bk-headers-wrapper { flex-wrap: wrap !important; }"
+INNER = [PLAIN_TAB, WRAPPED_TABS, ".bk-tab { padding: 4px 9px !important; font-size: 13px !important; }"]
 """Tabs within a view: no larger than those that lead to it."""
 SHORT = {"& .MuiInputLabel-root:not(.MuiInputLabel-shrink)": {"fontSize": "13px", "lineHeight": "23px"}}
 """For a narrow field whose label is long."""
+WHOLE = 490
+"""Pixels of twelve rows and their head."""
 AS_LARGE_AS_EVER = ":host { zoom: calc(1 / var(--scale, 1)); }"
 """On a page that is presented larger: Bokeh places what it draws by pixels that are not zoomed."""
 SMALL: dict[str, Any] = {"size": "small", "margin": (14, 6, 4, 6)}
@@ -213,16 +216,17 @@ def grid(
     drawn: str = "",
     sizes: Sequence[str] = (),
     ours: bool = True,
+    whole: bool = False,
     **options: Any,
 ) -> Grid:
-    """A read-only table, paged when it is longer than a page. In columns `wrapped` line breaks show; the column `drawn`
+    """A read-only table, paged when it is longer than a page; `whole` it is as high as its rows, up to WHOLE pixels, or
+    else it has a `height`, or what room there is. In columns `wrapped` line breaks show; the column `drawn`
     holds SVG that one of our views made, and has no title; `sizes` are bytes, told in words and sorted as numbers.
     Columns that are not `ours`, but a table's own, are not explained."""
-    size = (
-        {"height": height, "sizing_mode": "stretch_width"}
-        if height
-        else {"sizing_mode": "stretch_both", "min_height": 200}
-    )
+    size: dict[str, Any] = {"sizing_mode": "stretch_both", "min_height": 200}
+    if whole or height:
+        size = {"max_height": WHOLE} if whole else {"height": height}
+        size["sizing_mode"] = "stretch_width"
     data = data.assign(**{name: sizes_in_words(data[name]) for name in sizes})
     if len(data) > page_size or sizes:  # the browser sorts words
         options |= {"pagination": "remote", "page_size": page_size}

@@ -40,7 +40,7 @@ class Writers:
         self.version = pmui.Select(label="format version", options=versions, value=2, width=150, **SMALL)
         self.fields = pn.Row(*self.writers, self.isolation, self.version, styles=WRAP)
         self.checks = [pn.Column(width=520) for _ in self.writers]
-        self.validations = pn.Row(*self.checks, visible=False)
+        self.validations = pn.Row(*self.checks, visible=False, styles=WRAP)
         for control in (*self.writers, self.isolation):
             control.param.watch(lambda _: self._offer(), "value")
         self._offer()

@@ -13,6 +13,7 @@ from explorer.core.names import shorten
 from explorer.core.operations import LOOKS_AT_CATALOG, StepOutcome
 from explorer.core.runs import Event, Interleavings, LabRow, Lap, WriterState
 from explorer.core.units import count
+from explorer.views.ink import FAINT, toned
 from explorer.views.rows import plain
 from explorer.views.text import clean, render_table
 
@@ -97,9 +98,10 @@ def interleavings_object(run: Interleavings) -> dict[str, Any]:
 
 
 COLORS: Mapping[StepOutcome, str] = {
-    "ok": "#555555", "committed": "#00895a", "lost": "#d55e00", "refused": "#b00020", "killed": "#111111",
-    "unknown": "#7b4fd0", "answered": "#00895a", "failed": "#b00020",
+    "ok": "#555555", "committed": "#007d52", "lost": "#b84e00", "refused": "#b00020", "killed": "#111111",
+    "unknown": "#7b4fd0", "answered": "#007d52", "failed": "#b00020",
 }  # fmt: skip
+"""Of discs, with a number in white; `toned` where they are text on the page."""
 LANE, TOP, LINE = 190, 46, 38
 
 
@@ -111,29 +113,27 @@ def sequence_svg(events: Sequence[Event], writers: Sequence[WriterState]) -> str
     height, width = TOP + LINE * (len(events) + 1), catalog + 70
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        'font-family="system-ui, sans-serif" font-size="12" style="background:#fff;max-width:none">'
+        'font-family="system-ui, sans-serif" font-size="12" fill="currentColor" style="max-width:none">'
     ]
     for i, name in enumerate(lanes):
         at = 70 + LANE * i
-        out.append(
-            f'<text x="{at}" y="20" text-anchor="middle" font-weight="600" fill="#222">{escape(clean(name))}</text>'
-        )
-        out.append(f'<line x1="{at}" y1="28" x2="{at}" y2="{height - 8}" stroke="#bbb" stroke-dasharray="3 3"/>')
+        out.append(f'<text x="{at}" y="20" text-anchor="middle" font-weight="600">{escape(clean(name))}</text>')
+        out.append(f'<line x1="{at}" y1="28" x2="{at}" y2="{height - 8}" {FAINT} stroke-dasharray="3 3"/>')
     for i, event in enumerate(events):
         y, own, color = TOP + LINE * i + 16, x[event.writer], COLORS[event.outcome]
         reads = event.step in ("plan", "read")
         target = catalog if event.step in LOOKS_AT_CATALOG else storage if event.files or reads else own
         if event.step == "apply" and event.outcome != "refused":
-            out.append(f'<line x1="{own}" y1="{y}" x2="{catalog}" y2="{y}" stroke="#999" stroke-dasharray="2 3"/>')
+            out.append(f'<line x1="{own}" y1="{y}" x2="{catalog}" y2="{y}" {FAINT} stroke-dasharray="2 3"/>')
         if target != own:
             out.append(f'<line x1="{own}" y1="{y}" x2="{target}" y2="{y}" stroke="{color}" stroke-width="2"/>')
             out.append(f'<circle cx="{target}" cy="{y}" r="4" fill="{color}"/>')
         out.append(f"<g><title>{escape(clean(event.words))}</title>")
-        out.append(f'<circle cx="{own}" cy="{y}" r="9" fill="{color}"/>')
+        out.append(f'<circle cx="{own}" cy="{y}" r="9" fill="{color}" {FAINT}/>')
         out.append(f'<text x="{own}" y="{y + 4}" text-anchor="middle" fill="#fff" font-size="10">{event.n}</text>')
         label = event.step if event.outcome in ("ok", "answered") else f"{event.step}: {event.outcome}"
         label += f": {event.short}" if event.short and event.outcome != "failed" else ""
-        out.append(f'<text x="{own + 14}" y="{y - 5}" fill="{color}" font-weight="600">{escape(label)}</text>')
+        out.append(f'<text x="{own + 14}" y="{y - 5}" {toned(color)} font-weight="600">{escape(label)}</text>')
         more = (
             count(len(event.files), "file")
             if len(event.files) > 1
@@ -144,7 +144,7 @@ def sequence_svg(events: Sequence[Event], writers: Sequence[WriterState]) -> str
             else ""
         )
         if more:
-            out.append(f'<text x="{storage + 8}" y="{y - 5}" fill="#444" font-size="11">{escape(clean(more))}</text>')
+            out.append(f'<text x="{storage + 8}" y="{y - 5}" font-size="11">{escape(clean(more))}</text>')
         out.append("</g>")
     out.append("</svg>")
     return "\n".join(out)
@@ -183,15 +183,15 @@ def race_svg(laps: Sequence[Lap], total: int) -> str:
 
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 190}" height="{top + height + 34}" '
-        'font-family="system-ui, sans-serif" font-size="12" style="background:#fff">',
-        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="#fafafa" stroke="#ccc"/>',
+        'font-family="system-ui, sans-serif" font-size="12" fill="currentColor">',
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill-opacity="0.04" {FAINT}/>',
     ]
     for part in (0, 0.5, 1):
         y = top + height * (1 - part)
-        out.append(f'<text x="{left - 6}" y="{y + 4:.0f}" text-anchor="end" fill="#444">{most * part:,.0f}</text>')
+        out.append(f'<text x="{left - 6}" y="{y + 4:.0f}" text-anchor="end">{most * part:,.0f}</text>')
         out.append(
-            f'<text x="{left + width * part:.0f}" y="{top + height + 18}" text-anchor="middle" '
-            f'fill="#444">{until * part:.0f} s</text>'
+            f'<text x="{left + width * part:.0f}" y="{top + height + 18}" text-anchor="middle">'
+            f"{until * part:.0f} s</text>"
         )
     for name in laps[-1].by_writer:
         out.append(line([lap.by_writer[name] for lap in laps], "#d18e00" if name.startswith("java") else "#7b4fd0", 1))
@@ -205,7 +205,7 @@ def race_svg(laps: Sequence[Lap], total: int) -> str:
     for i, (words, color) in enumerate(key):
         y = top + 14 + 20 * i
         out.append(f'<rect x="{left + width + 14}" y="{y - 9}" width="12" height="10" fill="{color}"/>')
-        out.append(f'<text x="{left + width + 32}" y="{y}" fill="#222">{words}</text>')
+        out.append(f'<text x="{left + width + 32}" y="{y}">{words}</text>')
     return "\n".join([*out, "</svg>"])
 
 

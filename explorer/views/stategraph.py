@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable
 
@@ -11,23 +12,27 @@ import pygraphviz
 from explorer.core.runs import Interleavings
 from explorer.core.units import count
 from explorer.views.dot import LAYOUT_LOCK, lines
+from explorer.views.ink import toned
 
 WRITER_COLORS = ("#0072b2", "#d55e00", "#7b4fd0")
-ENDS = {"serial": ("#e6f5ee", "#00895a"), "refused": ("#eef3f8", "#0072b2"), "anomaly": ("#fdecec", "#d0021b")}
-"""Fill and line of an end: the rows of a serial order, the same with a writer refused, rows of no serial order."""
+ENDS = {"serial": ("#00895a22", "#00895a"), "refused": ("#0072b222", "#0072b2"), "anomaly": ("#d0021b22", "#d0021b")}
+"""Fill (the page shows through) and line of an end: the rows of a serial order, the same with a writer refused, rows of
+no serial order."""
+
+COLOURED = re.compile(r'(<text [^>]*?)fill="(#[0-9a-f]{6})"')
 
 
 def state_dot(run: Interleavings) -> str:
     """The state graph as DOT. Ids are positions, so that no word of a table is ever syntax."""
     dot = graphviz.Digraph(
         "orders",
-        graph_attr={"nodesep": "0.15", "ranksep": "0.26", "bgcolor": "white"},
+        graph_attr={"nodesep": "0.15", "ranksep": "0.26", "bgcolor": "transparent"},
         node_attr={
             "fontname": "sans-serif",
             "fontsize": "10",
             "shape": "box",
             "style": "rounded,filled",
-            "fillcolor": "white",
+            "fillcolor": "transparent",
             "margin": "0.08,0.04",
             "color": "#999999",
         },
@@ -91,4 +96,5 @@ def state_svg(run: Interleavings) -> str:
         return '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>'
     with LAYOUT_LOCK:
         drawn = bytes(pygraphviz.AGraph(string=state_dot(run)).draw(prog="dot", format="svg")).decode()
-    return drawn[drawn.index("<svg") :]
+    drawn = COLOURED.sub(lambda text: f"{text[1]}{toned(text[2])}", drawn[drawn.index("<svg") :])
+    return drawn.replace("<svg ", '<svg fill="currentColor" ', 1)  # of text, which Graphviz leaves as it is

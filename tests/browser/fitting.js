@@ -11,7 +11,7 @@
   const within = (root) => [...root.querySelectorAll("*")].flatMap((e) => (e.shadowRoot ? [e, ...within(e.shadowRoot)] : [e]));
   const parent = (e) => e.assignedSlot || e.parentElement || (e.getRootNode().host ?? null);
   const inMain = (e) => e !== null && (e.matches("main") || inMain(parent(e)));
-  const shown = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const shown = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && getComputedStyle(e).clipPath === "none";
   const texts = (e) => [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
   const words = (e) => texts(e).map((n) => n.data.trim()).join(" ");
   const saying = () => within(document).filter((e) => !SILENT.includes(e.tagName) && texts(e).length && shown(e));
@@ -55,10 +55,26 @@
     });
   };
 
+  // What lets itself be scrolled sideways, and has to be; and controls that are right of the page. Grids, the graph,
+  // other SVG in a box of its own, and listings may be wider than the page.
+  const WIDE = ".tabulator, .tabulator *, .ix-body, .ix-body *, .ix-chips, .ix-chips *, pre", SPOKEN = "button, input, select, textarea, [role=button], [role=combobox], .bk-tab";
+  const free = (e) => e !== null && (e.matches(WIDE) || free(parent(e)));
+  const scrolls = (e) => {
+    if (!(e instanceof HTMLElement) || e.scrollWidth - e.clientWidth < 3 || e.querySelector(":scope > svg")) return false;
+    return ["auto", "scroll"].includes(getComputedStyle(e).overflowX) && shown(e) && !free(e);
+  };
+  const beyond = (e) => {
+    const r = e.getBoundingClientRect();
+    return r.width > 1 && shown(e) && !free(e) && r.right > innerWidth + 3 && r.bottom > 0 && r.top < innerHeight;
+  };
+  const called = (e) => `${e.tagName.toLowerCase()}.${e.classList[0] ?? ""} "${(e.ariaLabel || e.textContent || e.shadowRoot?.textContent || "").trim().slice(0, 40)}"`;
+
   // Texts that leave their frames or lie on each other, and a page that scrolls sideways.
   window.misfits = () => {
     const bad = [], seen = [], wide = document.documentElement.scrollWidth;
     if (wide > innerWidth) bad.push(`the page is ${wide} pixels wide`);
+    bad.push(...within(document).filter(scrolls).map((e) => `${called(e)} scrolls sideways, by ${e.scrollWidth - e.clientWidth} pixels`));
+    bad.push(...within(document).filter((e) => e.matches(SPOKEN) && beyond(e)).map((e) => `${called(e)} is beyond the edge`));
     for (const e of saying()) {
       const { box, cuts, ellipsis } = frame(e), all = !ellipsis || e.matches(WHOLE);
       for (const r of lines(e)) {
@@ -94,9 +110,15 @@
     return known.get(colour);
   };
   const over = ([r, g, b, a], [R, G, B]) => [r * a + R * (1 - a), g * a + G * (1 - a), b * a + B * (1 - a), 1];
+  const covers = (shape, text) => {
+    const [s, t] = [shape, text].map((e) => e.getBoundingClientRect());
+    return s.left <= t.left && s.right >= t.right && s.top <= t.top + DOWN && s.bottom >= t.bottom - DOWN;
+  };
   const ground = (e) => {
     const layers = [], card = e instanceof SVGElement && e.closest(".ix-node");
     if (card) layers.push(rgba(getComputedStyle(card.querySelector(".ix-box")).fill));
+    const disc = e instanceof SVGElement && [...e.parentNode.querySelectorAll("circle")].find((c) => covers(c, e));
+    if (disc) layers.push(rgba(getComputedStyle(disc).fill));
     for (let at = e; at && !layers.some(([, , , a]) => a === 1); at = parent(at)) {
       const { backgroundColor, backgroundImage } = getComputedStyle(at);
       if (backgroundImage !== "none") return null;
@@ -117,11 +139,11 @@
     const of = [...(e.labels || []), ...by.filter((other) => other)].map((other) => other.textContent).join("");
     return (e.getAttribute("aria-label") || e.title || of || e.placeholder || [e, ...within(e)].map(words).join("")).trim();
   };
-  const SPOKEN = "button, input, select, textarea, [role=button], [role=img], [role=progressbar], [role=combobox]";
+  const NAMED = "button, input, select, textarea, [role=button], [role=img], [role=progressbar], [role=combobox]";
 
   // Controls and pictures without a name, and texts that are too faint for their ground.
   window.unreachable = () => {
-    const nameless = within(document).filter((e) => e.matches(SPOKEN) && shown(e) && !e.closest("[aria-hidden=true]") && !named(e));
+    const nameless = within(document).filter((e) => e.matches(NAMED) && shown(e) && !e.closest("[aria-hidden=true]") && !named(e));
     const bad = nameless.map((e) => `no name: ${e.outerHTML.slice(0, 90)}`);
     for (const e of saying()) {
       const style = getComputedStyle(e), below = e.closest(OFF) ? null : ground(e);

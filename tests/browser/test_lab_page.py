@@ -8,7 +8,9 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from explorer.core.operations import titled
+from explorer.ui.browser import LOOK
 from tests.browser.conftest import Watched, tab, to
+from tests.browser.test_rooms_fit import FITTING, settle
 
 
 def lab_step(page: Any, button: str) -> None:
@@ -56,8 +58,9 @@ def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Pat
 
 
 def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched: Watched, artifacts: Path) -> None:
-    """And a reader that began before goes on with its snapshot."""
+    """And a reader that began before goes on with its snapshot. At night."""
     page = watched.page
+    page.context.add_cookies([{"name": LOOK, "value": "dark", "url": dashboard}])
     page.goto(f"{dashboard}?view=lab")
     lab_choose(page, 0, titled("compaction"))
     lab_choose(page, 1, titled("mor-delete"))
@@ -76,6 +79,10 @@ def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched:
     lab_step(page, "Step A")
     expect(page.get_by_text("apply: refused")).to_be_visible()
     expect(page.get_by_text("found new position delete for replaced data file").first).to_be_visible()
+    page.evaluate(FITTING)
+    settle(page)
+    page.screenshot(path=artifacts / "lab-sequence-dark.png")
+    assert page.evaluate("misfits()") == []
     tab(page, "Graph, with what is not committed")
     lit = page.locator('.ix-node[data-mark="conflict"]')
     expect(lit).to_have_count(2)

@@ -1,7 +1,8 @@
 """Every view of the dashboard, on small and large pages, by day and night: what is written there fits its frame, no
-text lies on another, the page does not scroll sideways, controls have names, texts stand out, and axe finds nothing
-serious. A test run looks at every view once (axe at those of one table), `make screens` at each, and all tabs within,
-on every table and in every way. Pictures are left in test-artifacts/screens, and what does not fit in misfits.txt."""
+text lies on another, neither the page nor what is in it scrolls sideways, controls have names, texts stand out, and axe
+finds nothing serious. A test run looks at every view once (axe at those of one table), `make screens` at each, and all
+tabs within, on every table and in every way. Pictures are left in test-artifacts/screens, and
+what does not fit in misfits.txt."""
 
 from __future__ import annotations
 
@@ -19,6 +20,8 @@ from tests.unit.small import make_table, partitioned
 
 EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCREEN"))
 SIZES = ((1280, 800), (1920, 1080))
+SMALL = ((1024, 768), (640, 400))
+"""The second is 1280 by 800 at 200%."""
 LOOKS = [(size, theme) for theme in ("light", "dark") for size in SIZES]
 TEACHING = ("manifest_lifecycle", "equality_deletes", "deletion_vectors", "long_history")
 MILLION = Path(__file__).parents[2] / "benchmarks" / "data" / "sessions-1M"
@@ -69,9 +72,9 @@ def inner(page: Page, view: str) -> list[Locator]:
     return page.locator(".bk-tab:visible").all()[len(ROOMS) + (len(room.views) if len(room.views) > 1 else 0) :]
 
 
-def settle(page: Page) -> None:
+def settle(page: Page, polling: int = 100) -> None:
     page.evaluate("settled(true)")
-    page.wait_for_function("() => settled()", polling=100, timeout=180_000)  # the doctor, over a million entries
+    page.wait_for_function("() => settled()", polling=polling, timeout=180_000)  # the doctor, over a million entries
 
 
 def look_at(page: Page, picture: Path, bad: dict[str, list[str]], asked: Sequence[str], kept: bool = True) -> None:
@@ -87,6 +90,18 @@ def look_at(page: Page, picture: Path, bad: dict[str, list[str]], asked: Sequenc
         bad[picture.stem] = found
         with (picture.parent / MISFITS).open("a") as told:  # at once: all of them take hours
             told.write(f"{picture.stem}: {'; '.join(found)}\n")
+
+
+def made_small(page: Page, picture: Path, bad: dict[str, list[str]]) -> None:
+    """What is shown is also looked at on small pages, and then has its size and the tree at the left again."""
+    before = page.viewport_size
+    assert before
+    for wide, high in SMALL:
+        page.set_viewport_size({"width": wide, "height": high})
+        settle(page, 50)
+        look_at(page, picture.with_stem(f"{picture.stem}-at-{wide}"), bad, ["misfits()"], EVERY)
+    page.set_viewport_size(before)
+    page.get_by_label("Open drawer").click()
 
 
 @pytest.mark.timeout(7200 if EVERY else 600)
@@ -120,5 +135,7 @@ def test_everything_fits(dashboard: str, watched: Watched, places: dict[str, str
                 part.click()
                 settle(page)
                 look_at(page, folder / f"{name}-{n}.jpg", bad, asked, EVERY)
+            if size == SIZES[0] and (not EVERY or (table, theme) == (TABLES[0], "light")):
+                made_small(page, folder / f"{name}.jpg", bad)
     assert not bad, "\n".join(f"{name}: {'; '.join(what[:6])}" for name, what in bad.items())
     watched.clean()

@@ -95,6 +95,13 @@ const followDark = (model) => {
   model.on("change:dark", () => keep(model.get("dark") ? "dark" : "light"));
 };
 
+// A page that is small, or becomes so (by zooming, too), is without the tree at the left until a person opens it.
+const SMALL = matchMedia("(max-width: 900px)");
+const makeRoom = () => {
+  if (!SMALL.matches) return;
+  within(document, "MuiIconButton-root").find((b) => b.getAttribute("aria-label") === "Close drawer")?.click();
+};
+
 // What stood here first (first.js) goes once the page's own view has been drawn; at once where it showed none.
 const LONGEST_MS = 5000;
 const uncover = (model) => {
@@ -113,7 +120,10 @@ export default {
     const sheet = document.createElement("style");
     sheet.textContent = PRESENTED + TOLD;
     document.head.append(sheet);
-    setTimeout(() => {  // Material's edge of the sidebar has a name, and no role that may have one
+    setTimeout(() => {
+      makeRoom();
+      SMALL.addEventListener("change", makeRoom);
+      // Material's edge of the sidebar has a name, and no role that may have one
       for (const box of within(document, "MuiBox-root")) {
         if (box.getAttribute("aria-label") === "Resize sidebar") box.setAttribute("role", "separator");
       }
@@ -146,6 +156,7 @@ export default {
     return () => {
       for (const [kind, act] of heard) window.removeEventListener(kind, act, true);
       sheet.remove();
+      SMALL.removeEventListener("change", makeRoom);
     };
   },
 };

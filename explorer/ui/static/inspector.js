@@ -131,24 +131,47 @@ function breakable(cell) {
   cell.replaceChildren(...parts.flatMap((part, i) => (i ? [html("wbr"), part] : [part])));
 }
 
+// What one takes elsewhere: ids, and paths.
+const LONG_ID = /^-?\d{9,}$/, PATH = /^\S+\/\S+$/;
+const isTaken = (key, value) => (/(^|[-_ ])id$/.test(key) ? LONG_ID : PATH).test(String(value));
+
 function fieldList(fields) {
   const list = html("dl", "ix-fields");
   for (const [key, value, hint] of fields) {
     const cell = valueIn("dd", value);
+    if (isTaken(key, value)) {
+      const shown = html("span", "", cell.textContent), copy = button("copy", `Copy ${key}`);
+      copy.classList.add("ix-copy");
+      copies(copy, shown);
+      cell.replaceChildren(shown, copy);
+    }
     if (hint) cell.append(html("span", "ix-from", hint));
     list.append(html("dt", "", key), cell);
   }
   return list;
 }
 
+// What a row is about, and why it is so: a line above it, so that the values to be compared have the room.
+function about(row, wide) {
+  const line = html("tr"), cell = html("th", "ix-about", String(row[0]));
+  cell.colSpan = wide;
+  cell.scope = "rowgroup";
+  if (row.at(-1)) cell.append(html("span", "ix-from", String(row.at(-1))));
+  line.append(cell);
+  return line;
+}
+
 function tableOf(section) {
   const wrap = html("div", "ix-tablewrap"), table = html("table", "ix-table"), head = html("tr");
-  head.append(...section.columns.map((name) => html("th", "", name)));
+  const explains = section.columns.at(-1) === "why", cells = (row) => (explains ? row.slice(1, -1) : row);
+  head.append(...cells(section.columns).map((name) => html("th", "", name)));
   table.append(head);
   for (const [i, row] of section.rows.entries()) {
     const line = html("tr", section.struck?.includes(i) ? "ix-struck" : "");
-    line.append(...row.map((value) => valueIn("td", value)));
-    breakable(line.firstChild);
+    line.append(...cells(row).map((value) => valueIn("td", value)));
+    for (const cell of line.children) cell.classList.toggle("ix-id", LONG_ID.test(cell.textContent));
+    if (explains) table.append(about(row, line.children.length));
+    else breakable(line.firstChild);
     table.append(line);
   }
   wrap.append(table);
