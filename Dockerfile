@@ -7,6 +7,9 @@ RUN python -m pip install --no-cache-dir --require-hashes -r requirements/build.
     && python -m pip install --no-cache-dir --no-build-isolation --require-hashes -r requirements/all.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY explorer explorer
+# explorer/notebooks and explorer/replays are links to these
+COPY notebooks notebooks
+COPY docs/replays docs/replays
 RUN python -m pip install --no-cache-dir --no-build-isolation --no-deps . \
     && useradd --create-home explorer && mkdir /data && chown explorer /data
 USER explorer

@@ -218,8 +218,10 @@ def metadata_view(spark: Any, table: Table, snapshot: str | int | None = None, n
     """Register the three states of a snapshot's entries as temporary views of a Spark session, `<name>_stored`,
     `<name>_inherited` and `<name>_logical` (see Table.entries), and return their names. `name` is the table's own, if
     none is given. The workers read the manifests, each time a view is asked;
-    what they cannot read is not in it (see Table.problems after Table.entries). Raises NotFoundInTable."""
+    what they cannot read is not in it (see Table.problems after Table.entries). Raises NotFoundInTable, NotPossible."""
     base = name or re.sub(r"\W", "_", table.name.rpartition(".")[2])
+    if not re.fullmatch(r"\w+", base):
+        raise NotPossible(f"{name!r} is no name of a view: it may have letters, digits and _")
     views = []
     for state in ("stored", "inherited", "logical"):
         views.append(f"{base}_{state}")

@@ -23,6 +23,8 @@ from typing import Literal, TypeVar
 from explorer.errors import ExplorerError
 
 T = TypeVar("T")
+TOLD_S, TOLD_SHARE = 2, 0.05
+"""Before so many seconds, and such a share, nobody knows how long it will take."""
 Phase = Literal["queued", "planning", "running", "done", "failed", "cancelled"]
 
 
@@ -42,7 +44,14 @@ class Progress:
 
     def __str__(self) -> str:
         steps = f", {self.done:,} of {self.total:,} {self.what}" if self.total else ""
-        return f"{self.phase}{steps}, {self.seconds:.1f} s"
+        return f"{self.phase}{steps}, {self.seconds:.1f} s{self._left()}"
+
+    def _left(self) -> str:
+        """How long it will take if it goes on as it did, where that says anything: not in the first seconds."""
+        if self.seconds < TOLD_S or self.done < self.total * TOLD_SHARE or not self.total:
+            return ""
+        left = self.seconds * (self.total - self.done) / self.done
+        return f", about {max(1, round(left)):,} s left"
 
 
 class Watch:

@@ -76,6 +76,8 @@ def _yarn() -> str | None:
     named = [(match, value.strip()) for name, value in entries if (match := _MANAGER.fullmatch(name.strip()))]
     whole = [value for match, value in named if match[1] == "address"]
     addresses = [v for v in whole or [value for _, value in named] if v and "${" not in v]
+    if not named:  # then it is on this machine, and Hadoop would ask there for minutes
+        return _reached(f"yarn: {file} names none", [("127.0.0.1", 8032)])
     return _reached("yarn", [(address, 8032) for address in addresses]) if addresses else None
 
 

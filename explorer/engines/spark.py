@@ -12,13 +12,15 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from explorer.engines import gateway
 from explorer.engines.allowed import FUNCTIONS, TABLE_FUNCTIONS
+from explorer.engines.failures import explain
 from explorer.engines.java import PACKAGES, SHA256, Bundle, Java, find_java, resolve_jars, without_checksums
 from explorer.engines.master import VARIABLE, driver_address, is_local
 from explorer.errors import EngineError
@@ -33,6 +35,8 @@ CLOSED_SCHEMES = ("http", "https", "webhdfs", "swebhdfs", "ftp", "sftp", "har", 
 PERSON = {"spark.sql.runSQLOnFiles": "false", "spark.sql.variable.substitute": "false"}
 """Settings of a session that a person's statements run in: no files by their paths, no ${env:…} in a statement."""
 
+PATIENCE_S = 12
+"""After so long it is said that a master does not take us."""
 SparkPhase = Literal["stopped", "resolving jars", "starting", "ready", "failed"]
 
 
@@ -176,13 +180,29 @@ class SparkEngine:
             extra = tuple(p for p in self._settings.get("spark.jars.packages", "").split(",") if p)
             jars = resolve_jars(java, PACKAGES + extra, self._settings.get("spark.jars.ivySettings"))
             self._enter("starting", f"Java {java.version} from {java.origin}")
-            self._session = _create_session(java, jars, self._settings, self.sandbox)
+            with self._waiting_for_master():
+                self._session = _create_session(java, jars, self._settings, self.sandbox)
             self._enter("ready", f"version {self._session.version}, started in {time.time() - began:.0f} s")
             if self._watched != gateway.pid():
                 self._watched = gateway.pid()
                 threading.Thread(target=self._watch, name="watch-spark", daemon=True).start()
         except Exception as error:  # the thread has no caller: whatever went wrong is the state people see
-            self._enter("failed", str(error))
+            where = "" if is_local(self.master) else f"{self.master}: "
+            self._enter("failed", str(error) if isinstance(error, EngineError) else where + explain(error, lost=False))
+
+    @contextmanager
+    def _waiting_for_master(self) -> Iterator[None]:
+        """Meanwhile say of a master elsewhere that it takes long: Spark itself says nothing for a minute, and then not
+        which one."""
+        silent = f"{self.master} has not taken us for {PATIENCE_S} s: is that a master, and has it room for us?"
+        timer = threading.Timer(PATIENCE_S, self._enter, ("starting", silent))
+        timer.daemon = True
+        if not is_local(self.master):
+            timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def session(self) -> SparkSession:
         """The session; starts Spark if need be and waits for it. Raises EngineError with the reason when it failed."""

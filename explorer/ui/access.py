@@ -119,7 +119,8 @@ class Access:
         local, port = _local(request)
         path = request.path.rstrip("/")
         known = self.password or self.oauth or self._is_host(request.host_name.lower())  # probes ask by address
-        if request.method == "GET" and known and (handler := self.open.get(path.removeprefix(application.prefix))):
+        asks = request.method in ("GET", "HEAD") and known
+        if asks and (handler := self.open.get(path.removeprefix(application.prefix))):
             return handler, {}
         if not self.password and not self.oauth and not is_loopback(local):
             return Plain, {"status": 403, "text": FOR_LOOPBACK}

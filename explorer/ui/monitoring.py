@@ -26,6 +26,8 @@ class Health(RequestHandler):
         self.set_header("Content-Type", "application/json")
         self.finish(json.dumps({"status": "ok", "spark": "lost" if engine.lost else engine.state.phase}))
 
+    head = get  # as some load balancers ask
+
 
 class Metrics(RequestHandler):
     """Numbers as Prometheus reads them, for who has the token of $ICEBERG_EXPLORER_METRICS_TOKEN; without one there

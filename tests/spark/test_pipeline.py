@@ -36,7 +36,9 @@ from explorer.views.rowviews import delete_rows, row_diff_words
 from tests.spark.test_laws import OPERATIONS, generated
 from tests.unit.small import make_table
 
-NAMES = ("manifest_lifecycle", "equality_deletes", "deletion_vectors", "partition_evolution", "upgraded_v1")
+EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCENARIO"))
+FEW = ["manifest_lifecycle", "equality_deletes", "deletion_vectors", "partition_evolution", "upgraded_v1"]
+NAMES = [s.name for s in SCENARIOS] if EVERY else FEW
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +105,6 @@ def test_what_is_dealt_out_on_the_disk_is_the_same(name: str, sandbox: Path, mon
     assert max(numbers) > 8
 
 
-EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCENARIO"))
 CHANGED = [s.name for s in SCENARIOS] if EVERY else ["deletion_vectors"]
 PREVIEWS = [*PROCEDURES, *LOOKS] if EVERY else ["compact", "rewrite-manifests", "expire"]
 

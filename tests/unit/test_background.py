@@ -18,7 +18,7 @@ from panel.io.state import set_curdoc
 from explorer.errors import NotFoundInTable
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
-from explorer.progress import Cancelled, Watch, as_one_step, cancelled, steps, tell
+from explorer.progress import Cancelled, Progress, Watch, as_one_step, cancelled, steps, tell
 from explorer.table import Table
 from explorer.ui.background import SHOWN_S, Job, Pool, Session, Task
 from tests.unit.small import make_table
@@ -54,6 +54,13 @@ def on_a_page(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
 async def until(holds: Callable[[], Any]) -> None:
     while not holds():
         await asyncio.sleep(0.01)
+
+
+def test_how_long_it_takes_is_told_once_it_can_be_known() -> None:
+    assert str(Progress("running", 10, 100, "manifests", 5.0)) == "running, 10 of 100 manifests, 5.0 s, about 45 s left"
+    assert "left" not in str(Progress("running", 1, 100, "manifests", 5.0))  # too few to tell
+    assert "left" not in str(Progress("running", 10, 100, "manifests", 1.0))
+    assert "left" not in str(Progress("running", 10, 0, "", 5.0))
 
 
 # -- progress and cancel ----------------------------------------------------------------------------------------------

@@ -5,13 +5,14 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from explorer.core.batches import Parts
-from explorer.engines import java
+from explorer.engines import java, spark
 from explorer.engines.failures import explain
 from explorer.engines.master import YARN_CONF, driver_address
 from explorer.engines.pipeline import frame
@@ -143,6 +144,19 @@ def test_a_master_that_is_not_there_is_told_at_once(master: str, told: str, monk
     assert str(caught.value) == engine.state.detail
 
 
+def test_a_master_that_takes_long_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark, "PATIENCE_S", 0.05)
+    engine = SparkEngine(master="spark://127.0.0.1:7998")
+    told = threading.Event()
+    engine.on_change(lambda state: told.set() if "spark://127.0.0.1:7998 has not taken us" in state.detail else None)
+    with engine._waiting_for_master():
+        assert told.wait(5)
+    told.clear()
+    with engine._waiting_for_master():
+        pass
+    assert not told.wait(0.2)
+
+
 def test_where_yarn_is_stands_in_its_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
     monkeypatch.delenv("YARN_CONF_DIR", raising=False)
@@ -164,8 +178,11 @@ def test_where_yarn_is_stands_in_its_configuration(tmp_path: Path, monkeypatch: 
         assert driver_address({"spark.master": f"spark://localhost:{port}"}) == "127.0.0.1"
     with pytest.raises(EngineError, match=rf"yarn: no master of Spark answers at 127.0.0.1:\d+ .*, 127.0.0.1:{port} "):
         driver_address(yarn)
-    configured()
+    configured(hostname="${somewhere}")
     assert driver_address(yarn) is None
+    configured()
+    with pytest.raises(EngineError, match=r"yarn-site.xml names none: no master of Spark answers at 127.0.0.1:8032"):
+        driver_address(yarn)
     with pytest.raises(EngineError, match=r"spark.kubernetes.container.image must name an image"):
         driver_address({"spark.master": "k8s://127.0.0.1:1"})
 

@@ -64,6 +64,15 @@ def test_the_audit_log_has_who_asked_what(tmp_path: Path, monkeypatch: pytest.Mo
         quotas.check_audit()
 
 
+def test_the_container_has_what_the_package_leads_to() -> None:
+    root = Path(__file__).parents[2]
+    copied = [place for line in (root / "Dockerfile").read_text().splitlines() if line.startswith("COPY ")
+              for place in line.split()[1:-1]]  # fmt: skip
+    links = [link.resolve().relative_to(root) for link in (root / "explorer").iterdir() if link.is_symlink()]
+    assert len(links) == 2
+    assert [str(link) for link in links if str(link) not in copied] == []
+
+
 def test_the_container_names_no_registry() -> None:
     text = (Path(__file__).parents[2] / "Dockerfile").read_text()
     assert [line for line in text.splitlines() if line.startswith(("FROM", "ARG"))] == ["ARG BASE", "FROM ${BASE}"]
