@@ -108,6 +108,10 @@ def _map(pairs: Any) -> Mapping[int, Any]:
     return dict(pairs) if pairs else _NONE
 
 
+MADE = 1_000
+"""So many items are made at a time when all are gone through."""
+
+
 class Made(Sequence[T]):
     """A sequence whose items are made as they are asked for."""
 
@@ -125,6 +129,10 @@ class Made(Sequence[T]):
         if not -len(self) <= index < len(self):
             raise IndexError(f"item {index} of {len(self)}")
         return self.take([index % len(self)])[0]
+
+    def __iter__(self) -> Iterator[T]:
+        for start in range(0, len(self), MADE):
+            yield from self[start : start + MADE]
 
 
 class LiveFiles(Made[LiveFile]):

@@ -71,9 +71,10 @@ class Deletes:
         return frozenset(named - named.intersection(self.files.data.paths()))
 
     @property
-    def hit(self) -> list[LiveFile]:
-        """The data files that some delete applies to."""
-        return self.files.data.take(np.flatnonzero(self._applying).tolist())
+    def hit(self) -> Sequence[LiveFile]:
+        """The data files that some delete applies to, made as they are asked for."""
+        places = np.flatnonzero(self._applying)
+        return _Made(len(places), lambda some: self.files.data.take([int(places[i]) for i in some]))
 
     @cached_property
     def by_path(self) -> Mapping[str, int]:
