@@ -22,6 +22,8 @@ from explorer.views.health import beyond_html, said, section_html, summary, told
 
 CARD, DRAWN = 490, 460
 """Pixels across: two cards beside each other on 1280, three on 1920."""
+TILES = "area: bytes; red: merging small files would save most of them"
+"""What the map of partitions means."""
 WIDTHS = {"level": 80, "table": 310, "beyond its thresholds": 420, "data files": 90, "size": 90, "why it failed": 300}
 
 
@@ -79,9 +81,8 @@ def _card(section: Section) -> Any:
             plot(bars_figure(section.bars, DRAWN), bars_words(section.bars)),
         ]
     elif section.tiles:
-        words = "area: bytes; red: merging small files would save most of them"
         drawn = [
-            note(f"partitions ({words})", variant="caption"),
+            note(f"partitions ({TILES})", variant="caption"),
             plot(tiles_figure(section.tiles, DRAWN, 230), tiles_words(section.tiles)),
         ]
     same = section.title.lower() == section.scope

@@ -33,7 +33,7 @@ def moments_figures(told: Overview, chosen: Callable[[int], None]) -> list[Any]:
     shown = [m for m in told.moments if m.entry.timestamp_ms is not None][-DRAWN:]
     times = [float(m.entry.timestamp_ms or 0) for m in shown]
     first, last = (min(times), max(times)) if times else (0.0, 1.0)
-    room = max((last - first) * 0.03, 500.0)
+    room = (last - first) * 0.03 or 500.0  # around a single one
     span = Range1d(start=first - room, end=last + room)
     drawn = [_lineage(told, shown, times, span, chosen)]
     drawn += [_strip(what, shown, times, span, bottom=what == AMOUNTS[-1]) for what in AMOUNTS]

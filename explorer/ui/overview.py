@@ -18,7 +18,7 @@ from explorer.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.figures import bars_figure, tiles_figure
-from explorer.ui.health import bars_words, tiles_words
+from explorer.ui.health import TILES, bars_words, tiles_words
 from explorer.ui.moments import DRAWN, moments_figures, moments_words
 from explorer.ui.widgets import WRAP, grid, heading, label, note, picture, plot, soon
 from explorer.views.overview import facts_html, odd, tiles_html
@@ -106,13 +106,15 @@ class OverviewPanel:
 def _drawn(judged: Judged) -> list[Any]:
     cards = []
     if judged.sizes is not None and judged.sizes.labels:
-        drawn = plot(bars_figure(judged.sizes, CARD), bars_words(judged.sizes))
+        several = len(judged.sizes.labels) > 1  # one bar is no picture
+        words = bars_words(judged.sizes)
+        drawn = plot(bars_figure(judged.sizes, CARD), words) if several else note(words, margin=(0, 14))
         cards.append(pn.Column(heading("Data files by size"), drawn, width=CARD + 20))
     if len(judged.tiles) > 1:
         tiles: tuple[Tile, ...] = judged.tiles
-        drawn = plot(tiles_figure(tiles, CARD, 210), tiles_words(tiles))
+        drawn = [note(TILES, variant="caption"), plot(tiles_figure(tiles, CARD, 210), tiles_words(tiles))]
         title = heading(f"{count(sum(t.partitions for t in tiles), 'partition')} by bytes")
-        cards.append(pn.Column(title, drawn, width=CARD + 20))
+        cards.append(pn.Column(title, *drawn, width=CARD + 20))
     return cards
 
 

@@ -382,10 +382,14 @@ def test_a_table_is_followed(dashboard: str, watched: Watched, tmp_path: Path, a
         expect(page.locator(".ix-where")).to_contain_text(f"snapshot-{number} of {number}", timeout=4_000)
         expect(page.locator(".ix-changed").first).to_be_attached()
     page.screenshot(path=artifacts / "followed.png")
+    tab(page, "Snapshots")
+    home.commit()
+    tab(page, "Graph")
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-4 of 4", timeout=4_000)
     page.get_by_text("follow · 1 s").click()
     home.commit()
     page.wait_for_timeout(1500)
-    expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 3")
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-4 of 4")
     watched.clean()
 
 

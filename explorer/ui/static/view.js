@@ -82,9 +82,10 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
   const again = "Read the table again, as its catalog or folder has it now";
   const reload = button("reload", again, () => ask({ type: "reload" }));
   let looking = 0;
-  const following = (on) => {
+  const following = (on) => {  // a table that is followed still is when one comes back to the graph
     clearInterval(looking);
     looking = on ? setInterval(() => document.hidden || send({ type: "look" }), LOOK_MS) : 0;
+    window.ixFollowed = on ? name.textContent : "";
     follow.classList.toggle("ix-on", on);
     follow.textContent = on ? `follow · ${seconds}` : "follow";
     follow.setAttribute("aria-pressed", String(on));
@@ -145,6 +146,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
         control.classList.toggle("ix-hidden", !offers.includes(offer));
       }
       if (looking && !offers.includes("follow")) following(false);
+      if (!looking && offers.includes("follow") && window.ixFollowed === picture.title) following(true);
       const typing = root.getRootNode().activeElement === search;
       if ("search" in asked && !typing) search.value = asked.search;
       if ("filtered" in asked) tick.checked = asked.filtered;
@@ -167,7 +169,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
     inspect: (details) => inspector.show(details),
     setTimeline: (data) => timeline.set(data),
     close() {
-      following(false);
+      clearInterval(looking);
       timeline.stop();
       canvas.close();
       unfollow();
