@@ -140,14 +140,15 @@ def shell(**parts: Any) -> Any:
     for watcher in list(pn.state.param.watchers["busy"]["value"]):
         if not any(watcher is other for other in others):
             pn.state.param.unwatch(watcher)
-    if pn.state.curdoc:
-        pn.state.curdoc.on_session_destroyed(_forget)
+    document = pn.state.curdoc
+    if document:
+        document.on_session_destroyed(lambda _: _forget(document))
     return page
 
 
 def _forget(closed: Any) -> None:
     """Of a page that is closed Panel keeps where its notifications were, and so the document and all that is in it."""
-    for ref in [ref for ref, (_, _, document, _) in pn.state._views.items() if document is closed._document]:
+    for ref in [ref for ref, (_, _, document, _) in pn.state._views.items() if document is closed]:
         del pn.state._views[ref]
 
 

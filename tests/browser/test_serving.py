@@ -75,6 +75,7 @@ def test_behind_a_proxy(sandbox: Path, tmp_path: Path, browser: Browser) -> None
             page.get_by_role("button", name="Log in").click()
             expect(page.locator(".ix-name")).to_have_text(f"sandbox.{TABLE}", timeout=60_000)
             expect(page.get_by_text("Spark: starts when needed")).to_be_visible()
+            expect(page.locator("#first")).to_have_count(0)  # its own view is there
             assert json.loads(ask(public, "/iceberg/health")[2])["spark"] == "stopped"
             text = ask(public, "/iceberg/metrics", Authorization="Bearer numbers")[2]
             assert "iceberg_explorer_sessions 1" in text
