@@ -85,7 +85,7 @@ async def drawn(url: str, cookie: str) -> dict[str, str]:
             for what, times in (("fresh browser", fresh), ("the same browser again", again)):
                 seen, own = zip(*times, strict=True)
                 rows[f"the {view} is seen, {what}"] = seconds(seen)
-                rows[f"its controls are there, {what}"] = seconds(own)
+                rows[f"the controls of the {view} are there, {what}"] = seconds(own)
             rows[f"sent to a fresh browser ({view})"] = f"{max(sent):.1f} MB"
         context = await browser.new_context(viewport={"width": 1280, "height": 800})
         await context.add_cookies([{"name": name, "value": value, "url": url.split("?")[0]}])
