@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 5006
-# Two processes, with one sandbox, take whole files in the order of tests/conftest.py.
-TWO := -n 2 --dist loadfile --no-loadscope-reorder
+# Three processes, with one sandbox, take whole files in the order of tests/conftest.py: one often waits for Java or a browser.
+PROCESSES := -n 3 --dist loadfile --no-loadscope-reorder
 STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
@@ -14,14 +14,14 @@ demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
 	$(BIN)/iceberg-explorer serve --show --port $(PORT)
 
-test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark too; in two processes
-	$(BIN)/python -m pytest $(TWO)
+test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark too; in three processes
+	$(BIN)/python -m pytest $(PROCESSES)
 
 # Dozens of processes would compile Panel, pandas and pyiceberg anew where the environment forbids to keep it compiled.
 quick test: export PYTHONDONTWRITEBYTECODE :=
 
 quick: $(STAMP) lint  ## under a minute: what needs neither Spark nor a browser, with a quarter of the generated examples
-	ICEBERG_EXPLORER_QUICK=1 $(BIN)/python -m pytest -q $(TWO) tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py
+	ICEBERG_EXPLORER_QUICK=1 $(BIN)/python -m pytest -q $(PROCESSES) tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py
 
 test-servers: $(STAMP)  ## minutes: every server there is: also PostgreSQL, Hive's metastore, versitygw, Iceberg's REST catalog (fetched by maven, if need be)
 	-mvn -B -q -f tests/servers/rest/pom.xml dependency:build-classpath -Dmdep.outputFile=/dev/null
