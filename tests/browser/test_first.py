@@ -56,6 +56,17 @@ def test_what_is_clicked_before_is_carried_out_then(dashboard: Served, watched: 
     watched.clean()
 
 
+def test_what_is_chosen_before_is_inspected_then(dashboard: Served, watched: Watched) -> None:
+    page = watched.page
+    with without_scripts(page):
+        first(page, f"{dashboard}?table=demo.manifest_lifecycle&view=graph")
+        page.locator('#first .ix-node[data-label="snapshot-5"] .ix-head').click()
+    expect(page.locator("#first")).to_have_count(0)
+    expect(page).to_have_url(re.compile("node="))
+    expect(page.locator(".ix-busy")).not_to_have_class(re.compile("ix-open"))
+    watched.clean()
+
+
 def test_who_knows_nothing_reads_what_this_is(dashboard: Served, watched: Watched) -> None:
     page = watched.page
     with without_scripts(page):

@@ -191,7 +191,8 @@ function render({ model, el }) {
     const state = model.get("state");
     if (!state?.picture) return;
     app.show(state);
-    if (window.ixAsked) app.ask(window.ixAsked);  // before we were there (first.js)
+    const early = window.ixAsked;  // before we were there (first.js)
+    if (early) (early.type === "select" ? send : app.ask)(early);  // what selects draws nothing anew
     delete window.ixAsked;
   };
   const on = {
