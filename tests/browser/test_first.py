@@ -16,11 +16,18 @@ SCRIPTS = re.compile(r"/static/.*\.js")
 @contextmanager
 def without_scripts(page: Page) -> Iterator[None]:
     """Bokeh's and Panel's scripts come only afterwards."""
-    held: list[Route] = []
-    page.route(SCRIPTS, lambda route: held.append(route))
+    held: list[Route] | None = []
+
+    def hold(route: Route) -> None:
+        if held is None:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route(SCRIPTS, hold)
     yield
-    page.unroute(SCRIPTS)
-    for route in held:
+    waiting, held = held, None
+    for route in waiting:
         route.continue_()
 
 
