@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import polars
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from explorer.core.deletes import Applicability, Verdict
+from explorer.core.deletes import Applicability
 from explorer.core.diff import only
 from explorer.core.lineage import newer
-from explorer.core.live_files import LiveFile
 from explorer.core.row_diff import RowDiff, row_changes, tally
 from explorer.core.units import human_bytes
-from explorer.core.values import partition_path
 from explorer.engines.choice import Choice, Engine, chosen_for_rows
 from explorer.engines.file_rows import Make, Wanted, changed
 from explorer.engines.spark import shared_engine
@@ -26,7 +25,7 @@ from explorer.io.file_rows import rows_of_file
 from explorer.io.projection import arrow_type
 from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
-from explorer.rowlevel import RowReader, pairing_keys
+from explorer.rowlevel import Picked, RowReader, pairing_keys
 
 
 def row_diff(
@@ -47,11 +46,11 @@ def row_diff(
     paired_by = pairing_keys(schema, keys, lineage)
     sides = _differing(reader, before, after)
     make, empty = partial(rows_of_file, schema, lineage), _empty(schema, lineage)
-    differ = {(n, data.path): data for n, side in enumerate(sides) for data in side.differ}
-    size = sum(data.size for data in differ.values())
-    choice = chosen_for_rows(engine, size, lambda: shared_engine().master)
+    told = [side.differ.told for side in sides]
+    size = sum(pc.sum(side["file_size_in_bytes"]).as_py() or 0 for side in told)
+    choice = chosen_for_rows(engine, size, lambda: shared_engine().master, reader.tree.in_folder)
     rows = _held(reader, sides, make, empty) if choice.engine == "local" else None
-    if rows is None and engine == "local":
+    if rows is None and (engine == "local" or choice.large):
         limit = human_bytes(budget.limit())
         raise NotPossible(
             f"the rows that may differ take more than the memory limit of {limit}: let Spark compare them"
@@ -61,20 +60,24 @@ def row_diff(
             choice = Choice(
                 "spark", f"made by Spark: {human_bytes(size)} of data files are beyond the memory limit", True
             )
-        wanted = [Wanted(_bare(data), _that_apply(sides[n].files, data), n) for (n, _), data in differ.items()]
+        wanted = [Wanted(side.files.without_data(), side.differ.places) for side in sides]
         spark, name = shared_engine().session(), f"row diff of {reader.tree.reader.location.name}"
-        changes, counted = changed(spark, reader, wanted, make, empty, columns, paired_by, name)
+        changes, counted = changed(spark, reader, wanted, told, make, empty, columns, paired_by, name)
     else:
         changes = row_changes(rows[0], rows[1], columns, paired_by)
         counted = tally(changes)
     counts = dict.fromkeys(("inserted", "deleted", "updated"), 0)
     partitions: dict[str, dict[str, int]] = {}
+    paths: tuple[set[str], set[str]] = (set(), set())
+    for word, path in counted:
+        paths[word != "deleted"].add(path)
+    where_of = [_partitions(*side) for side in zip(told, paths, strict=True)]
     for (word, path), number in counted.items():
-        data = differ[int(word != "deleted"), path]
-        where = partition_path(data.partition, meta.spec(data.spec_id), meta)
+        where = where_of[word != "deleted"][path]
         partitions.setdefault(where, dict.fromkeys(counts, 0))[word] += number
         counts[word] += number
-    read, files = len({path for _, path in differ}), sides[0].gone + len(sides[1].files.data)
+    read = pc.count_distinct(pa.chunked_array([c for t in told for c in t["file_path"].chunks], pa.string())).as_py()
+    files = sides[0].gone + len(sides[1].files.data)
     note = ""
     if before is not None and after is not None and before.schema_id != after.schema_id:
         note = f"both sides are read under schema {schema.schema_id}, the newer snapshot's; dropped columns are not "
@@ -83,21 +86,17 @@ def row_diff(
     return RowDiff(*ids, columns, paired_by, changes, counts, read, files, partitions, note, choice.why)
 
 
-def _bare(file: LiveFile) -> LiveFile:
-    """What it takes to read a file's rows: that goes to workers."""
-    return replace(file, lower={}, upper={}, nulls={}, nans={}, values={})
-
-
-def _that_apply(files: Applicability, data: LiveFile) -> tuple[Verdict, ...]:
-    """The deletes that may hide rows of a data file."""
-    return tuple(Verdict(_bare(data), _bare(v.delete), ()) for v in files.of(data) if v.applies)
+def _partitions(told: pa.Table, paths: Collection[str]) -> dict[str, str]:
+    """The partition of each file with one of these paths."""
+    some = told.filter(pc.is_in(told["file_path"], pa.array(sorted(paths), pa.string())))
+    return dict(zip(*(some[name].to_pylist() for name in ("file_path", "partition")), strict=True))
 
 
 def _held(reader: RowReader, sides: Sequence[_Side], make: Make, empty: pa.Table) -> list[pa.Table] | None:
     """The rows of the files of both sides; None where they are beyond the memory limit. Raises UnreadableFile."""
     parts, size = [[empty], [empty]], 0
     for n, side in enumerate(sides):
-        for data in steps(side.differ, "data files"):
+        for data in steps(side.differ.files, "data files"):
             parts[n].append(make(reader, data, reader.verdicts(side.files, data)).select(empty.column_names))
             size += parts[n][-1].nbytes
             if size > budget.limit():
@@ -111,7 +110,7 @@ class _Side:
     other has not."""
 
     files: Applicability
-    differ: list[LiveFile]
+    differ: Picked
     gone: int
 
 
@@ -121,22 +120,27 @@ def _differing(reader: RowReader, before: Snapshot | None, after: Snapshot | Non
     both = (before, after)
     files = [reader.applicability(s) for s in both]
     deletes = [{(d.key, d.sequence_number, d.place) for d in side.deletes} for side in files]
-    changed = set()
+    changed: set[str] = set()
     for n, snapshot in enumerate(both):
         own = [d for d in files[n].deletes if (d.key, d.sequence_number, d.place) not in deletes[1 - n]]
-        if own:
+        if own and both[1 - n] is not None:  # else no file is of both
             held = reader.held(Applicability(reader.tree.metadata, files[n].data, own), snapshot)
-            changed |= {data.path for data in held.hit}
+            changed |= held.by_path.keys()
     listed = [[m for m in reader.tree.manifests(s) if m.content == 0] for s in both]
     mine = only(listed[0], listed[1]), only(listed[1], listed[0])
-    told = [reader.told(some, snapshot) for some, snapshot in zip(mine, both, strict=True)]
+    places: dict[str, int] = {}
+    told = [reader.told(some, snapshot, places) for some, snapshot in zip(mine, both, strict=True)]
     again = told[0].join(told[1], on="path", how="inner", suffix="_2")
     differ = [polars.col(n).ne_missing(polars.col(f"{n}_2")) for n in ("sequence_number", "place")]
     changed |= set(again.filter(polars.any_horizontal(differ))["path"])
     sides = []
     for n in (0, 1):
-        alone = set(told[n].join(told[1 - n], on="path", how="anti")["path"])
-        sides.append(_Side(files[n], reader.at_paths(both[n], alone | changed), len(alone)))
+        alone = told[n].join(told[1 - n], on="path", how="anti")
+        known = {
+            mine[n][number].manifest_path: some["at"].to_numpy()
+            for (number,), some in alone.partition_by("manifest", as_dict=True).items()
+        }
+        sides.append(_Side(files[n], reader.picked(both[n], known, changed), alone["path"].n_unique()))
     return sides
 
 

@@ -86,7 +86,7 @@ def _folded(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Facts, l
     files = table.row_reader.applicability(last)
     pairs = Pairs(files.without_data()) if files.deletes else None
     about = About(
-        last.snapshot_id if last else 0, frozenset(current), frozenset(s.snapshot_id for s in run),
+        frozenset(current), frozenset(s.snapshot_id for s in run),
         file_target(table.metadata), kind, pairs,
     )  # fmt: skip
     parts = Parts(

@@ -111,6 +111,6 @@ def file_filter(table: Table, where: str) -> Callable[[LiveFile], bool]:
         partition = {int(name): internal_value(value) for name, value in file.partition.items()}
         if not evaluated(specs.get(file.spec_id, TRUE), partition):
             return False
-        return may_match(bound, [file])[0] if file.kind == "data_file" else True
+        return may_match(bound, file) if file.kind == "data_file" else True
 
     return matches

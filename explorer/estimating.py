@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.core.entries import as_of_snapshot
+from explorer.core.entries import live_entries
 from explorer.core.estimates import Asked, Estimates, asked_columns, estimates, target_size
 from explorer.core.layouts import Layouts
 from explorer.core.metrics_modes import Told, column_modes, told
@@ -35,8 +35,8 @@ def estimate(
     if plans and (at := plans[0].snapshot):
         data = [m for m in table.tree.manifests(at) if m.content == 0]
         for manifest, stored in table.tree.stored(data, metrics=True):
-            layouts.add(manifest.partition_spec_id, as_of_snapshot(stored, manifest, at.snapshot_id))
-            statistics.append(told(at.snapshot_id, manifest, stored))
+            layouts.add(manifest.partition_spec_id, live_entries(stored, manifest))
+            statistics.append(told(manifest, stored))
     files = Told(statistics)
     modes = column_modes(table.metadata, plans[0].schema) if plans else []
     return estimates(table.metadata, layouts, asked, {m.field_id: files.of(m) for m in modes}, file_size)

@@ -19,10 +19,11 @@ from explorer.core.lineage import current_log
 from explorer.core.live_files import LiveFile, read_alike
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.row_diff import column_at
+from explorer.core.scan import ManifestVerdict
 from explorer.core.units import count
 from explorer.core.values import row_dicts
 from explorer.engines.choice import Engine
-from explorer.filters import MATCHES, bound_filter, filter_columns, matches_in, rows_that_match
+from explorer.filters import MATCHES, bound_filter, files_read, filter_columns, matches_in, matching, scan_of
 from explorer.io import budget
 from explorer.io.file_rows import from_ipc
 from explorer.io.rows import read_schema
@@ -60,7 +61,8 @@ class Fate:
         meta = self.metadata = reader.tree.metadata
         self.schema = read_schema(meta, None)
         self._lineage = meta.format_version >= 3
-        self._bound = bound_filter(where, filter_columns(self.schema))
+        columns = filter_columns(self.schema)
+        self._scan = scan_of(meta, self.schema, columns, bound_filter(where, columns))
         self.keys = pairing_keys(self.schema, keys, self._lineage)
         self.rows: dict[Place, dict[str, Any]] = {}
         self._keyed: dict[Place, dict[str, Any]] = {}
@@ -77,13 +79,13 @@ class Fate:
             for manifest in reader.tree.manifests(snapshot):
                 every.setdefault(manifest.manifest_path, manifest)
         reader.tree.ahead(manifests=every.values())
-        self._look([m for m in every.values() if m.content == 0], engine)
+        self._look([v.manifest for v in self._verdicts(list(every.values())) if v.keeps], engine)
         self.standings = {s.snapshot_id: self._standing(s) for s in steps(self._snapshots, "snapshots")}
         self.events = self._events()
 
     def _look(self, every: Sequence[ManifestFile], engine: Engine) -> None:
         """Where Spark is to look, have it look through all data files of the history, a manifest at a time."""
-        part = partial(matches_in, self.reader, self._bound, self.schema, self._lineage)
+        part = partial(matches_in, self.reader, self._scan, self.schema, self._lineage)
         rows, choice = self.reader.tree.by(engine, "fate").made(Parts(every, True, part, MATCHES))
         if choice.engine == "local":  # file by file, as snapshots have them
             return
@@ -95,16 +97,13 @@ class Fate:
                     self._keep(path, from_ipc(matches))
 
     def _positions(self, data: LiveFile) -> list[int]:
-        """Positions in a data file whose rows match, deleted or not; each file is read once, and only when its bounds
-        allow a match."""
+        """Positions in a data file whose rows match, deleted or not; each file is read once."""
         if data.path not in self._matches and self._holding is None:
-            self._keep(data.path, rows_that_match(self.reader, self._bound, self.schema, self._lineage, data))
+            self._keep(data.path, matching(self.reader.rows(data, self.schema, self._lineage), self._scan.bound))
         return self._matches.get(data.path, [])
 
-    def _keep(self, path: str, matches: pa.Table | None) -> None:
+    def _keep(self, path: str, matches: pa.Table) -> None:
         self._matches[path] = []
-        if matches is None:
-            return
         told = len(self.rows) + matches.num_rows
         budget.within(told, budget.TOLD, path, "matching rows with the files before it", "match fewer")
         for row in row_dicts(matches):
@@ -115,12 +114,22 @@ class Fate:
             told_by = pa.table({k: column_at(matches, k) for k in self.keys})
             self._keyed |= zip(places, row_dicts(told_by), strict=True)
 
+    def _verdicts(self, manifests: Sequence[ManifestFile]) -> list[ManifestVerdict]:
+        """Which data manifests a scan reads."""
+        return self._scan.manifests([m for m in manifests if m.content == 0])
+
     def _with_matches(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> list[LiveFile]:
         new = [m for m in manifests if read_alike(m) not in self._found]
         if self._holding is not None:
             self._found |= {read_alike(m): [] for m in new if m.manifest_path not in self._holding}
             new = [m for m in new if m.manifest_path in self._holding]
-        for manifest, files in zip(new, self.reader.live_files(new, snapshot), strict=True):
+        for verdict in self._verdicts(new):
+            if not verdict.keeps:
+                self._found[read_alike(verdict.manifest)] = []
+        new = [m for m in new if read_alike(m) not in self._found]
+        for manifest, files in zip(
+            new, self.reader.chosen(new, snapshot, partial(files_read, self._scan)), strict=True
+        ):
             self._found[read_alike(manifest)] = [f for f in steps(files, "data files") if self._positions(f)]
         return [data for manifest in manifests for data in self._found[read_alike(manifest)]]
 

@@ -6,23 +6,22 @@ asked for nulls. A comparison with null holds for no row, as in SQL."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.transforms import parse_transform
 
 from explorer.core.binding import bind
-from explorer.core.delete_pairs import of_its_content
-from explorer.core.entries import as_of_snapshot, live
+from explorer.core.delete_pairs import live_in
 from explorer.core.expressions import TRUE, And, BoundTerm, Column, Constant, Expression, Or, Predicate
 from explorer.core.filter_text import FilterError, parse
 from explorer.core.live_files import LiveFile, live_files
 from explorer.core.pruning import judged
 from explorer.core.ranges import file_ranges
 from explorer.core.row_diff import column_at, named_fields
+from explorer.core.scan import READ, Scan
 from explorer.core.values import primitive_type
 from explorer.errors import NotFoundInTable
 from explorer.io import budget
@@ -151,48 +150,50 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar:
     return pa.scalar(value) if pa.types.is_decimal(kind) else pa.scalar(value, kind)
 
 
-def may_match(bound: Expression, files: Sequence[LiveFile]) -> list[bool]:
-    """Whether data files' counts and bounds allow a match of a bound filter (spec: "Scan Planning")."""
+def may_match(bound: Expression, file: LiveFile) -> bool:
+    """Whether a data file's counts and bounds allow a match of a bound filter (spec: "Scan Planning")."""
     if bound == TRUE:
-        return [True] * len(files)
+        return True
+    if file.record_count == 0 and file.values and not any(file.values.values()):
+        return False
     names = {"value_counts": "values", "null_value_counts": "nulls", "nan_value_counts": "nans",
              "lower_bounds": "lower", "upper_bounds": "upper"}  # fmt: skip
     columns = {
-        field.name: pa.array([list(getattr(f, names[field.name]).items()) for f in files], field.type)
+        field.name: pa.array([list(getattr(file, names[field.name]).items())], field.type)
         for field in METRIC_FIELDS
         if field.name in names
     }
     entries = pa.table(columns)
-    found = judged(
-        bound, len(files), lambda term: file_ranges(entries, term.column.field_id, term.column.kind, True).of(term)
-    )
-    empty = np.array([f.record_count == 0 and bool(f.values) and not any(f.values.values()) for f in files], bool)
-    return [bool(x) for x in found.may & ~empty]
+    found = judged(bound, 1, lambda term: file_ranges(entries, term.column.field_id, term.column.kind, True).of(term))
+    return bool(found.may[0])
+
+
+def scan_of(metadata: model.TableMetadata, schema: model.Schema, columns: Columns, bound: Expression) -> Scan:
+    """A bound filter, ready to be put to manifests and files of a table under a schema."""
+    top = {field["id"] for field in schema.raw["fields"]}
+    return Scan(metadata, bound, frozenset(c.field_id for c in columns.values() if c.field_id not in top))
 
 
 MATCHES = pa.schema([("manifest_path", pa.string()), ("file_path", pa.string()), ("rows", pa.binary())])
 """Rows that match, of each data file of a manifest that has some, as a stream of Arrow's."""
 
 
-def rows_that_match(
-    files: FileRows, bound: Expression, schema: model.Schema, lineage: bool, data: LiveFile
-) -> pa.Table | None:
-    """The rows of a data file that match, deleted or not (see io.file_rows.FileRows.rows); None where its counts and
-    bounds allow none. Raises UnreadableFile."""
-    return matching(files.rows(data, schema, lineage), bound) if may_match(bound, [data])[0] else None
+def files_read(scan: Scan, manifest: ManifestFile, files: pa.Table) -> pa.Table:
+    """Those of the live data files of a manifest that a scan reads."""
+    return files.filter(pa.array(scan.files(manifest, files).outcome == READ))
 
 
 def matches_in(
-    files: FileRows, bound: Expression, schema: model.Schema, lineage: bool, manifest: ManifestFile, stored: pa.Table
+    files: FileRows, scan: Scan, schema: model.Schema, lineage: bool, manifest: ManifestFile, stored: pa.Table
 ) -> pa.Table:
-    """The rows that match in the live data files of a manifest, as MATCHES: a part, as core.batches has them. Raises
-    UnreadableFile."""
-    entries, _ = of_its_content(manifest, live(as_of_snapshot(stored, manifest, manifest.added_snapshot_id or 0)))
+    """The rows that match, deleted or not (see io.file_rows.FileRows.rows), in those live data files of a manifest that
+    a scan reads, as MATCHES: a part, as core.batches has them. Raises UnreadableFile."""
+    entries = files_read(scan, manifest, live_in(manifest, stored)[0])
     found: list[dict[str, Any]] = []
     told = 0
     for data in live_files(entries, manifest.partition_spec_id, manifest.manifest_path):
-        rows = rows_that_match(files, bound, schema, lineage, data)
-        if rows is not None and rows.num_rows:
+        rows = matching(files.rows(data, schema, lineage), scan.bound)
+        if rows.num_rows:
             told += rows.num_rows
             budget.within(told, budget.TOLD, data.path, "matching rows with the files before it", "match fewer")
             found.append({"manifest_path": manifest.manifest_path, "file_path": data.path, "rows": ipc(rows)})

@@ -44,8 +44,7 @@ class Outcome:
 def table_holdings(table: Table) -> Holdings:
     """What the current snapshot holds."""
     snapshot = table.metadata.current_snapshot
-    part = partial(held, snapshot.snapshot_id if snapshot else 0)
-    return holdings(table.metadata, table.tree.read(Parts(table.tree.manifests(snapshot), False, part, HELD)))
+    return holdings(table.metadata, table.tree.read(Parts(table.tree.manifests(snapshot), False, held, HELD)))
 
 
 def is_teaching(table: Table) -> bool:

@@ -66,6 +66,11 @@ class MetadataTree:
         return self.reader.metadata
 
     @property
+    def in_folder(self) -> bool:
+        """Whether the table lies in a folder of this machine, not in a store."""
+        return self.reader.storage.is_local(self.metadata.metadata_location)
+
+    @property
     def at_once(self) -> int:
         """See core.tree.Tree: a share of the memory limit."""
         return budget.limit() // A_KEY
@@ -166,7 +171,7 @@ class MetadataTree:
         return comparisons(pa.concat_tables([found_in(by, deal) for deal in deals]), 1)[0]
 
     def _chosen(self, parts: Parts) -> Choice:
-        choice = chosen(self._engine, parts, lambda: shared_engine().master)
+        choice = chosen(self._engine, parts, lambda: shared_engine().master, self.in_folder)
         if choice.large and self._what:
             progress.say(choice.why)
         return choice

@@ -25,12 +25,12 @@ from explorer.core.ranges import Ranges, file_ranges
 from explorer.core.row_diff import named_fields
 from explorer.core.row_groups import GroupVerdict
 from explorer.core.row_groups import row_groups as judged_groups
-from explorer.core.scan import BY_METRICS, BY_PARTITION, READ, FileVerdicts, ManifestVerdict, Scan
+from explorer.core.scan import BY_METRICS, BY_PARTITION, READ, FileVerdicts, ManifestVerdict
 from explorer.core.tasks import CHOSEN, Packing, tasks
 from explorer.core.totals import totals
 from explorer.engines.choice import Choice
 from explorer.errors import NotFoundInTable, UnreadableFile
-from explorer.filters import bound_filter, filter_columns
+from explorer.filters import bound_filter, filter_columns, scan_of
 from explorer.io.chunks import read_parts
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
@@ -58,9 +58,7 @@ def plan_scan(
     columns = filter_columns(schema, required=True)
     bound = bound_filter(where, columns, null_too=True)
     metadata = tree.metadata
-    top = {f["id"] for f in schema.raw["fields"]}
-    nested = frozenset(c.field_id for c in columns.values() if c.field_id not in top)
-    scan = Scan(metadata, snapshot.snapshot_id if snapshot else None, bound, nested)
+    scan = scan_of(metadata, schema, columns, bound)
     listed = tree.manifests(snapshot)
     data = [m for m in listed if m.content == 0]
     verdicts = scan.manifests(data)
@@ -189,7 +187,7 @@ def _parts(
 
 def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: Make) -> list[ColumnMode]:
     """The metrics mode of every column, and how many live data files of a snapshot have what it says."""
-    parts = Parts(_data(tree, snapshot), True, partial(told, snapshot.snapshot_id if snapshot else 0), TOLD)
+    parts = Parts(_data(tree, snapshot), True, told, TOLD)
     files = Told(make(parts, "statistics of columns")[0].read())
     return [files.of(mode) for mode in column_modes(tree.metadata, schema)]
 
@@ -204,7 +202,7 @@ def clustering(
         raise NotFoundInTable(f"there is no column {unknown[0]!r} that can have bounds (columns: {', '.join(columns)})")
     asked = [columns[n] for n in names or columns]
     fields = [column.field_id for column in asked]
-    part = partial(bounds_of, fields, snapshot.snapshot_id if snapshot else 0)
+    part = partial(bounds_of, fields)
     parts = Parts(_data(tree, snapshot), True, part, bounds_schema(fields))
     return Overlaps(asked, make(parts, "bounds")[0].read()).clustering()
 

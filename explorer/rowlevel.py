@@ -4,7 +4,8 @@ explorer.Table has them as methods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,20 +16,21 @@ import pyarrow.compute as pc
 from cachetools import LRUCache
 
 from explorer.core.batches import Parts
-from explorer.core.delete_pairs import COUNTED, Counted, Pairs, counted, of_its_content
+from explorer.core.columns import Ints
+from explorer.core.delete_pairs import COUNTED, Counted, Pairs, counted, live_in, of_its_content
 from explorer.core.deletes import Applicability, Verdict
-from explorer.core.entries import as_of_snapshot, live
+from explorer.core.entries import WORDS, live
 from explorer.core.lifecycle import path_ends
-from explorer.core.live_files import LiveFile, LiveFiles, live_files, place, read_alike
+from explorer.core.live_files import MADE, LiveFile, LiveFiles, live_files, place, read_alike
 from explorer.core.row_diff import named_fields
 from explorer.core.snapshot_deletes import Deletes
-from explorer.core.values import partition_dicts
+from explorer.core.values import partition_dicts, partition_path
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
 from explorer.io.file_rows import FileRows
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile
-from explorer.model.metadata import Schema, Snapshot
+from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.model.problem import Problem
 
 MANIFESTS, FILES, FILES_AT_ONCE = 2000, 100_000, 50_000
@@ -37,9 +39,34 @@ MANIFESTS, FILES, FILES_AT_ONCE = 2000, 100_000, 50_000
 _PATHS = pa.schema([("file_path", pa.string())])
 
 
-def _live_paths(snapshot_id: int, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    files, _ = of_its_content(manifest, live(as_of_snapshot(stored, manifest, snapshot_id)))
+def _live_paths(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    files, _ = live_in(manifest, stored)
     return files.select(_PATHS.names).cast(_PATHS)
+
+
+TOLD = pa.schema(
+    [("file_path", pa.string()), ("record_count", pa.int64()), ("file_size_in_bytes", pa.int64()), ("partition", WORDS)]
+)
+"""What is told of data files without making them; the partition as a path."""
+
+
+@dataclass(frozen=True)
+class Picked:
+    """Some live data files of a snapshot: their `places` among those of each manifest, themselves, made as they are
+    asked for, and TOLD of all."""
+
+    places: tuple[tuple[ManifestFile, Ints], ...]
+    files: LiveFiles
+    told: pa.Table
+
+
+def _told(metadata: TableMetadata, manifest: ManifestFile, files: pa.Table) -> pa.Table:
+    codes, partitions = partition_dicts(files)
+    spec = metadata.spec(manifest.partition_spec_id)
+    names = pa.array([partition_path(partition, spec, metadata) for partition in partitions], pa.string())
+    partition = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), names)
+    columns = [files["file_path"], *(pc.fill_null(files[name], 0) for name in TOLD.names[1:3]), partition]
+    return pa.table(dict(zip(TOLD.names, columns, strict=True))).cast(TOLD)
 
 
 class RowReader(FileRows):
@@ -60,7 +87,7 @@ class RowReader(FileRows):
         deletes = [m for m in listed if m.content != 0]
         if snapshot is None:
             return Applicability(self.tree.metadata, LiveFiles.of([]), [])
-        at, paths = snapshot, Parts(data, False, partial(_live_paths, snapshot.snapshot_id), _PATHS)
+        at, paths = snapshot, Parts(data, False, _live_paths, _PATHS)
         files = LiveFiles(
             lambda: self._made(data, at),
             lambda i, places: self._picked(data[i], at, places),
@@ -73,6 +100,15 @@ class RowReader(FileRows):
         """The live files of each of some manifests of a snapshot; none where it cannot be read."""
         return self._made(manifests, snapshot)
 
+    def chosen(
+        self, manifests: Sequence[ManifestFile], snapshot: Snapshot, which: Callable[[ManifestFile, pa.Table], pa.Table]
+    ) -> Iterator[list[LiveFile]]:
+        """Those live files of each of some manifests that `which` chooses of its logical entries, with counts and
+        bounds: only they are made."""
+        for manifest, files in zip(manifests, self._each(manifests, snapshot, True), strict=True):
+            some = None if files is None else which(manifest, files)
+            yield [] if some is None else live_files(some, manifest.partition_spec_id, manifest.manifest_path)
+
     def deletes(self, snapshot: Snapshot | None, tree: MetadataTree | None = None) -> Deletes:
         """All deletes of a snapshot, held against its data files a manifest at a time, by whom `tree` says."""
         return self.held(self.applicability(snapshot, tree), snapshot, tree)
@@ -83,7 +119,7 @@ class RowReader(FileRows):
             return Deletes(files, [])
         data = [m for m in self.tree.manifests(snapshot) if m.content == 0]
         pairs = Pairs(files.without_data())
-        parts = Parts(data, pairs.fields, partial(counted, pairs, snapshot.snapshot_id), COUNTED)
+        parts = Parts(data, pairs.fields, partial(counted, pairs), COUNTED)
         known: dict[str, Counted] = {}
         listed = {m.manifest_path: m for m in data}
         for part in (tree or self.tree).read(parts).read():
@@ -115,23 +151,58 @@ class RowReader(FileRows):
         file = _only(list(found.values()), "file", path)
         return self.tree.reader.footer(file.path, file.file_format)
 
-    def at_paths(self, snapshot: Snapshot | None, paths: Collection[str]) -> list[LiveFile]:
-        """The live data files of a snapshot that have these paths."""
-        wanted = pa.array(sorted(paths), pa.string())
-        return self._where(snapshot, False, lambda found: pc.is_in(found, wanted))
+    def picked(self, snapshot: Snapshot | None, known: Mapping[str, Ints], paths: Collection[str]) -> Picked:
+        """The live data files of a snapshot in `known` places of some manifests, and those that have some paths."""
+        if snapshot is None:
+            return Picked((), LiveFiles.of([]), TOLD.empty_table())
+        at, meta, wanted = snapshot, self.tree.metadata, pa.array(sorted(paths), pa.string())
+        data = [m for m in self.tree.manifests(at) if m.content == 0 and (paths or m.manifest_path in known)]
+        places: list[tuple[ManifestFile, Ints]] = []
+        told = [TOLD.empty_table()]
+        for manifest, files in zip(data, self._each(data, at), strict=True):
+            if files is None:
+                continue
+            some = np.flatnonzero(pc.is_in(files["file_path"], wanted).to_numpy())
+            some = np.union1d(some, known.get(manifest.manifest_path, some))
+            if len(some):
+                places.append((manifest, some))
+                told.append(_told(meta, manifest, files.take(pa.array(some))))
 
-    def told(self, manifests: Sequence[ManifestFile], snapshot: Snapshot | None) -> polars.DataFrame:
-        """What deletes go by of the live files of some manifests: path, sequence_number, place (as text)."""
-        empty = {"path": polars.String, "sequence_number": polars.Int64, "place": polars.String}
+        def read() -> Iterator[list[LiveFile]]:
+            for manifest, mine in places:
+                for start in range(0, len(mine), MADE):
+                    yield self._picked(manifest, at, mine[start : start + MADE].tolist())
+
+        files = LiveFiles(
+            read,
+            lambda i, some: self._picked(places[i][0], at, places[i][1][list(some)].tolist()),
+            lambda: [len(mine) for _, mine in places],
+            lambda: (path for part in told for path in part["file_path"].to_pylist()),
+        )
+        return Picked(tuple(places), files, pa.concat_tables(told).unify_dictionaries())
+
+    def told(
+        self, manifests: Sequence[ManifestFile], snapshot: Snapshot | None, places: dict[str, int]
+    ) -> polars.DataFrame:
+        """What deletes go by of the live files of some manifests: path, sequence_number and place, a number that
+        `places` gives to each; with which of the manifests it is, and which of its files."""
+        names = ("path", "sequence_number", "place", "manifest", "at")
+        empty = {name: polars.String if name == "path" else polars.Int64 for name in names}
         frames = [polars.DataFrame(schema=empty)]
         each = zip(manifests, self._each(manifests, snapshot), strict=True) if snapshot else ()
-        for manifest, files in each:
+        for number, (manifest, files) in enumerate(each):
             if files is not None:
                 codes, partitions = partition_dicts(files)
-                places = [repr(place(manifest.partition_spec_id, partition)) for partition in partitions]
-                numbers = files["inherited_sequence_number"].to_pylist()
-                columns = (files["file_path"].to_pylist(), numbers, [places[code] for code in codes.tolist()])
-                frames.append(polars.DataFrame(dict(zip(empty, columns, strict=True)), schema=empty))
+                keys = [repr(place(manifest.partition_spec_id, partition)) for partition in partitions]
+                mine = pa.array([places.setdefault(key, len(places)) for key in keys], pa.int64())
+                count = files.num_rows
+                columns = (
+                    files["file_path"], files["inherited_sequence_number"], mine.take(pa.array(codes)),
+                    pa.repeat(pa.scalar(number), count), pa.array(np.arange(count)),
+                )  # fmt: skip
+                told = polars.from_arrow(pa.table(dict(zip(names, columns, strict=True))))
+                assert isinstance(told, polars.DataFrame)
+                frames.append(told.cast(frames[0].schema))
         return polars.concat(frames)
 
     def _where(

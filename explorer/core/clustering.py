@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from explorer.core.entries import as_of_snapshot, live
+from explorer.core.entries import live_entries
 from explorer.core.expressions import Column
 from explorer.core.ranges import Bounds, decoded, joined, looked_up
 from explorer.model.manifest import ManifestFile
@@ -34,10 +34,10 @@ class Clustering:
         return self.average / self.files if self.files else None
 
 
-def bounds_of(fields: Sequence[int], snapshot_id: int, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def bounds_of(fields: Sequence[int], manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """A row for each live data file of one manifest: its rows, and of each field its lower and its upper bound, as
     stored."""
-    files = live(as_of_snapshot(stored, manifest, snapshot_id))
+    files = live_entries(stored, manifest)
     maps = {"low": "lower_bounds", "high": "upper_bounds"}
     bounds = {f"{end}_{i}": looked_up(files, name, i) for i in fields for end, name in maps.items()}
     return pa.table({"record_count": files["record_count"], **bounds}, schema=bounds_schema(fields))

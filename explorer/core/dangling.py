@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from explorer.core.batches import Batches, combined
 from explorer.core.deletes import is_unpartitioned
-from explorer.core.entries import as_of_snapshot, live
+from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, place
 from explorer.core.values import partition_dicts
 from explorer.model.manifest import ManifestFile
@@ -19,9 +19,9 @@ OLDEST = pa.schema([("place", pa.string()), ("sequence_number", pa.int64())])
 """For each spec and partition the lowest data sequence number of its data files."""
 
 
-def oldest(snapshot_id: int, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def oldest(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """OLDEST, of one data manifest."""
-    files = live(as_of_snapshot(stored, manifest, snapshot_id))
+    files = live_entries(stored, manifest)
     codes, partitions = partition_dicts(files)
     names = pa.array([repr(place(manifest.partition_spec_id, p)) for p in partitions], pa.string())
     numbers = files["inherited_sequence_number"]

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from explorer.core.columns import Ints
 from explorer.core.deletes import PATH_ID, Applicability, named_file, nulls_of
-from explorer.core.entries import as_of_snapshot, live
+from explorer.core.entries import live, live_entries
 from explorer.core.live_files import LiveFile, Place, place
 from explorer.core.values import comparable_bound, partition_dicts
 from explorer.model.manifest import ManifestFile
@@ -62,12 +62,17 @@ COUNTED = pa.schema(
 """A Counted a row; whether its manifest lists files of the other kind, too."""
 
 
-def counted(pairs: Pairs, snapshot_id: int, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def counted(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """COUNTED, of one data manifest."""
-    files, misplaced = of_its_content(manifest, live(as_of_snapshot(stored, manifest, snapshot_id)))
+    files, misplaced = live_in(manifest, stored)
     found = pairs.count(files, manifest.partition_spec_id)
     lists = {name: [column] for name, column in (*found.sums.items(), ("used", found.used))}
     return pa.table({"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], **lists}, schema=COUNTED)
+
+
+def live_in(manifest: ManifestFile, stored: pa.Table) -> tuple[pa.Table, bool]:
+    """The live files of the kind that a manifest is for, of its stored entries; and whether there are others."""
+    return of_its_content(manifest, live_entries(stored, manifest))
 
 
 def of_its_content(manifest: ManifestFile, files: pa.Table) -> tuple[pa.Table, bool]:

@@ -86,10 +86,11 @@ def _first_row_ids(stored: pa.Table, manifest: ManifestFile) -> pa.ChunkedArray:
     return pc.coalesce(stored["first_row_id"], mine)
 
 
-def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int) -> pa.Table:
-    """Add `logical_status` (ADDED, EXISTING, DELETED or null when filtered out) as of a snapshot, and the `reason`."""
+def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int | None) -> pa.Table:
+    """Add `logical_status` (ADDED, EXISTING, DELETED or null when filtered out) as of a snapshot (None: one after that
+    which added the manifest), and the `reason`."""
     stored = table["status"]
-    if manifest.added_snapshot_id == snapshot_id:
+    if snapshot_id is not None and manifest.added_snapshot_id == snapshot_id:
         mapping: dict[int, tuple[str | None, str]] = {
             code: (name, f"stored {name}; this snapshot added the manifest, so the stored status stands")
             for code, name in STATUS.items()
@@ -109,9 +110,15 @@ def as_of(table: pa.Table, manifest: ManifestFile, snapshot_id: int) -> pa.Table
     return table.append_column("logical_status", status).append_column("reason", reason)
 
 
-def as_of_snapshot(stored: pa.Table, manifest: ManifestFile, snapshot_id: int) -> pa.Table:
+def as_of_snapshot(stored: pa.Table, manifest: ManifestFile, snapshot_id: int | None) -> pa.Table:
     """`inherit`, then `as_of`: everything that is said of a manifest's entries."""
     return as_of(inherit(stored, manifest), manifest, snapshot_id)
+
+
+def live_entries(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
+    """The live files of a manifest with what they inherit: the same in every snapshot that lists it. `logical_status`
+    is that of snapshots after the one that added it."""
+    return live(as_of_snapshot(stored, manifest, None))
 
 
 def read_as(logical_status: str | None) -> str:

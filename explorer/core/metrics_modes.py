@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyiceberg.transforms import parse_transform
 
-from explorer.core.entries import as_of_snapshot, live
+from explorer.core.entries import live_entries
 from explorer.core.units import whole
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, TableMetadata
@@ -169,9 +169,9 @@ TOLD = pa.schema([("statistic", pa.string()), ("field_id", pa.int32()), ("files"
 _FILES = "files"
 
 
-def told(snapshot_id: int, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def told(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """TOLD: how many live data files of one manifest have each statistic of each column; and how many there are."""
-    files = live(as_of_snapshot(stored, manifest, snapshot_id))
+    files = live_entries(stored, manifest)
     rows: list[tuple[str, int, int]] = [(_FILES, 0, files.num_rows)]
     for name in ("value_counts", "lower_bounds", "upper_bounds"):
         keys = [chunk.drop_null().keys.to_numpy(zero_copy_only=False) for chunk in files[name].chunks]

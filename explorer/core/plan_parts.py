@@ -12,7 +12,7 @@ import pyarrow as pa
 from explorer.core.batches import Batches, combined
 from explorer.core.columns import ints
 from explorer.core.delete_pairs import Counted, Pairs
-from explorer.core.entries import as_of_snapshot
+from explorer.core.entries import live_entries
 from explorer.core.expressions import TRUE
 from explorer.core.scan import OUTCOMES, READ, FileVerdicts, Scan
 from explorer.core.tasks import CHOSEN
@@ -143,7 +143,7 @@ def chosen(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa
 
 def _counted(scan: Scan, deletes: Pairs, manifest: ManifestFile, files: pa.Table) -> Counted:
     """The deletes that come along with some of a manifest's files."""
-    return deletes.count(as_of_snapshot(files, manifest, scan.snapshot_id or 0), manifest.partition_spec_id)
+    return deletes.count(live_entries(files, manifest), manifest.partition_spec_id)
 
 
 def _read(verdicts: FileVerdicts) -> pa.Table:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from explorer.core.batches import Batches, combined
 from explorer.core.comparison import KEY, rows_at
 from explorer.core.costs import file_bytes
-from explorer.core.entries import as_of_snapshot, live
+from explorer.core.entries import live_entries
 from explorer.core.tree import Tree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -78,9 +78,9 @@ class Holdings:
 HELD = pa.schema([(f.name, pa.int64()) for f in fields(Holdings)[1:]])
 
 
-def held(snapshot_id: int, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+def held(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """HELD, of one manifest of a snapshot: its live files."""
-    files = live(as_of_snapshot(stored, manifest, snapshot_id))
+    files = live_entries(stored, manifest)
     content = pc.fill_null(files["content"], 0)
     is_vector = pc.equal(pc.utf8_lower(files["file_format"].cast(pa.string())), "puffin")
     data = files.filter(pc.equal(content, 0))

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from explorer.core.columns import Ints, amounts
 from explorer.core.delete_pairs import Pairs
-from explorer.core.entries import ADDED, EXISTING, WORDS, as_of_snapshot
+from explorer.core.entries import ADDED, EXISTING, WORDS, live_entries
 from explorer.core.rewrite_options import Rule
 from explorer.core.rewrites import JUDGED, judged
 from explorer.core.scan import READ, Scan, partition_values
@@ -46,7 +46,7 @@ def data_files(judge: Judge, manifest: ManifestFile, stored: pa.Table) -> pa.Tab
     names = [_path(judge, spec_id, p) if mine else OTHER_SPECS if ids else "" for p in found.partitions]
     deletes = own_rows = np.zeros(files.num_rows, np.int64)
     if judge.deletes is not None:
-        entries = as_of_snapshot(files, manifest, judge.scan.snapshot_id or 0)
+        entries = live_entries(files, manifest)
         sums = judge.deletes.count(entries, spec_id).sums
         deletes, own_rows = sums["position"] + sums["equality"] + sums["vectors"], sums["own_rows"]
     sizes = amounts(files["file_size_in_bytes"])

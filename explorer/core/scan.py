@@ -74,12 +74,10 @@ class ManifestVerdict:
 
 
 class Scan:
-    """A bound filter, ready to be put to manifests and entries as of a snapshot. Can be pickled."""
+    """A bound filter, ready to be put to manifests and entries. Can be pickled."""
 
-    def __init__(
-        self, metadata: TableMetadata, snapshot_id: int | None, bound: Expression, nested: frozenset[int]
-    ) -> None:
-        self.metadata, self.snapshot_id, self.bound, self.nested = metadata, snapshot_id, bound, nested
+    def __init__(self, metadata: TableMetadata, bound: Expression, nested: frozenset[int]) -> None:
+        self.metadata, self.bound, self.nested = metadata, bound, nested
         self._projections = {spec.spec_id: Projection(spec, metadata) for spec in metadata.partition_specs}
         self._known: dict[tuple[int, int], list[tuple[Predicate | None, Predicate | None]]] = {}
         """By spec and the identity of a comparison of `bound`."""
@@ -95,7 +93,7 @@ class Scan:
         }  # fmt: skip
 
     def __reduce__(self) -> tuple[type[Scan], tuple[Any, ...]]:
-        return Scan, (self.metadata, self.snapshot_id, self.bound, self.nested)
+        return Scan, (self.metadata, self.bound, self.nested)
 
     def manifests(self, listed: Sequence[ManifestFile]) -> list[ManifestVerdict]:
         """A verdict for each data manifest, in order."""

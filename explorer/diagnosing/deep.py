@@ -15,7 +15,7 @@ from pyiceberg.transforms import parse_transform
 
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.lists import Lists
-from explorer.core.entries import as_of_snapshot
+from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, live_files
 from explorer.core.ordering import comparable
 from explorer.core.values import internal_value, primitive_type, result_type, source_type
@@ -60,8 +60,7 @@ class _Deep:
         records = [self.lists.records[path] for path in self.lists.held]
         for manifest, stored in self.table.tree.stored(records, metrics=True):
             mask = self.lists.masks[manifest.manifest_path]
-            at = self.lists.snapshots[(mask & -mask).bit_length() - 1]
-            entries = as_of_snapshot(stored, manifest, at.snapshot_id)
+            entries = live_entries(stored, manifest)
             paths, offsets = stored["file_path"].to_pylist(), stored["split_offsets"].to_pylist()
             self.splits = dict(zip(paths, offsets, strict=True))
             for file in steps(live_files(entries, manifest.partition_spec_id, manifest.manifest_path), "files"):

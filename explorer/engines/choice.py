@@ -8,7 +8,7 @@ from typing import Literal
 
 from explorer.core.batches import Parts
 from explorer.core.units import human_bytes
-from explorer.engines.master import is_local
+from explorer.engines.master import elsewhere, is_local
 from explorer.errors import NotFoundInTable
 from explorer.io import budget
 from explorer.model.manifest import ManifestFile
@@ -32,10 +32,11 @@ class Choice:
     large: bool = False
 
 
-def chosen(asked: Engine, parts: Parts, spark: Callable[[], str]) -> Choice:
+def chosen(asked: Engine, parts: Parts, spark: Callable[[], str], folder: bool = False) -> Choice:
     """What was asked for; "auto" is this process while the entries fit in the memory limit once they are decoded, and
-    beyond that Spark, if its workers are elsewhere: on this machine they take longer than we do. `spark` gives its
-    master, and is asked only where that matters. Raises NotFoundInTable."""
+    beyond that Spark, if its workers are not ours, who take longer than we do, and have the table, which lies in a
+    `folder` of this machine, or else in a store. `spark` gives its master, and is asked only where that matters. Raises
+    NotFoundInTable."""
     entries = sum(map(entries_in, parts.manifests))
     size, limit = entries * (ENTRY + METRICS * parts.metrics), budget.limit()
     if told_who := _asked(asked, size > limit, spark):
@@ -46,20 +47,29 @@ def chosen(asked: Engine, parts: Parts, spark: Callable[[], str]) -> Choice:
     beyond = f"{told}, are beyond the memory limit of {human_bytes(limit)}"
     if is_local(master := spark()):
         return Choice("local", f"made here, a part at a time: {beyond}, and Spark's workers would be here too", True)
+    if folder and elsewhere(master):
+        return Choice("local", f"made here, a part at a time: {beyond}, and {_lacks(master)}", True)
     return Choice("spark", f"made by Spark ({master}): {beyond}", True)
 
 
-def chosen_for_rows(asked: Engine, size: int, spark: Callable[[], str]) -> Choice:
-    """The same for `size` bytes of data files: beyond the limit Spark, wherever its workers are, which puts on disk
-    what does not fit. Raises NotFoundInTable."""
+def chosen_for_rows(asked: Engine, size: int, spark: Callable[[], str], folder: bool = False) -> Choice:
+    """The same for `size` bytes of data files: beyond the limit Spark, which puts on disk what does not fit, if its
+    workers have them. Raises NotFoundInTable."""
     rows, limit = size * UNPACKED, budget.limit()
     if told_who := _asked(asked, rows > limit, spark):
         return told_who
     told = f"{human_bytes(size)} of data files, about {human_bytes(rows)} once decoded"
     if rows <= limit:
         return Choice("local", f"made here: {told}, fit in the memory limit of {human_bytes(limit)}")
-    return Choice(
-        "spark", f"made by Spark ({spark()}): {told}, are beyond the memory limit of {human_bytes(limit)}", True
+    beyond = f"{told}, are beyond the memory limit of {human_bytes(limit)}"
+    if folder and elsewhere(master := spark()):
+        return Choice("local", f"made here: {beyond}, but {_lacks(master)}", True)
+    return Choice("spark", f"made by Spark ({spark()}): {beyond}", True)
+
+
+def _lacks(master: str) -> str:
+    return (
+        f"the table lies in a folder of this machine, which workers of {master} may not have (engine spark asks them)"
     )
 
 

@@ -4,20 +4,27 @@ bytes, so that rows of every type do."""
 from __future__ import annotations
 
 import pickle
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from explorer.core.deletes import Verdict
-from explorer.core.live_files import LiveFile
+from explorer.core.columns import Ints, amounts
+from explorer.core.delete_pairs import live_in
+from explorer.core.deletes import Applicability, Verdict
+from explorer.core.live_files import LiveFile, live_files
 from explorer.core.row_diff import RowChanges, Tally, deals, differing, paired, tally
 from explorer.engines import workers
 from explorer.engines.jobs import question
+from explorer.errors import UnreadableFile
 from explorer.io.file_rows import FileRows, from_ipc, ipc
+from explorer.io.manifest_reader import ManifestReader
+from explorer.model.manifest import ManifestFile
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,11 +45,11 @@ FOUND = pa.schema([("kind", pa.string()), ("file", pa.string()), ("count", pa.in
 
 @dataclass(frozen=True)
 class Wanted:
-    """A data file whose rows are wanted, the deletes that apply to it, and whose side it is on."""
+    """The data files of one side whose rows are wanted, by their `places` among the live files of each manifest; and
+    the side's deletes."""
 
-    data: LiveFile
-    verdicts: tuple[Verdict, ...] = ()
-    side: int = 0
+    deletes: Applicability
+    places: Sequence[tuple[ManifestFile, Ints]]
 
 
 Make = Callable[[FileRows, LiveFile, Sequence[Verdict]], pa.Table]
@@ -54,29 +61,29 @@ def changed(
     spark: SparkSession,
     files: FileRows,
     wanted: Sequence[Wanted],
+    told: Sequence[pa.Table],
     make: Make,
     empty: pa.Table,
     columns: Sequence[str],
     keys: Sequence[str],
     name: str,
 ) -> tuple[RowChanges, Tally]:
-    """What core.row_diff says of the rows of the files on side 0 and side 1, which are dealt out by what tells them
-    apart and held together, a deal each: the first rows, and how many there are. `empty` has their columns. Raises
-    EngineError and StatementFailed."""
-    rows, size = sum(max(w.data.record_count, 0) for w in wanted), sum(w.data.size for w in wanted)
+    """What core.row_diff says of the rows of the files on side 0 and side 1, of which it is `told` how many rows and
+    bytes they have. They are dealt out by what tells them apart and held together, a deal each: the first rows, and how
+    many there are. `empty` has their columns. Raises EngineError and StatementFailed."""
+    rows, size = (sum(int(amounts(t[name]).sum()) for t in told) for name in ("record_count", "file_size_in_bytes"))
     tasks = min(max(1, -(-rows // A_DEAL), -(-size // A_TASK)), TASKS)
     by_keys = _held(empty, partial(_paired, keys, -(-SHOWN // tasks)))
     with question(workers.equip(spark), name):
-        pieces = _pieces(spark, files, wanted, make, partial(deals, columns, columns, 4 * tasks)).repartition(
-            tasks, "deal"
-        )
+        deal = partial(deals, columns, columns, 4 * tasks)
+        pieces = _pieces(spark, files, wanted, size, make, deal).repartition(tasks, "deal")
         differ = pieces.mapInArrow(_held(empty, partial(_differing, columns, keys, 4 * tasks)), _spark(PIECES))
         if keys:
             differ = differ.repartition(tasks, "deal")
-        told = differ.mapInArrow(by_keys, _spark(FOUND)).toArrow()
+        answer = differ.mapInArrow(by_keys, _spark(FOUND)).toArrow()
     found: dict[str, list[pa.Table]] = {kind: [empty] for kind in RowChanges.kinds()}
     counted: Tally = Counter()
-    for row in told.to_pylist():
+    for row in answer.to_pylist():
         if row["rows"] is None:
             counted[row["kind"], row["file"]] += row["count"]
         else:
@@ -90,25 +97,60 @@ def _spark(schema: pa.Schema) -> StructType:
     return from_arrow_schema(schema)
 
 
-def _pieces(spark: SparkSession, files: FileRows, wanted: Sequence[Wanted], make: Make, deal: Deal) -> DataFrame:
-    size = sum(w.data.size for w in wanted)
-    tasks = max(1, min(len(wanted), max(size // A_TASK, spark.sparkContext.defaultParallelism)))
-    return spark.range(0, len(wanted), 1, tasks).mapInArrow(_reading(files, wanted, make, deal), _spark(PIECES))
+def _pieces(
+    spark: SparkSession, files: FileRows, wanted: Sequence[Wanted], size: int, make: Make, deal: Deal
+) -> DataFrame:
+    count = sum(len(places) for side in wanted for _, places in side.places)
+    tasks = max(1, min(count, max(size // A_TASK, spark.sparkContext.defaultParallelism), TASKS))
+    return spark.range(0, count, 1, tasks).mapInArrow(_reading(files, wanted, make, deal), _spark(PIECES))
 
 
 def _reading(
     files: FileRows, wanted: Sequence[Wanted], make: Make, deal: Deal
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
-    known = [pickle.dumps(w) for w in wanted]
-    where = pickle.dumps(files)
+    """Reads the files in some places of all that are wanted, which workers make of the manifests that list them."""
+    listed = [
+        (side, pickle.dumps(replace(manifest, raw={})), places)
+        for side, of_it in enumerate(wanted)
+        for manifest, places in of_it.places
+    ]
+    starts = [0, *accumulate(len(places) for _, _, places in listed)]
+    where, deletes = pickle.dumps(files), [pickle.dumps(side.deletes) for side in wanted]
 
     def read(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         reader = _reader(where)
         for place in (place for batch in given for place in batch.column(0).to_pylist()):
-            one: Wanted = pickle.loads(known[place])
-            yield from _dealt(deal, one.side, make(reader, one.data, one.verdicts))
+            at = bisect_right(starts, place) - 1
+            side, manifest, places = listed[at]
+            data = _file(where, manifest, int(places[place - starts[at]]))
+            verdicts = [v for v in _deletes(deletes[side]).of(data) if v.applies]
+            yield from _dealt(deal, side, make(reader, data, verdicts))
 
     return read
+
+
+def _file(where: bytes, manifest: bytes, place: int) -> LiveFile:
+    """The file in one place among the live ones of a manifest. Raises UnreadableFile."""
+    listed: ManifestFile = pickle.loads(manifest)
+    [file] = live_files(_live(where, manifest).slice(place, 1), listed.partition_spec_id, listed.manifest_path)
+    return file
+
+
+@lru_cache(maxsize=2)
+def _live(where: bytes, manifest: bytes) -> pa.Table:
+    """The live files of the manifest that a worker is at."""
+    listed: ManifestFile = pickle.loads(manifest)
+    [(_, read)] = ManifestReader(_reader(where).storage).many_entries([listed], True)
+    if read.value is None:
+        raise UnreadableFile(listed.manifest_path, "; ".join(problem.cause for problem in read.problems))
+    return live_in(listed, read.value)[0]
+
+
+@lru_cache(maxsize=4)
+def _deletes(pickled: bytes) -> Applicability:
+    """One a worker process and side."""
+    deletes: Applicability = pickle.loads(pickled)
+    return deletes
 
 
 @lru_cache(maxsize=4)

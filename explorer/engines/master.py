@@ -25,6 +25,16 @@ def is_local(master: str) -> bool:
     return master == "local" or master.startswith("local[")
 
 
+def elsewhere(master: str) -> bool:
+    """Whether a master's workers may be on other machines, which have other folders: not those of this process, nor
+    those of one that listens to this machine alone."""
+    if is_local(master):
+        return False
+    kind, _, hosts = master.partition("://")
+    names = [host.rpartition(":")[0] for host in hosts.split(",")]
+    return kind != "spark" or not all(name in ("localhost", "[::1]") or name.startswith("127.") for name in names)
+
+
 def configuration_folders() -> list[str]:
     """The folders that Hadoop's configuration is in, as the environment names them."""
     return [folder for name in YARN_CONF if (folder := os.environ.get(name))]

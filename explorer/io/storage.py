@@ -109,6 +109,10 @@ class Storage:
                 pass
         return resolved
 
+    def is_local(self, path: str) -> bool:
+        """Whether a path leads to a file of this machine."""
+        return local_path(self.resolve(path)) is not None
+
     def folder(self, path: str) -> str | None:
         """The local folder that a path leads to, below the roots; None in a store. Raises OutsideRoots."""
         resolved, real, _ = self._checked(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -161,8 +160,7 @@ def _dangling(table: Table, tree: MetadataTree) -> tuple[Iterable[str], Mapping[
     snapshot = table.metadata.current_snapshot
     known = table.row_reader.deletes(snapshot, tree)
     data = [m for m in tree.manifests(snapshot) if m.content == 0]
-    part = partial(oldest, snapshot.snapshot_id if snapshot else 0)
-    lowest = by_place(tree.read(Parts(data, False, part, OLDEST))) if known.dangling else {}
+    lowest = by_place(tree.read(Parts(data, False, oldest, OLDEST))) if known.dangling else {}
     rows = [
         {
             "file": delete.path,

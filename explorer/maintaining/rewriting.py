@@ -49,7 +49,7 @@ def plan_rewrite(table: Table, strategy: Strategy, options: Mapping[str, str], w
     chosen = rule(metadata, strategy, options)
     filtered = bound(table, where)
     tree = table.tree.by(engine, "plan of a rewrite")
-    scan = Scan(metadata, snapshot.snapshot_id if snapshot else None, filtered, frozenset())
+    scan = Scan(metadata, filtered, frozenset())
     listed = tree.manifests(snapshot)
     part: Callable[[Judge, ManifestFile, pa.Table], pa.Table]
     if strategy == "position-deletes":

@@ -17,6 +17,7 @@ import pytest
 from pyiceberg.types import StringType
 
 import explorer
+from explorer import rowlevel
 from explorer.core.delete_layers import delete_layers
 from explorer.core.deletes import PATH_ID
 from explorer.core.lineage import newer
@@ -30,7 +31,7 @@ from explorer.table import Table
 from explorer.ui.layers import layers_figure, placed
 from explorer.views.rowviews import delete_lines, delete_rows, render_row_diff, row_diff_object
 from tests.unit.paper import applicability, deletes_of, on_paper
-from tests.unit.small import make_table, new_table
+from tests.unit.small import make_table, new_table, partitioned, writable
 
 
 @pytest.fixture(scope="module")
@@ -489,3 +490,38 @@ def test_a_file_of_another_kind_than_its_manifests_is_told(tmp_path: Path) -> No
     assert (len(deletes.files.data), len(deletes.files.deletes), deletes.dangling) == (1, 0, ())
     assert [p.file for p in table.problems] == [second.manifest_path]
     assert "lists data files, though the manifest list says that it is a delete manifest" in str(table.problems[0])
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths of the files that are made one by one."""
+    paths: list[str] = []
+    of_entries = rowlevel.live_files
+
+    def told(entries: pa.Table, spec_id: int, manifest_path: str) -> list[LiveFile]:
+        paths.extend(entries["file_path"].to_pylist())
+        return of_entries(entries, spec_id, manifest_path)
+
+    monkeypatch.setattr(rowlevel, "live_files", told)
+    return paths
+
+
+def test_a_fate_makes_only_the_files_that_may_match(tmp_path: Path, made: list[str]) -> None:
+    table = explorer.open_table(str(partitioned(tmp_path)))
+    assert table.fate("id = -1").events == []
+    assert made == []
+    assert [e.row["id"] for e in table.fate("id = 7").events] == [7]
+    assert len(made) == 1
+    assert len(table.fate("id = 8 or id = 9").events) == 2
+
+
+def test_a_row_diff_makes_only_the_files_that_differ(tmp_path: Path, made: list[str]) -> None:
+    place = partitioned(tmp_path)
+    writable(place).append(pa.table({"id": pa.array([1], pa.int64()), "kind": ["<b>"]}))
+    table = explorer.open_table(str(place))
+    diff = table.row_diff("snapshot-1", "main")
+    assert (diff.files_read, diff.files, diff.counts["inserted"], len(made)) == (1, 131, 1, 1)
+    assert sum(counts["inserted"] for counts in diff.partitions.values()) == 1
+    whole = table.row_diff(None, "main")
+    assert (whole.files_read, whole.files, whole.counts["inserted"]) == (131, 131, 131)
+    assert len(whole.partitions) == 131

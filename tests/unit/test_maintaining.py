@@ -151,7 +151,7 @@ def test_tasks_read_their_share_and_a_little_more() -> None:
 def test_deletes_that_are_older_than_all_data_of_their_place_are_dropped() -> None:
     metadata, written = on_paper([None]), listed("m", 1)
     stored = entries(*({"status": 1, "file_path": f"{n}", "sequence_number": n, "snapshot_id": 1} for n in (7, 5, 6)))
-    rows = oldest(1, written, stored)
+    rows = oldest(written, stored)
     lowest = by_place(Batches(OLDEST, lambda: iter([rows, rows])))
     assert lowest == {repr(place(0, {})): 5}
     for number, ways in ((4, ["rewrite_position", "the next commit"]), (5, ["rewrite_position"])):

@@ -275,7 +275,7 @@ def test_deletes_of_each_kind_come_along_with_a_file() -> None:
     for name in ("null_value_counts", "value_counts", "nan_value_counts", "lower_bounds", "upper_bounds"):
         stored = stored.append_column(name, none)
     pairs = Pairs(applicability(metadata, deletes))
-    found = files_read(Scan(metadata, 1, TRUE, frozenset()), pairs, listed("m", 1), stored)
+    found = files_read(Scan(metadata, TRUE, frozenset()), pairs, listed("m", 1), stored)
     assert found["deletes"].to_pylist() == [2, 2]  # a vector takes the place of position deletes
 
 
@@ -327,7 +327,7 @@ def test_summaries_that_tell_nothing_and_those_of_nothing_but_nulls() -> None:
 
     def verdicts(where: str) -> list[tuple[bool, bool]]:
         bound = bind(parse(where), {"id": Column(1, "id", "long")})
-        return [(v.keeps, v.surely) for v in Scan(metadata, 1, bound, frozenset()).manifests(manifests)]
+        return [(v.keeps, v.surely) for v in Scan(metadata, bound, frozenset()).manifests(manifests)]
 
     assert verdicts("id IS NULL") == [(True, False), (True, True)]
     assert verdicts("id IS NOT NULL") == [(True, False), (False, False)]

@@ -339,7 +339,7 @@ def kinds() -> pa.Table:
 
 
 def test_what_a_table_holds() -> None:
-    parts = [held(1, manifest("m", 1), kinds()), held(1, FIGURE.files["m1"], FIGURE.tables["m1"])]
+    parts = [held(manifest("m", 1), kinds()), held(FIGURE.files["m1"], FIGURE.tables["m1"])]
     found = holdings(FIGURE.metadata, Batches(HELD, lambda: iter(parts)))
     assert (found.snapshots, found.manifests) == (5, 2)
     assert (found.data_files, found.data_bytes) == (4, 400)

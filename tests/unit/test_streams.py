@@ -177,6 +177,11 @@ def test_who_makes_the_rows_is_chosen_by_size_and_place(tmp_path: Path, monkeypa
         f"made by Spark ({there()}): 3 entries, about 1.5 GiB once decoded, are beyond the memory limit of 1.0 GiB",
         True,
     )
+    told = chosen("auto", parts, there, folder=True)
+    assert (told.engine, told.large) == ("local", True)
+    assert "lies in a folder of this machine, which workers of spark://elsewhere:7077 may not have" in told.why
+    assert chosen("auto", parts, lambda: "spark://127.0.0.1:7077", folder=True).engine == "spark"
+    assert chosen("spark", parts, there, folder=True).engine == "spark"
     beyond = chosen("auto", parts, here)
     assert (beyond.engine, beyond.large) == ("local", True)
     uncounted = replace(parts, manifests=[replace(m, added_files_count=None) for m in parts.manifests])

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from explorer.core.batches import AT_ONCE, Batches
 from explorer.core.columns import Flags, Ints, amounts, flags, ints
 from explorer.core.costs import Wrote
-from explorer.core.delete_pairs import Pairs, of_its_content
-from explorer.core.entries import ADDED, DELETED, EXISTING, as_of_snapshot, live, snapshot_ids
+from explorer.core.delete_pairs import Pairs, live_in
+from explorer.core.entries import ADDED, DELETED, EXISTING, snapshot_ids
 from explorer.core.rewrite_options import SMALL
 from explorer.core.values import conform_partition, distinct_partitions
 from explorer.model.manifest import ManifestFile
@@ -34,7 +34,6 @@ class About:
     the snapshots that lead to it, `partition` the type of all partitions (core.values.unified_partition_type), `pairs`
     its deletes, if there are any."""
 
-    snapshot_id: int
     current: frozenset[str]
     run: frozenset[int]
     target: int
@@ -116,7 +115,7 @@ def _cells(about: About, stored: pa.Table, is_live: Flags, kind: Ints, rows: Int
 def _loads(about: About, manifest: ManifestFile, stored: pa.Table) -> dict[str, Any]:
     if about.pairs is None or manifest.content != 0:
         return {}
-    files, _ = of_its_content(manifest, live(as_of_snapshot(stored, manifest, about.snapshot_id)))
+    files, _ = live_in(manifest, stored)
     counted = about.pairs.count(files, manifest.partition_spec_id)
     number = sum(counted.sums[name] for name in ("position", "equality", "vectors"))
     if not isinstance(number, np.ndarray) or not len(number):
