@@ -4,55 +4,79 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Collection
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from explorer.core.reach import reach
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.core.batches import Parts
+from explorer.core.entries import DELETED
 from explorer.errors import UnreadableFile
 from explorer.metadata_tree import MetadataTree
+from explorer.model.manifest import ManifestFile
 from explorer.progress import steps
 
+PATHS = pa.schema([("file_path", pa.string())])
 
-def named_files(tree: MetadataTree) -> set[str]:
-    """Every file that a table's metadata leads to: metadata files, manifest lists, manifests, files and statistics."""
+
+def _paths(_: ManifestFile, stored: pa.Table) -> pa.Table:
+    """Of entries that are not DELETED."""
+    return stored.filter(pc.fill_null(pc.not_equal(stored["status"], DELETED), True)).select(PATHS.names).cast(PATHS)
+
+
+def named_files(tree: MetadataTree) -> Iterator[str]:
+    """Every file that a table's metadata leads to, some more than once: metadata files, statistics, manifest lists,
+    manifests, and the files that these name."""
     meta = tree.metadata
-    return set(reach(tree, meta.snapshots).paths) | {
-        meta.metadata_location,
-        *(e.metadata_file for e in meta.metadata_log),
-        *(s.path for s in meta.statistics),
-    }
+    yield meta.metadata_location
+    yield from (entry.metadata_file for entry in meta.metadata_log)
+    yield from (statistics.path for statistics in meta.statistics)
+    lists, manifests = _leading(tree)
+    yield from lists
+    yield from manifests
+    for part in tree.read(Parts(list(manifests.values()), False, _paths, PATHS)).read():
+        yield from part["file_path"].to_pylist()
 
 
-def _leading(tree: MetadataTree) -> set[str]:
+def _leading(tree: MetadataTree) -> tuple[set[str], dict[str, ManifestFile]]:
     """The manifest lists and manifests: what leads to other files."""
     snapshots = tree.metadata.snapshots
-    lists = {s.manifest_list for s in snapshots if s.manifest_list}
-    return lists | {m.manifest_path for s in snapshots for m in tree.manifests(s)}
+    tree.ahead(snapshots)
+    manifests = {m.manifest_path: m for s in steps(snapshots, "snapshots") for m in tree.manifests(s)}
+    return {s.manifest_list for s in snapshots if s.manifest_list}, manifests
 
 
-def known_files(tree: MetadataTree) -> set[str]:
-    """`named_files`, all of them: raises UnreadableFile where a manifest list or manifest cannot be read, since nobody
-    knows what it names."""
-    named = named_files(tree)
-    errors = [problem for problem in tree.problems if problem.severity == "error"]
-    leading = _leading(tree) if errors else set()
-    for problem in errors:
-        if problem.file in leading:
-            raise UnreadableFile(problem.file, f"{problem.cause}; nobody knows which files it names")
-    return named
+def known_files(tree: MetadataTree) -> Iterator[str]:
+    """`named_files`, all of them: raises UnreadableFile at the end where a manifest list or manifest could not be read,
+    since nobody knows what it names."""
+    yield from named_files(tree)
+    if errors := [problem for problem in tree.problems if problem.severity == "error"]:
+        lists, manifests = _leading(tree)
+        for problem in errors:
+            if problem.file in lists or problem.file in manifests:
+                raise UnreadableFile(problem.file, f"{problem.cause}; nobody knows which files it names")
 
 
-def files_below(tree: MetadataTree, folder: str, named: Collection[str]) -> tuple[dict[str, float], set[str]]:
-    """The files below a folder, by what follows its path, with when each was written (ms since 1970); and which of them
-    are among `named`, however these are spelled. Raises UnreadableFile where the folder cannot be listed."""
-    storage = tree.reader.storage
-    written, top = _written(tree, folder), _top(tree, folder)
-    there = set()
-    for path in named:
-        with contextlib.suppress(UnreadableFile):  # names nothing that could be below the folder
-            there.add(storage.canonical(storage.resolve(path)))
-    live = {path[len(top) :] for path in written if storage.canonical(path) in there}
-    return {path[len(top) :]: at * 1000 for path, at in written.items()}, live
+class Below:
+    """The files below a folder, by what follows its path: when each was `written` (ms since 1970), and which of them
+    are `live`, as far as was told. Raises UnreadableFile where the folder cannot be listed."""
+
+    def __init__(self, tree: MetadataTree, folder: str) -> None:
+        self._storage = tree.reader.storage
+        written, top = _written(tree, folder), _top(tree, folder)
+        self.written = {path[len(top) :]: at * 1000 for path, at in written.items()}
+        self._really = {self._storage.canonical(path): rest for path, rest in zip(written, self.written, strict=True)}
+        self.live: set[str] = set()
+
+    def telling(self, named: Iterable[str]) -> Iterator[str]:
+        """The same paths; the files that they name, however these are spelled, are live."""
+        for path in named:
+            with contextlib.suppress(UnreadableFile):  # names nothing that could be below the folder
+                rest = self._really.get(self._storage.canonical(self._storage.resolve(path)))
+                if rest is not None:
+                    self.live.add(rest)
+            yield path
 
 
 def _written(tree: MetadataTree, folder: str) -> dict[str, float]:
@@ -72,12 +96,14 @@ def orphans(tree: MetadataTree) -> dict[str, float]:
     """Files below a table's folder that its metadata does not reach, with their age in hours. Raises UnreadableFile
     where the folder cannot be listed, or a manifest list or manifest cannot be read."""
     location = tree.metadata.location
-    written, live = files_below(tree, location, known_files(tree))
+    below = Below(tree, location)
+    for _ in below.telling(known_files(tree)):
+        pass
     top, now = _top(tree, location), time.time() * 1000
     return {
         top + rest: (now - at) / 3_600_000
-        for rest, at in written.items()
-        if rest not in live and not rest.endswith((".crc", "/version-hint.text"))
+        for rest, at in below.written.items()
+        if rest not in below.live and not rest.endswith((".crc", "/version-hint.text"))
     }
 
 

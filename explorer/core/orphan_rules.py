@@ -65,15 +65,17 @@ def fates(
     listing: Listing, written: Mapping[str, float], named: Iterable[str], live: Collection[str], hidden: Collection[str]
 ) -> Iterator[Fate]:
     """What becomes of files below a folder. `written` has for each path below it (with a leading `/`) when it was
-    written, in ms; `named` are all files that metadata leads to, as it spells them; `live` those paths of `written`
-    that are the same files, however they are spelled. Files that are live and stay are left out. `hidden` are
-    beginnings of names that are listed though they begin as hidden ones do."""
-    known: dict[str, tuple[Prefix, str]] = {}
+    written, in ms; `named` are all files that metadata leads to, as it spells them, gone through once before all else;
+    `live` then are those paths of `written` that are the same files, however they are spelled. Files that are live and
+    stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones do."""
+    own, folder = listing.split(listing.location)
+    own, folder = ("file", "") if own[0] == "" else own, folder.rstrip("/")
+    known: dict[str, Prefix] = {}
+    prefixes: dict[Prefix, Prefix] = {}
     for uri in named:
         prefix, path = listing.split(uri)
-        known[path] = (prefix, uri)
-    own, folder = listing.split(listing.location)
-    own = ("file", "") if own[0] == "" else own
+        if path.startswith(folder) and (rest := path[len(folder) :]) in written:
+            known[rest] = prefixes.setdefault(prefix, prefix)
     for rest, at in written.items():
         file = listing.location.rstrip("/") + rest
         age = (listing.now_ms - at) / 3_600_000
@@ -82,7 +84,7 @@ def fates(
             if not is_live:
                 yield Fate(file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False)
             continue
-        met = known.get(folder.rstrip("/") + rest)
+        met = known.get(rest)
         if at >= listing.older_than_ms:
             if not is_live:
                 yield Fate(file, "too young", "it may be of a commit under way", age, False)
@@ -91,8 +93,8 @@ def fates(
             if is_live:
                 why = "it is live: metadata spells its path in another way than the table's location"
             yield Fate(file, "removed", why, age, is_live)
-        elif apart := _apart(met[0], own):
-            yield Fate(file, *_mismatch(listing.mode, apart, met[1]), age, True)
+        elif apart := _apart(met, own):
+            yield Fate(file, *_mismatch(listing.mode, apart), age, True)
 
 
 def _is_hidden(name: str, but: Collection[str]) -> bool:
@@ -108,7 +110,7 @@ def _apart(named: Prefix, listed: Prefix) -> str:
     )
 
 
-def _mismatch(mode: str, apart: str, uri: str) -> tuple[Becomes, str]:
+def _mismatch(mode: str, apart: str) -> tuple[Becomes, str]:
     if mode == "DELETE":
         return "removed", f"it is live, and prefix_mismatch_mode DELETE takes it for another file: {apart}"
     if mode == "IGNORE":

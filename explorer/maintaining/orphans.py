@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from explorer.core.orphan_rules import EQUAL, MODES, OLD_ENOUGH, Fate, Listing, fates, flattened
-from explorer.leftovers import files_below, known_files
+from explorer.leftovers import Below, known_files
 from explorer.metadata_tree import MetadataTree
 
 
@@ -24,7 +25,7 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
         {**EQUAL, **flattened(values.get("equal_schemes", {}))}, flattened(values.get("equal_authorities", {})),
     )  # fmt: skip
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
-    named = {*known_files(tree), hint}
-    written, live = files_below(tree, location, named)
+    below = Below(tree, location)
+    named = below.telling(chain((hint,), known_files(tree)))
     hidden = {f"{f.name}=" for s in tree.metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
-    return listing, list(fates(listing, written, named, live, hidden))
+    return listing, list(fates(listing, below.written, named, below.live, hidden))
