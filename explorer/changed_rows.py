@@ -49,18 +49,21 @@ def row_diff(
     told = [side.differ.told for side in sides]
     size = sum(pc.sum(side["file_size_in_bytes"]).as_py() or 0 for side in told)
     choice = chosen_for_rows(engine, size, lambda: shared_engine().master, reader.tree.in_folder)
-    rows = _held(reader, sides, make, empty) if choice.engine == "local" else None
-    if rows is None and (engine == "local" or choice.large):
-        limit = human_bytes(budget.limit())
-        raise NotPossible(
-            f"the rows that may differ take more than the memory limit of {limit}: let Spark compare them"
-        )
+    rows = None
+    if choice.engine == "local":
+        rows = _held(reader, sides, make, empty)
+        if rows is None and (engine == "local" or choice.large):
+            limit = human_bytes(budget.limit())
+            raise NotPossible(
+                f"the rows that may differ take more than the memory limit of {limit}: let Spark compare them "
+                f"(engine spark; {choice.why})"
+            )
     if rows is None:
         if choice.engine == "local":
             choice = Choice(
                 "spark", f"made by Spark: {human_bytes(size)} of data files are beyond the memory limit", True
             )
-        wanted = [Wanted(side.files.without_data(), side.differ.places) for side in sides]
+        wanted = [Wanted(side.files.deletes, side.differ.places) for side in sides]
         spark, name = shared_engine().session(), f"row diff of {reader.tree.reader.location.name}"
         changes, counted = changed(spark, reader, wanted, told, make, empty, columns, paired_by, name)
     else:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from explorer.core.columns import Ints, amounts
 from explorer.core.delete_pairs import live_in
 from explorer.core.deletes import Applicability, Verdict
-from explorer.core.live_files import LiveFile, live_files
+from explorer.core.live_files import LiveFile, LiveFiles, live_files
 from explorer.core.row_diff import RowChanges, Tally, deals, differing, paired, tally
 from explorer.engines import workers
 from explorer.engines.jobs import question
@@ -46,9 +46,9 @@ FOUND = pa.schema([("kind", pa.string()), ("file", pa.string()), ("count", pa.in
 @dataclass(frozen=True)
 class Wanted:
     """The data files of one side whose rows are wanted, by their `places` among the live files of each manifest; and
-    the side's deletes."""
+    the side's delete files."""
 
-    deletes: Applicability
+    deletes: Sequence[LiveFile]
     places: Sequence[tuple[ManifestFile, Ints]]
 
 
@@ -123,7 +123,7 @@ def _reading(
             at = bisect_right(starts, place) - 1
             side, manifest, places = listed[at]
             data = _file(where, manifest, int(places[place - starts[at]]))
-            verdicts = [v for v in _deletes(deletes[side]).of(data) if v.applies]
+            verdicts = [v for v in _deletes(where, deletes[side]).of(data) if v.applies]
             yield from _dealt(deal, side, make(reader, data, verdicts))
 
     return read
@@ -147,10 +147,9 @@ def _live(where: bytes, manifest: bytes) -> pa.Table:
 
 
 @lru_cache(maxsize=4)
-def _deletes(pickled: bytes) -> Applicability:
+def _deletes(where: bytes, pickled: bytes) -> Applicability:
     """One a worker process and side."""
-    deletes: Applicability = pickle.loads(pickled)
-    return deletes
+    return Applicability(_reader(where).metadata, LiveFiles.of([]), pickle.loads(pickled))
 
 
 @lru_cache(maxsize=4)
