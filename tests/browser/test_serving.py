@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -11,8 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import psutil
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import free_port, served, to
 from tests.browser.test_access import ask
@@ -118,6 +120,29 @@ def provider() -> Iterator[str]:
     server.shutdown()
 
 
+def java_is_lost(page: Page, url: str) -> None:
+    """The Java process ends: the page says so, shows what needs none, and reads on with another."""
+    port = str(urlsplit(url).port)
+    own = next(p for p in psutil.Process().children() if port in p.cmdline())
+    [java] = [p for p in own.children(recursive=True) if "java" in p.name()]
+    java.kill()
+    java.wait(20)
+    page.get_by_role("button", name="Run", exact=True).first.click()
+    expect(page.get_by_text("Spark: lost (its Java process has ended)")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("⚠.*Java process.*ended")).first).to_be_visible()
+    assert json.loads(ask(url, "/health")[2])["spark"] == "lost"
+    to(page, "graph")
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-3 of 3")
+    page.get_by_label("Previous snapshot").click()
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-2 of 3")
+    page.get_by_role("button", name="Restart Spark").click()
+    expect(page.get_by_text("Spark: ready")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("button", name="Restart Spark")).to_be_hidden()
+    to(page, "rows")
+    page.get_by_role("button", name="Run", exact=True).first.click()
+    expect(page.get_by_text("2 rows in")).to_be_visible(timeout=120_000)
+
+
 def test_by_oauth(sandbox: Path, tmp_path: Path, browser: Browser, provider: str) -> None:
     own = {
         "PANEL_OAUTH_PROVIDER": "generic", "PANEL_OAUTH_KEY": "us", "PANEL_OAUTH_SECRET": "a-secret",
@@ -150,4 +175,5 @@ def test_by_oauth(sandbox: Path, tmp_path: Path, browser: Browser, provider: str
         told = (line["who"], line["kind"], line["outcome"], line["rows"])
         assert told == ("ada@example.org", "rows", "answered", 2)
         assert "three_inserts" in line["tables"][0]
+        java_is_lost(page, url)
         page.context.close()
