@@ -2,13 +2,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 5006
-# Three processes, with one sandbox, take whole files in the order of tests/conftest.py: one often waits for Java or a browser.
+# Three processes, with one sandbox, take whole files in the order of tests/conftest.py: one often waits for Java or a
+# browser.
 PROCESSES := -n 3 --dist loadfile --no-loadscope-reorder
 STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson bench-sessions bench-pages plan-fuzz race pairs attacks screens fuzz robustness coverage browser clean requirements
+.PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson \
+	bench-sessions bench-pages plan-fuzz race pairs attacks screens fuzz robustness coverage browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -20,14 +22,15 @@ test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark 
 # Dozens of processes would compile Panel, pandas and pyiceberg anew where the environment forbids to keep it compiled.
 quick test: export PYTHONDONTWRITEBYTECODE :=
 
-quick: $(STAMP) lint  ## under a minute: what needs neither Spark nor a browser, with a quarter of the generated examples
-	ICEBERG_EXPLORER_QUICK=1 $(BIN)/python -m pytest -q $(PROCESSES) tests/unit tests/properties tests/security/test_places.py tests/security/test_web.py
+quick: $(STAMP) lint  ## what needs neither Spark nor a browser, with a quarter of the examples
+	ICEBERG_EXPLORER_QUICK=1 $(BIN)/python -m pytest -q $(PROCESSES) tests/unit tests/properties \
+		tests/security/test_places.py tests/security/test_web.py
 
-test-servers: $(STAMP)  ## minutes: every server there is: also PostgreSQL, Hive's metastore, versitygw, Iceberg's REST catalog (fetched by maven, if need be)
+test-servers: $(STAMP)  ## minutes: every server there is, some of them fetched by maven
 	-mvn -B -q -f tests/servers/rest/pom.xml dependency:build-classpath -Dmdep.outputFile=/dev/null
 	ICEBERG_EXPLORER_EVERY_SERVER=1 $(BIN)/python -m pytest tests/servers
 
-test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, those that are here; the first run installs them
+test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, where they are
 	$(BIN)/python -m tests.pythons
 
 lab: $(STAMP)  ## JupyterLab on notebooks/
@@ -46,13 +49,13 @@ bench: $(STAMP)  ## minutes: decoding, first screen, cache, memory; writes docs/
 bench-remote: $(STAMP)  ## minutes: a table in a store, behind 0, 5 and 50 ms a request; writes docs/remote.md
 	$(BIN)/python -m benchmarks.remote
 
-bench-size: $(STAMP)  ## half an hour: every question over one and ten million entries, seconds and memory; writes docs/size.md
+bench-size: $(STAMP)  ## half an hour: one and ten million entries; writes docs/size.md
 	$(BIN)/python -m benchmarks.size
 
-bench-plan: $(STAMP)  ## minutes: a plan over a million entries, against Iceberg's and pyiceberg's; writes docs/planning.md
+bench-plan: $(STAMP)  ## minutes: a plan over a million entries; writes docs/planning.md
 	$(BIN)/python -m benchmarks.planning
 
-bench-sessions: $(STAMP)  ## half an hour: fifty sessions on a million entries, a thousand pages; writes docs/sessions.md
+bench-sessions: $(STAMP)  ## half an hour: fifty sessions, a thousand pages; writes docs/sessions.md
 	$(BIN)/python -m benchmarks.sessions
 
 bench-pages: $(STAMP)  ## minutes: a page's times in a browser and at the server; writes docs/pages.md
@@ -71,19 +74,21 @@ race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundre
 	$(BIN)/iceberg-explorer lab-race --faults
 	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_race.py
 
-pairs: $(STAMP)  ## a quarter of an hour: every pair of all operations, both format versions, each validation on its own, pyiceberg
+pairs: $(STAMP)  ## a quarter of an hour: every pair of operations, each validation on its own
 	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py tests/spark/test_layout_exercises.py
 
-screens: $(STAMP) browser  ## two hours: pictures of every view of six tables, small and large, by day and night, and what does not fit
+screens: $(STAMP) browser  ## two hours: pictures of every view of six tables, and what does not fit
 	ICEBERG_EXPLORER_EVERY_SCREEN=1 $(BIN)/python -m pytest -n 0 tests/browser/test_rooms_fit.py
 
 fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meaning sits, from another seed each day
-	ICEBERG_EXPLORER_MUTATIONS=4000 ICEBERG_EXPLORER_SEED=$$(date +%j) $(BIN)/python -m pytest tests/security/test_damage.py
+	ICEBERG_EXPLORER_MUTATIONS=4000 ICEBERG_EXPLORER_SEED=$$(date +%j) \
+		$(BIN)/python -m pytest tests/security/test_damage.py
 
-attacks: $(STAMP)  ## half an hour: 5,000 statements that reach out, every example of Spark's documentation, which does not; rows of 36 drawn tables
-	ICEBERG_EXPLORER_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py tests/browser/test_markup.py tests/browser/test_outlives.py tests/spark/test_projection.py
+attacks: $(STAMP)  ## half an hour: 5,000 statements that reach out, and every example of Spark's pages
+	ICEBERG_EXPLORER_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py tests/browser/test_markup.py \
+		tests/browser/test_outlives.py tests/spark/test_projection.py
 
-robustness: $(STAMP)  ## a quarter of an hour: thousands of tables damaged one place at a time, and what the doctor says; writes docs/robustness.md
+robustness: $(STAMP)  ## a quarter of an hour: tables damaged one place at a time; writes docs/robustness.md
 	$(BIN)/iceberg-explorer demo
 	$(BIN)/python -m tests.robustness.corpus --out docs/robustness.md
 
@@ -95,17 +100,19 @@ browser: $(STAMP)
 
 # pyspark comes as source: its build needs the pinned setuptools, not the newest.
 $(STAMP): requirements/all.txt requirements/build.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "Python 3.10 or newer is needed: make PYTHON=python3.x")'
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) \
+		else "Python 3.10 or newer is needed: make PYTHON=python3.x")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) --require-hashes -r requirements/build.txt
 	$(PIP) --no-build-isolation --require-hashes -r requirements/all.txt
 	$(PIP) --no-build-isolation --no-deps -e .
 	touch $@
 
+COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.10 --no-emit-index-url --no-header
 requirements: $(STAMP)  ## compile the pinned requirements anew, for Python 3.10 to 3.13
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.10 --no-emit-index-url --no-header requirements/build.in -o requirements/build.txt
-	$(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.10 --no-emit-index-url --no-header --group dev pyproject.toml -o requirements/all.txt
+	$(COMPILE) requirements/build.in -o requirements/build.txt
+	$(COMPILE) --group dev pyproject.toml -o requirements/all.txt
 
 clean:
 	rm -rf .venv test-artifacts

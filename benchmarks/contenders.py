@@ -99,7 +99,8 @@ def _spark(folder: str, columns: str) -> Callable[[], int]:
 
     def run() -> int:
         frame.write.format("noop").mode("overwrite").save()
-        return int(explorer.open_table(folder).metadata.current_snapshot.summary["total-data-files"])  # type: ignore[union-attr]
+        current = explorer.open_table(folder).metadata.current_snapshot
+        return int(current.summary["total-data-files"])  # type: ignore[union-attr]
 
     run()  # warm
     return run

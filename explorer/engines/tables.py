@@ -78,7 +78,8 @@ def load(
     known = source(table) if version is None else source.create(table, iceberg.spark.TimeTravel.version(version))
     none = jvm.scala.Option.apply(None)
     relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(known, none, none)
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, relation), spark)  # type: ignore[attr-defined]
+    rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, relation)  # type: ignore[attr-defined]
+    return DataFrame(rows, spark)
 
 
 def mounts(moved: Sequence[tuple[str, str]], user: str) -> dict[str, str]:

@@ -99,7 +99,8 @@ def _connected(name: str, own: Mapping[str, str]) -> Catalog:
     # Table properties may name a FileIO class to import and an endpoint to send credentials to: neither is for
     # whoever wrote the table to choose, so only the catalog's own properties make a FileIO.
     load_file_io = catalog._load_file_io
-    catalog._load_file_io = lambda properties=None, location=None: load_file_io({}, location)  # type: ignore[method-assign]
+    none: dict[str, str] = {}
+    catalog._load_file_io = lambda properties=None, location=None: load_file_io(none, location)  # type: ignore
     return catalog
 
 
@@ -173,7 +174,8 @@ def stored(name: str, identifier: str, extra: Mapping[str, str] | None = None) -
     try:
         if (row := _sql_row(catalog, identifier)) is not None:
             told = {column: None if value is None else redacted(str(value)) for column, value in row.items()}
-            return Stored(f"the row of iceberg_tables in {catalog.engine.dialect.name}", told)  # type: ignore[attr-defined]
+            database = catalog.engine.dialect.name  # type: ignore[attr-defined]
+            return Stored(f"the row of iceberg_tables in {database}", told)
         if isinstance(catalog, ListedRest):
             return Stored("the answer of the REST server that loads the table", catalog.answered(identifier))
     except NoSuchTableError as error:

@@ -72,11 +72,13 @@ class FileRows:
 
     def position_deletes(self, file: LiveFile) -> pa.Table:
         """See io.rows.position_deletes."""
-        return self._once(("positions", file.path), lambda: contents.position_deletes(self.storage, file))  # type: ignore[no-any-return]
+        rows: pa.Table = self._once(("positions", file.path), lambda: contents.position_deletes(self.storage, file))
+        return rows
 
     def vector(self, file: LiveFile) -> pa.Array:
         """See io.rows.deletion_vector."""
-        return self._once(("vector", file.key), lambda: contents.deletion_vector(self.storage, file))  # type: ignore[no-any-return]
+        positions: pa.Array = self._once(("vector", file.key), lambda: contents.deletion_vector(self.storage, file))
+        return positions
 
     def equality_rows(self, file: LiveFile) -> pa.Table:
         """The rows of an equality delete file: its equality columns only, under the newest names."""

@@ -39,7 +39,9 @@ def read_footer(storage: Storage, path: str, columns: Sequence[int] = ()) -> dic
     if length > len(tail):
         tail = storage.read(path, size - length, length)
     try:
-        return from_json(run("footer", path, tail[-length:], columns=list(columns))["footer"][0].as_py())  # type: ignore[no-any-return]
+        packed = run("footer", path, tail[-length:], columns=list(columns))["footer"][0].as_py()
+        told: dict[str, Any] = from_json(packed)
+        return told
     except UnreadableFile as error:
         raise UnreadableFile(path, f"the Parquet footer is damaged: {error.cause}") from error
 

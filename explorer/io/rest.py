@@ -43,7 +43,8 @@ class ListedRest(RestCatalog):
     def _create_session(self) -> requests.Session:
         session = super()._create_session()
         send = session.send
-        session.send = lambda request, **options: send(request, **{**options, "timeout": TIMEOUT_S})  # type: ignore[method-assign]
+        in_time = {"timeout": TIMEOUT_S}
+        session.send = lambda request, **options: send(request, **options | in_time)  # type: ignore[method-assign]
         return session
 
     def _fetch_config(self) -> None:

@@ -31,7 +31,9 @@ class HookedCatalog(SqlCatalog):
         self.at("answer")
         return answer
 
-    def _write_metadata(self, metadata: Any, io: Any, metadata_path: str, *more: Any, **named: Any) -> None:  # type: ignore[override]
+    def _write_metadata(  # type: ignore[override]
+        self, metadata: Any, io: Any, metadata_path: str, *more: Any, **named: Any
+    ) -> None:
         SqlCatalog._write_metadata(metadata, io, metadata_path, *more, **named)
         self.location = metadata_path
         self.at("swap")

@@ -76,7 +76,8 @@ class Reader(Writer):
             of = next((s for s in self.saw if gone in map(base_name, s.files)), self.saw[-1])
             told = f"{gone} of {of.snapshot} of {of.table} is gone: who removed it did not know of this reader"
             return Taken("failed", told, str(error), f"{gone} is gone")
-        self.state = "answered" if self.state == "read" else steps[steps.index(self.state) + 1]  # type: ignore[arg-type]
+        at = steps.index(self.state)  # type: ignore[arg-type]
+        self.state = "answered" if self.state == "read" else steps[at + 1]
         return taken
 
     def _loads(self, table_name: str, called: str) -> str:

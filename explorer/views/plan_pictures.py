@@ -245,7 +245,8 @@ def _partition_squares(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> t
 
 def stacked(pictures: Sequence[str]) -> str:
     """Pictures of this module below each other, as one."""
-    heights = [float(re.search(r'viewBox="0 0 \d+ ([\d.]+)"', picture)[1]) for picture in pictures]  # type: ignore[index]
+    sizes = [re.search(r'viewBox="0 0 \d+ ([\d.]+)"', picture) for picture in pictures]
+    heights = [float(size[1]) if size else 0.0 for size in sizes]
     out, y = [_opened(sum(heights) + 16 * len(heights), "a planned scan")], 0.0
     for picture, height in zip(pictures, heights, strict=True):
         out.append(picture.replace("<svg ", f'<svg y="{y:.0f}" height="{height:.0f}" ', 1))

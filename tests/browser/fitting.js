@@ -5,13 +5,16 @@
   const SILENT = ["STYLE", "SCRIPT", "TITLE", "OPTION"];
   const SCROLLED = ".tabulator-header-contents, .ix-svg";  // what moves with something else that scrolls, or is panned
   const WHOLE = ".tabulator-col-title, .bk-tab, button, label";  // these say all of it, and no ellipsis
-  const ABOVE = ".ix-map, .ix-message, .ix-busy, .notyf, [role=alert], [role=status], .MuiTooltip-popper, [role=dialog]";
+  const ABOVE = ".ix-map, .ix-message, .ix-busy, .notyf, [role=alert], [role=status], "
+    + ".MuiTooltip-popper, [role=dialog]";
   const UNDER_WAY = /^(Reading|Opening|Looking|Counting|running|Cancel$)/;
 
-  const within = (root) => [...root.querySelectorAll("*")].flatMap((e) => (e.shadowRoot ? [e, ...within(e.shadowRoot)] : [e]));
+  const inside = (e) => (e.shadowRoot ? [e, ...within(e.shadowRoot)] : [e]);
+  const within = (root) => [...root.querySelectorAll("*")].flatMap(inside);
   const parent = (e) => e.assignedSlot || e.parentElement || (e.getRootNode().host ?? null);
   const inMain = (e) => e !== null && (e.matches("main") || inMain(parent(e)));
-  const shown = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && getComputedStyle(e).clipPath === "none";
+  const shown = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+    && getComputedStyle(e).clipPath === "none";
   const texts = (e) => [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
   const words = (e) => texts(e).map((n) => n.data.trim()).join(" ");
   const saying = () => within(document).filter((e) => !SILENT.includes(e.tagName) && texts(e).length && shown(e));
@@ -45,7 +48,8 @@
     if (card) cuts.push(card.querySelector(".ix-box").getBoundingClientRect());
     return { box, cuts, ellipsis };
   };
-  const leaves = (r, c) => r.left < c.left - SLACK || r.right > c.right + SLACK || r.top < c.top - DOWN || r.bottom > c.bottom + DOWN;
+  const leaves = (r, c) => r.left < c.left - SLACK || r.right > c.right + SLACK
+    || r.top < c.top - DOWN || r.bottom > c.bottom + DOWN;
   const lines = (e) => {
     if (e instanceof SVGElement) return [e.getBoundingClientRect()];
     const range = document.createRange();
@@ -57,24 +61,29 @@
 
   // What lets itself be scrolled sideways, and has to be; and controls that are right of the page. Grids, the graph,
   // other SVG in a box of its own, and listings may be wider than the page.
-  const WIDE = ".tabulator, .tabulator *, .ix-body, .ix-body *, .ix-chips, .ix-chips *, pre", SPOKEN = "button, input, select, textarea, [role=button], [role=combobox], .bk-tab";
+  const WIDE = ".tabulator, .tabulator *, .ix-body, .ix-body *, .ix-chips, .ix-chips *, pre";
+  const SPOKEN = "button, input, select, textarea, [role=button], [role=combobox], .bk-tab";
   const free = (e) => e !== null && (e.matches(WIDE) || free(parent(e)));
   const scrolls = (e) => {
-    if (!(e instanceof HTMLElement) || e.scrollWidth - e.clientWidth < 3 || e.querySelector(":scope > svg")) return false;
+    if (!(e instanceof HTMLElement) || e.scrollWidth - e.clientWidth < 3) return false;
+    if (e.querySelector(":scope > svg")) return false;
     return ["auto", "scroll"].includes(getComputedStyle(e).overflowX) && shown(e) && !free(e);
   };
   const beyond = (e) => {
     const r = e.getBoundingClientRect();
     return r.width > 1 && shown(e) && !free(e) && r.right > innerWidth + 3 && r.bottom > 0 && r.top < innerHeight;
   };
-  const called = (e) => `${e.tagName.toLowerCase()}.${e.classList[0] ?? ""} "${(e.ariaLabel || e.textContent || e.shadowRoot?.textContent || "").trim().slice(0, 40)}"`;
+  const words = (e) => (e.ariaLabel || e.textContent || e.shadowRoot?.textContent || "").trim().slice(0, 40);
+  const called = (e) => `${e.tagName.toLowerCase()}.${e.classList[0] ?? ""} "${words(e)}"`;
 
   // Texts that leave their frames or lie on each other, and a page that scrolls sideways.
   window.misfits = () => {
     const bad = [], seen = [], wide = document.documentElement.scrollWidth;
     if (wide > innerWidth) bad.push(`the page is ${wide} pixels wide`);
-    bad.push(...within(document).filter(scrolls).map((e) => `${called(e)} scrolls sideways, by ${e.scrollWidth - e.clientWidth} pixels`));
-    bad.push(...within(document).filter((e) => e.matches(SPOKEN) && beyond(e)).map((e) => `${called(e)} is beyond the edge`));
+    const aside = within(document).filter(scrolls);
+    bad.push(...aside.map((e) => `${called(e)} scrolls sideways, by ${e.scrollWidth - e.clientWidth} pixels`));
+    const off = within(document).filter((e) => e.matches(SPOKEN) && beyond(e));
+    bad.push(...off.map((e) => `${called(e)} is beyond the edge`));
     for (const e of saying()) {
       const { box, cuts, ellipsis } = frame(e), all = !ellipsis || e.matches(WHOLE);
       for (const r of lines(e)) {
@@ -97,7 +106,8 @@
   };
 
   // ---- who cannot see, or not well ----------------------------------------------------------------------------------
-  const LEAST = 4.5, LARGE = 3, OFF = "[disabled], [aria-disabled=true], .Mui-disabled, .ix-look-out, label:has(+ * [disabled])";
+  const LEAST = 4.5, LARGE = 3;
+  const OFF = "[disabled], [aria-disabled=true], .Mui-disabled, .ix-look-out, label:has(+ * [disabled])";
   const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true }), known = new Map();
   const rgba = (colour) => {
     if (!known.has(colour)) {
@@ -135,15 +145,18 @@
     return (bright + 0.05) / (dark + 0.05);
   };
   const named = (e) => {
-    const by = (e.getAttribute("aria-labelledby") || "").split(" ").map((id) => id && e.getRootNode().getElementById(id));
+    const ids = (e.getAttribute("aria-labelledby") || "").split(" ");
+    const by = ids.map((id) => id && e.getRootNode().getElementById(id));
     const of = [...(e.labels || []), ...by.filter((other) => other)].map((other) => other.textContent).join("");
-    return (e.getAttribute("aria-label") || e.title || of || e.placeholder || [e, ...within(e)].map(words).join("")).trim();
+    const own = e.getAttribute("aria-label") || e.title || of || e.placeholder;
+    return (own || [e, ...within(e)].map(words).join("")).trim();
   };
   const NAMED = "button, input, select, textarea, [role=button], [role=img], [role=progressbar], [role=combobox]";
 
   // Controls and pictures without a name, and texts that are too faint for their ground.
   window.unreachable = () => {
-    const nameless = within(document).filter((e) => e.matches(NAMED) && shown(e) && !e.closest("[aria-hidden=true]") && !named(e));
+    const asked = within(document).filter((e) => e.matches(NAMED) && shown(e) && !e.closest("[aria-hidden=true]"));
+    const nameless = asked.filter((e) => !named(e));
     const bad = nameless.map((e) => `no name: ${e.outerHTML.slice(0, 90)}`);
     for (const e of saying()) {
       const style = getComputedStyle(e), below = e.closest(OFF) ? null : ground(e);

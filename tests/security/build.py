@@ -96,7 +96,7 @@ def vector_file(bitmap: bytes, footer: bytes | None = None, flags: int = 0) -> t
 
 def delete_file(path: Path, size: int | None, count: int, offset: int = 4) -> LiveFile:
     place = {"content_offset": offset, "content_size": size}
-    return LiveFile(str(path), "deletion_vector", 0, {}, 1, 1, count, 1, "m.avro", "PUFFIN", **place)  # type: ignore[arg-type]
+    return LiveFile(str(path), "deletion_vector", 0, {}, 1, 1, count, 1, "m.avro", "PUFFIN", **place)
 
 
 def dictionary_bomb(value: int, rows: int, as_dictionary: bool) -> bytes:

@@ -118,7 +118,7 @@ def postgres(tmp_path: Path) -> Iterator[int]:
         shutil.chown(secret, options["user"])
 
     def run(*command: str) -> None:
-        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **options)  # type: ignore[call-overload]
+        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **options)
 
     data, log = str(folder / "data"), str(folder / "log")
     try:

@@ -121,7 +121,7 @@ def test_dangling_deletes_orphans_statistics_and_properties(sandbox: Path, engin
     assert orphan.examples == (str(left),)
     run(engine, orphan)
     assert left.exists()  # a dry run, as it is shown
-    engine.session().sql(re.search(r"CALL .*?\)", orphan.remedy)[0].replace(", dry_run => true", ""))  # type: ignore[index]
+    engine.session().sql(re.search(r"CALL .*?\)", orphan.remedy)[0].replace(", dry_run => true", ""))
     statistics = f"CALL sandbox.system.compute_table_stats('{name.removeprefix('sandbox.')}')"
     engine.session().sql(statistics)
     engine.session().sql(f"INSERT INTO {name} SELECT * FROM {name}")
@@ -185,7 +185,7 @@ def test_rows_are_counted_as_spark_counts_them(sandbox: Path, engine: SparkEngin
         for snapshot in table.metadata.snapshots:
             counted = explorer.live_rows(table, snapshot.snapshot_id)
             query = f"SELECT count(*) FROM {table.name} VERSION AS OF {snapshot.snapshot_id}"
-            assert counted.rows == engine.session().sql(query).first()[0], (scenario.name, counted)  # type: ignore[index]
+            assert counted.rows == engine.session().sql(query).first()[0], (scenario.name, counted)
             assert counted.recorded in (None, counted.data_rows)
         vectors_only = all(d.kind == "deletion_vector" for d in counted.deletes)
         assert not (vectors_only and counted.files_read)

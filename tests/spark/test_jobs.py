@@ -17,7 +17,7 @@ import pytest
 import explorer
 from explorer.core.batches import Part
 from explorer.core.entry_views import entry_view
-from explorer.engines import gateway, pipeline
+from explorer.engines import gateway, java, pipeline
 from explorer.engines.pipeline import batches
 from explorer.engines.quotas import Quotas
 from explorer.engines.reads import ReadSession
@@ -114,7 +114,7 @@ def test_a_worker_that_is_killed_is_told_and_the_next_question_answered(
 LOST = """
 import threading, time
 import explorer
-from explorer.engines import gateway, pipeline
+from explorer.engines import gateway, java, pipeline
 from explorer.engines.spark import shared_engine
 from explorer.core.comparison import found_in
 
@@ -164,3 +164,14 @@ def test_quotas_cut_and_stop_reads(engine: SparkEngine, sandbox: Path, monkeypat
         table.sql("SELECT count(*) FROM range(1000000000000) WHERE sqrt(id) % 7 = 1", session=session)
     monkeypatch.setattr("explorer.engines.reads.quotas", Quotas)
     assert len(table.rows(session=session)) == 3
+
+
+def test_a_jar_that_cannot_be_had_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
+    empty = tmp_path / "ivysettings.xml"
+    empty.write_text(
+        "<ivysettings><settings defaultResolver='none'/><resolvers><filesystem name='none'/></resolvers></ivysettings>"
+    )
+    with pytest.raises(EngineError, match=r"org.example:nothing:1.0 could not be downloaded.*put the jar at"):
+        java.resolve_jars(java.find_java(), ("org.example:nothing:1.0",), str(empty))
+    assert not list((tmp_path / "jars").glob("*.jar"))

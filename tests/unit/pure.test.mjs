@@ -95,7 +95,8 @@ test("wayTo: by the snapshot in view to what is chosen, from the table on; else 
     nodes: [
       node("table", 0, "catalog"), node("old", 0, "metadata"), node("new", 0, "metadata", { current: true }),
       node("main", 1, "ref"),
-      node("s2", 1, "snapshot", { current: true }), node("s1", 1, "snapshot", { focus: true }), node("l2", 2, "manifest_list"),
+      node("s2", 1, "snapshot", { current: true }), node("s1", 1, "snapshot", { focus: true }),
+      node("l2", 2, "manifest_list"),
       node("l1", 2, "manifest_list"), node("m", 3, "data_manifest"), node("f", 4, "data_file"),
     ],
     edges: [
@@ -255,7 +256,9 @@ test("unfolded: what folded nodes lead to is gone, what others lead to as well s
     columns: [{ x: 0 }, { x: 250 }, { x: 500 }, { x: 750 }],
     nodes: [node("j", 0, 30), node("s", 1, 30), node("l", 2, 92), node("m", 2, 216), node("a", 3, 30), node("b", 3, 92),
             node("c", 3, 154)],
-    edges: [edge("j", "s"), edge("s", "l"), edge("s", "m"), edge("l", "a"), edge("l", "b"), edge("m", "b"), edge("m", "c")],
+    edges: [
+      edge("j", "s"), edge("s", "l"), edge("s", "m"), edge("l", "a"), edge("l", "b"), edge("m", "b"), edge("m", "c"),
+    ],
     more: [{ id: "more", parent: "m", before: false, label: "7 more", ...box("more", 750, 216), h: 26 }],
   };
   const shown = (folded, out) => pure.unfolded(picture, EDGES, new Set(folded), out);

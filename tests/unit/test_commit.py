@@ -237,7 +237,7 @@ def test_steps_follow_each_other() -> None:
     assert states == list(STEPS) == ["load", "write", "apply", "metadata", "swap"]
     assert state_after("swap", "lost") == state_after("check", "lost") == "apply"
     assert state_after("swap", "unknown") == "check"
-    assert [state_after("swap", end) for end in ("committed", "refused", "killed")] == list(ENDS)[:3]  # type: ignore[arg-type]
+    assert [state_after("swap", end) for end in ("committed", "refused", "killed")] == list(ENDS)[:3]
 
 
 def test_the_phases_of_an_order_are_the_steps_of_a_commit() -> None:

@@ -50,17 +50,6 @@ def test_no_usable_java_says_what_was_tried_and_the_fix(tmp_path: Path, monkeypa
         java.find_java()
 
 
-def test_a_jar_that_cannot_be_had_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
-    empty = tmp_path / "ivysettings.xml"
-    empty.write_text(
-        "<ivysettings><settings defaultResolver='none'/><resolvers><filesystem name='none'/></resolvers></ivysettings>"
-    )
-    with pytest.raises(EngineError, match=r"org.example:nothing:1.0 could not be downloaded.*put the jar at"):
-        java.resolve_jars(java.find_java(), ("org.example:nothing:1.0",), str(empty))
-    assert not list((tmp_path / "jars").glob("*.jar"))
-
-
 def test_settings_by_file_environment_and_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICEBERG_EXPLORER_HOME", str(tmp_path))
     (tmp_path / "spark.json").write_text('{"spark.driver.memory": "3g", "a": 1}')

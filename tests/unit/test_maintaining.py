@@ -78,7 +78,7 @@ def test_a_target_that_a_stranger_wrote(target: str, table: Path) -> None:
 
 def test_sizes_that_no_file_has(table: Path) -> None:
     for manifest, size in zip(sorted((table / "metadata").glob("*-m0.avro")), (2**63 - 1, 2**62, -1), strict=True):
-        edit_avro(manifest, lambda rows, size=size: rows[0]["data_file"].update(file_size_in_bytes=size))  # type: ignore[misc]
+        edit_avro(manifest, lambda rows, size=size: rows[0]["data_file"].update(file_size_in_bytes=size))
     opened = explorer.open_table(str(table))
     assert explorer.health(opened).data_bytes == 2 * MOST
     assert sum(row["bytes"] for row in preview(opened, "compact", options={"rewrite-all": "true"}).tables["groups"]) > 0
