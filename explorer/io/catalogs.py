@@ -196,7 +196,8 @@ def _near(catalog: Catalog, name: str, identifier: str) -> str:
         names = [table.identifier for table in _tables(catalog, name, namespace)]
     if names:
         alike = difflib.get_close_matches(identifier, names, NEAR)
-        return f"; it has: {', '.join([*alike, *(n for n in names if n not in alike)][:NEAR])}"
+        more = f" and {len(names) - NEAR:,} more" if len(names) > NEAR else ""
+        return f"; it has: {', '.join([*alike, *(n for n in names if n not in alike)][:NEAR])}{more}"
     with contextlib.suppress(TableNotFound), _listing(catalog, name):
         names = [".".join(space) for space in sorted(catalog.list_namespaces())]
     return f"; its namespaces: {', '.join(names[:NEAR])}" if names else ""
