@@ -45,6 +45,7 @@ panel.reactive.CDN_DIST = LOCAL_DIST  # else what changes while it is not on the
 BENCH = ("lab", "race")
 """Views that are of no table: they stay as they are, whatever is opened."""
 RELOAD = "Read the table again"
+COMPARE = "compare with"
 FIRST = "sandbox.demo.manifest_lifecycle"
 
 COMPACT = {
@@ -232,13 +233,17 @@ class Dashboard:
         first = [(f"{what} table", name) for name, what in kept.items()]
         tables = [("table", name) for name in self.picker.names() if name not in kept]
         actions = [("action", RELOAD)] if self.view else []
-        return [*first, *views, *tables, *actions, *(("snapshot", v) for v in known)]
+        to = [(kind, version) for kind in ("snapshot", COMPARE) for version in known]
+        return [*first, *views, *tables, *actions, *to]
 
     def _go_to(self, kind: str, name: str) -> None:
         if kind == "view":
             self.rooms.go(TITLES[name])
         elif kind.endswith("table"):
             self.open(name)
+        elif kind == COMPARE:
+            self._compare_with(name)
+            self.rooms.go("diff")
         elif kind == "action":
             self.pane.answer({"type": "reload"})
         elif kind == FILES:

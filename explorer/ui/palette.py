@@ -1,4 +1,5 @@
-"""Ctrl+K: go to a table, a view or a snapshot by a few letters of its name. ?: which keys there are."""
+"""Ctrl+K: go to a table, a view or a snapshot by a few letters of its name. ?: which keys there are, and what words
+mean."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 import param
 from panel.custom import AnyWidgetComponent
 
+from explorer.core.glossary import meanings
 from explorer.ui.assets import asset
 
 Place = tuple[str, str]
@@ -24,6 +26,7 @@ class Palette(AnyWidgetComponent):
     places = param.List(default=[])
     asked = param.Integer(default=0)
     chosen = param.Dict(default={})
+    words = param.Dict(default=dict(meanings()))
 
     def __init__(
         self, listed: Callable[[], Sequence[Place]], going: Callable[[str, str], None], **options: Any

@@ -314,8 +314,14 @@ def test_what_is_seen_first_and_a_pair_chosen_once(dashboard: str, watched: Watc
     palette.press("Enter")
     page.wait_for_url("**view=graph**")
     expect(page.locator(".ix-node.ix-found", has_text="data-3").first).to_be_visible()
+    page.keyboard.press("Control+k")
+    palette.fill("compare snapshot-2")
+    palette.press("Enter")
+    page.wait_for_url("**view=diff**compare=snapshot-2**")
     page.keyboard.press("?")
     expect(page.get_by_text("the snapshot before, and after")).to_be_visible()
+    expect(page.get_by_text("A manifest's record of one file")).to_have_count(1)
+    page.screenshot(path=artifacts / "help.png")
     watched.clean()
 
 

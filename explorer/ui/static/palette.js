@@ -1,4 +1,5 @@
-// Ctrl+K: a list of tables, views and versions to go to, by a few letters of their names. ?: which keys there are.
+// Ctrl+K: a list of tables, views and versions to go to, by a few letters of their names. ?: which keys there are, and
+// what words mean.
 const SHOWN = 40;
 const KEYS = [
   ["Ctrl+K", "go to a table, view, snapshot or file"], ["?", "this"], ["Tab, arrows, Home, End", "rooms and views"],
@@ -19,7 +20,8 @@ const LOOK = `
   li[aria-selected="true"] { background: #0b66c3; color: #fff; }
   li small { opacity: .75; margin-right: 10px; }
   dl { display: grid; grid-template-columns: max-content 1fr; gap: 7px 18px; padding: 14px 18px; }
-  dt { font-weight: 600; } dd { margin: 0; }`;
+  dt { font-weight: 600; max-width: 13em; } dd { margin: 0; }
+  h3 { grid-column: 1 / -1; margin: 4px 0 0; font-size: 15px; }`;
 
 const made = (tag, attributes = {}, text = "") => {
   const element = document.createElement(tag);
@@ -40,7 +42,9 @@ export default {
       "aria-label": "Go to a table, view or snapshot", placeholder: "Go to a table, view, snapshot or file" });
     const list = made("ul", { role: "listbox", id: "found" }), help = made("dl");
     const search = made("div"), dialog = made("dialog", { "aria-label": "Go to, and keys" });
-    for (const [key, words] of KEYS) help.append(made("dt", {}, key), made("dd", {}, words));
+    const told = (pairs) => pairs.flatMap(([name, text]) => [made("dt", {}, name), made("dd", {}, text)]);
+    help.append(made("h3", {}, "Keys"), ...told(KEYS));
+    help.append(made("h3", {}, "Words"), ...told(Object.entries(model.get("words"))));
     search.append(field, list);
     dialog.append(search, help);
     el.append(made("style", {}, LOOK), dialog);
