@@ -4,7 +4,7 @@ FROM ${BASE}
 WORKDIR /opt/explorer
 COPY requirements requirements
 RUN python -m pip install --no-cache-dir --require-hashes -r requirements/build.txt \
-    && python -m pip install --no-cache-dir --no-build-isolation --require-hashes -r requirements/all.txt
+    && python -m pip install --no-cache-dir --no-build-isolation --require-hashes -r requirements/run.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY explorer explorer
 # explorer/notebooks and explorer/replays are links to these

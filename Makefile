@@ -113,6 +113,7 @@ requirements: $(STAMP)  ## compile the pinned requirements anew, for Python 3.10
 	$(BIN)/python -m pip install --quiet uv
 	$(COMPILE) requirements/build.in -o requirements/build.txt
 	$(COMPILE) --group dev pyproject.toml -o requirements/all.txt
+	$(COMPILE) --extra all pyproject.toml -c requirements/all.txt --annotation-style line -o requirements/run.txt
 
 clean:
 	rm -rf .venv test-artifacts

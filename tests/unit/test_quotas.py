@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +72,14 @@ def test_the_container_has_what_the_package_leads_to() -> None:
     links = [link.resolve().relative_to(root) for link in (root / "explorer").iterdir() if link.is_symlink()]
     assert len(links) == 2
     assert [str(link) for link in links if str(link) not in copied] == []
+
+
+def test_the_container_has_the_versions_that_are_tested_and_no_tests() -> None:
+    folder = Path(__file__).parents[2] / "requirements"
+    run, all_of_them = (set(re.findall(r"^[\w.-]+==[^ ;]+", (folder / name).read_text(), re.MULTILINE))
+                        for name in ("run.txt", "all.txt"))  # fmt: skip
+    assert run - all_of_them == set()
+    assert {name.partition("==")[0] for name in all_of_them - run} >= {"pytest", "playwright", "ruff", "mypy"}
 
 
 def test_the_container_names_no_registry() -> None:
