@@ -78,6 +78,7 @@ __all__ = [
     "pointer",
     "show_deletes",
     "show_plan",
+    "show_plan_graph",
     "spark",
     "sweep",
     "watch",
@@ -168,6 +169,14 @@ def show_plan(table: Table, where: str, snapshot: str | int | None = None, sql: 
     Iceberg of it. Raises NotFoundInTable, with `sql` StatementFailed and EngineError too."""
     plan, found = table.plan_sql(where, snapshot) if sql else (table.plan(where, snapshot), None)
     return table.shown(plan, found)
+
+
+def show_plan_graph(table: Table, where: str, snapshot: str | int | None = None, height: str = "420px") -> Any:
+    """The manifests and files that a scan with a filter reads and skips, each with what decided, as a live widget.
+    Raises NotFoundInTable."""
+    from explorer.ui.notebook import PlanWidget
+
+    return PlanWidget(table, where, snapshot, height)
 
 
 def export_html(table: Table, file: str | Path) -> dict[str, Any]:
