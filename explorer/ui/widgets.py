@@ -43,11 +43,13 @@ COPIED = re.compile(r".*snapshot[-_]id|.*_path|manifest-list|location|file|metad
 COPY = (
     ".tabulator .tabulator-row .ix-copied { position: relative; padding-right: 22px; } "
     ".ix-copied:focus-within { outline: 2px solid Highlight; outline-offset: -2px; } "
-    ".ix-copied::after { content: '⧉'; position: absolute; right: 5px; top: 4px; opacity: 0.4; } "
+    ".tabulator-cell.ix-copied::after { content: ''; position: absolute; right: 8px; top: 11px; width: 6px; "
+    "height: 7px; border: 1px solid; border-radius: 2px; opacity: 0.45; "
+    "box-shadow: 2px -2px 0 -1px Canvas, 2px -2px 0 0 currentColor; } "
     ".ix-copied button { position: absolute; right: 1px; top: 1px; z-index: 1; padding: 2px 5px; font-size: 12px; "
     "cursor: pointer; color: ButtonText; background: ButtonFace; border: 1px solid GrayText; border-radius: 4px; "
     "opacity: 0; } .ix-copied:is(:hover, :focus-within) button { opacity: 1; } "
-    ".ix-copied button:empty::before { content: '⧉ copy'; }"
+    ".ix-copied button:empty::before { content: 'copy'; }"
 )
 PLAIN_TAB = ".bk-tab:not(.bk-active) { border-bottom-color: transparent !important; }"
 WRAPPED_TABS = ".bk-headers-wrapper { flex-wrap: wrap !important; }"
