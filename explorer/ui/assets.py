@@ -68,7 +68,7 @@ def statement_script() -> str:
 @cache
 def browser_script() -> str:
     """The script of what the page has of the browser."""
-    return "\n".join(map(_inner, ("copy.js", "grids.js"))) + "\n" + IMPORT.sub("", asset("browser.js"))
+    return "\n".join(map(_inner, ("copy.js", "grids.js", "figures.js"))) + "\n" + IMPORT.sub("", asset("browser.js"))
 
 
 @cache
