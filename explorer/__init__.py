@@ -76,6 +76,7 @@ __all__ = [
     "open_table",
     "overview",
     "pointer",
+    "show",
     "show_deletes",
     "show_plan",
     "show_plan_graph",
@@ -154,6 +155,14 @@ def compare_layouts(
     from explorer.lab.layouts import compare_layouts as compared
 
     return ShownLayouts(compared(table, queries, snapshot, limit))
+
+
+def show(result: Any) -> Any:
+    """A lifecycle, diff, history, plan or other answer as a notebook of IPython shows it, for hosts that are none
+    (marimo): its picture, and its text. Raises NotPossible for what has none."""
+    from explorer.ui.printed import Exhibit
+
+    return Exhibit(result)
 
 
 def show_deletes(table: Table, snapshot: str | int | None = None, height: str = "360px") -> Any:

@@ -14,6 +14,7 @@ from explorer.core.lineage import HistoryEntry
 from explorer.core.plan import Plan
 from explorer.core.row_diff import RowDiff
 from explorer.core.snapshot_deletes import Deletes
+from explorer.errors import NotPossible
 from explorer.fate import Fate
 from explorer.graphs.delete_graph import delete_graph
 from explorer.views.changes import render_biography, render_diff, render_history, render_lifecycle
@@ -92,6 +93,34 @@ LATER: dict[tuple[str, str], Shown] = {
 """Of kinds that few notebooks import: by their module and name."""
 
 
+class Exhibit:
+    """A result that shows itself so where no IPython does it, as in marimo."""
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+        self._shown = _shown(result)
+        if self._shown is None:
+            raise NotPossible(f"there is no picture of a {type(result).__name__}: it shows itself")
+
+    def __repr__(self) -> str:
+        return self._shown.text(self.result) if self._shown else ""
+
+    def _repr_html_(self) -> str | None:
+        if self._shown and self._shown.picture:
+            return self._shown.to_html(self.result)
+        return f"<pre>{escape(repr(self))}</pre>"
+
+    def _repr_svg_(self) -> str | None:
+        return self._shown.to_svg(self.result) if self._shown else None
+
+
+def _shown(result: Any) -> Shown | None:
+    if isinstance(result, list):
+        return LISTS.get(type(result[0])) if result else None
+    kind = type(result)
+    return SHOWN.get(kind) or LATER.get((kind.__module__, kind.__name__))
+
+
 def teach(shell: Any) -> None:
     """Have an IPython shell show them so; all else as it did."""
     formatters = shell.display_formatter.formatters
@@ -104,7 +133,7 @@ def teach(shell: Any) -> None:
     before = texts.for_type(list)
 
     def of_list(result: Any, printer: Any, cycle: bool) -> None:
-        shown = LISTS.get(type(result[0])) if result else None
+        shown = _shown(result)
         if shown is None:
             before(result, printer, cycle)
         else:
@@ -125,5 +154,5 @@ def _printed(shown: Shown) -> Callable[[Any, Any, bool], None]:
 
 
 def _of_list(result: list[Any], make: Callable[[Shown, Any], str | None]) -> str | None:
-    shown = LISTS.get(type(result[0])) if result else None
+    shown = _shown(result)
     return make(shown, result) if shown else None

@@ -98,3 +98,14 @@ def test_the_text_below_a_picture_is_not_endless(shell: InteractiveShell, whole:
     assert "characters more</pre>" in html
     assert len(html) < 3 * LONG
     assert "… 1,960 older manifests not drawn" in pictured(shell, many)
+
+
+def test_a_host_that_is_no_ipython_shows_the_same(shell: InteractiveShell, whole: Path) -> None:
+    table = explorer.open_table(str(whole))
+    for result in (table.lifecycle(), table.diff("snapshot-1", "snapshot-3")):
+        shown, told = explorer.show(result), shell.display_formatter.format(result)[0]
+        assert (shown._repr_html_(), shown._repr_svg_()) == (told["text/html"], told["image/svg+xml"])
+        assert repr(shown).strip() == told["text/plain"].strip()
+    assert explorer.show(table.file(table.files()[0]["file_path"]))._repr_html_().startswith("<pre>")
+    with pytest.raises(explorer.NotPossible):
+        explorer.show(7)
