@@ -10,7 +10,7 @@ STAMP := .venv/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson \
-	bench-sessions bench-pages plan-fuzz race pairs attacks screens fuzz robustness coverage browser clean requirements
+	bench-sessions bench-pages plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -65,7 +65,10 @@ bench-lesson: $(STAMP)  ## a quarter of an hour: the lesson with thirty seats, r
 	$(BIN)/iceberg-explorer demo
 	$(BIN)/python -m benchmarks.lesson
 
-plan-fuzz: $(STAMP)  ## half an hour: 50,000 verdicts on generated tables and filters, held against Iceberg's evaluators
+plan-follow: $(STAMP) browser  ## minutes: a page follows a table to which two writers commit two hundred times; times, and the server's memory
+	ICEBERG_EXPLORER_EVERY_COMMIT=1 $(BIN)/python -m pytest -n 0 -s tests/browser/test_followed.py
+
+fuzz: $(STAMP)  ## half an hour: 50,000 verdicts on generated tables and filters, held against Iceberg's evaluators
 	ICEBERG_EXPLORER_PLANS=160 $(BIN)/python -m pytest tests/spark/test_planning.py -k every_verdict
 
 race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundred kills; faults at chosen points

@@ -76,8 +76,10 @@ __all__ = [
     "open_table",
     "overview",
     "pointer",
+    "show",
     "show_deletes",
     "show_plan",
+    "show_plan_graph",
     "spark",
     "sweep",
     "watch",
@@ -155,6 +157,14 @@ def compare_layouts(
     return ShownLayouts(compared(table, queries, snapshot, limit))
 
 
+def show(result: Any) -> Any:
+    """A lifecycle, diff, history, plan or other answer as a notebook of IPython shows it, for hosts that are none
+    (marimo): its picture, and its text. Raises NotPossible for what has none."""
+    from explorer.ui.printed import Exhibit
+
+    return Exhibit(result)
+
+
 def show_deletes(table: Table, snapshot: str | int | None = None, height: str = "360px") -> Any:
     """Which deletes apply to which data files as of a snapshot, as a live widget. Raises NotFoundInTable."""
     from explorer.ui.notebook import DeletesWidget
@@ -168,6 +178,14 @@ def show_plan(table: Table, where: str, snapshot: str | int | None = None, sql: 
     Iceberg of it. Raises NotFoundInTable, with `sql` StatementFailed and EngineError too."""
     plan, found = table.plan_sql(where, snapshot) if sql else (table.plan(where, snapshot), None)
     return table.shown(plan, found)
+
+
+def show_plan_graph(table: Table, where: str, snapshot: str | int | None = None, height: str = "420px") -> Any:
+    """The manifests and files that a scan with a filter reads and skips, each with what decided, as a live widget.
+    Raises NotFoundInTable."""
+    from explorer.ui.notebook import PlanWidget
+
+    return PlanWidget(table, where, snapshot, height)
 
 
 def export_html(table: Table, file: str | Path) -> dict[str, Any]:

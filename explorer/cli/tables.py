@@ -81,19 +81,19 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
     show_default=True,
     help="Others than loopback need a password in ICEBERG_EXPLORER_PASSWORD.",
 )
-@click.option("--host", "hosts", multiple=True, metavar="NAME", help="Another name that browsers call this server by.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Another name that browsers call it by.")
 @click.option("--allow-sql", is_flag=True, help="Also on another address than loopback: SQL.")
 @click.option("--allow-lab", is_flag=True, help="Also on another address than loopback: the lab, and all that writes.")
-@click.option("--behind", default="", metavar="URL", help="The URL by which a reverse proxy serves it to others.")
+@click.option("--prefix", default="", metavar="PATH", help="The path, or URL, below which a reverse proxy serves it.")
 @click.option("--show", is_flag=True, help="Open a browser.")
 def serve(
-    table: str | None, port: int, address: str, hosts: tuple[str, ...], allow_sql: bool, allow_lab: bool, behind: str,
+    table: str | None, port: int, address: str, hosts: tuple[str, ...], allow_sql: bool, allow_lab: bool, prefix: str,
     show: bool,
 ) -> None:  # fmt: skip
     """Serve the dashboard on loopback, and print its URL with the token that opens it."""
     from explorer.ui.serve import serve as run
 
-    run(table, port, address, show, hosts, allow_sql, allow_lab, behind)
+    run(table, port, address, show, hosts, allow_sql, allow_lab, prefix)
 
 
 @main.command()

@@ -66,6 +66,12 @@ def statement_script() -> str:
 
 
 @cache
+def browser_script() -> str:
+    """The script of what the page has of the browser."""
+    return "\n".join(map(_inner, ("copy.js", "grids.js", "figures.js"))) + "\n" + IMPORT.sub("", asset("browser.js"))
+
+
+@cache
 def style() -> str:
     """The style sheet; it knows no kind of node, status or mark (see graphs.vocabulary)."""
     return asset("view.css")

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 import param
 from panel.custom import AnyWidgetComponent
 
-from explorer.ui.assets import asset
+from explorer.ui.assets import browser_script
 
 LOOK = "iceberg-explorer-look"
 """The cookie that says whether the page is dark: as the system is (auto-dark), or as a person chose."""
@@ -22,7 +22,7 @@ class Browser(AnyWidgetComponent):
     parameters of the place to which a person went back or forward. Tabs by keyboard; and whether the page is `dark`,
     which the browser remembers. Once `seen`, it takes away what stood there first (ui.first)."""
 
-    _esm = asset("browser.js")
+    _esm = browser_script()
     search = param.String(default="")
     went = param.Dict(default={})
     dark = param.Boolean(default=False)

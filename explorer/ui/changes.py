@@ -78,14 +78,14 @@ def _text(cell: Cell | None) -> str:
     return f"{cell.state} {'into ' + ', '.join(cell.into) if cell.into else ''}".strip()
 
 
-LANE, ROW = 16, 30
+LANE, ROW, BELOW = 16, 30, 2000
 LANE_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6fb6")
 SOLID = ("current", "ancestor", "branch")
 
 
 def lane_cell(row: LaneRow, kind: str) -> str:
-    """One row of the lineage as SVG: lines from above and to below, the snapshot as a disc, hollow when no ref leads to
-    it."""
+    """One row of the lineage as SVG: lines from above and to below, as far down as the row's notes make it high, the
+    snapshot as a disc, hollow when no ref leads to it."""
 
     def x(lane: int) -> int:
         return 10 + LANE * lane
@@ -96,23 +96,24 @@ def lane_cell(row: LaneRow, kind: str) -> str:
     middle, own, solid = ROW // 2, x(row.lane), kind in SOLID
     radius = 7 if kind == "current" else 5
     edge = 0 if solid else radius  # lines end there, and the page is seen through what is hollow
-    parts = [f'<path d="M{x(i)},0 V{ROW}" stroke="{color(i)}"/>' for i in row.through]
+    parts = [f'<path d="M{x(i)},0 V{BELOW}" stroke="{color(i)}"/>' for i in row.through]
     for i in row.above:
         across = (i > row.lane) - (i < row.lane)
         way = f"C{x(i)},{middle} {x(i)},{middle} {own + across * edge},{middle}" if across else f"V{middle - edge}"
         parts.append(f'<path d="M{x(i)},0 {way}" stroke="{color(i)}"/>')
     if row.continues:
-        parts.append(f'<path d="M{own},{middle + edge} V{ROW}" stroke="{color(row.lane)}"/>')
+        parts.append(f'<path d="M{own},{middle + edge} V{BELOW}" stroke="{color(row.lane)}"/>')
     fill, dash = (color(row.lane), "") if solid else ("none", ' stroke-dasharray="2 2"')
     parts.append(f'<circle cx="{own}" cy="{middle}" r="{radius}" fill="{fill}" stroke="{color(row.lane)}"{dash}/>')
     width = x(max((row.lane, *row.above, *row.through))) + 12
     return (
-        f'<svg width="{width}" height="{ROW}" fill="none" stroke-width="2" style="display:block">{"".join(parts)}</svg>'
+        f'<svg width="{width}" height="{ROW}" fill="none" stroke-width="2" style="display:block;overflow:visible">'
+        f"{''.join(parts)}</svg>"
     )
 
 
 PLAIN_ROWS = f"""
-.tabulator-row .tabulator-cell {{ height: {ROW}px !important; }}
+.tabulator-row .tabulator-cell {{ min-height: {ROW}px; }}
 .tabulator-row .tabulator-cell[tabulator-field="lineage"] {{ padding: 0 !important; }}
 """
 
@@ -155,20 +156,26 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
     }
     left = grid(
         pd.DataFrame(rows), widths, page_size=200, drawn="lineage", stylesheets=[PLAIN_ROWS], sortable=False,
+        wrapped=("notes",), whole=True,
     )  # fmt: skip
     right = grid(
         pd.DataFrame(times),
-        {"current from": 185, "snapshot": 95, "how": 80, "why": 150},
+        {"current from": 185, "snapshot": 95, "how": 80, "why": 300},
         page_size=200,
         wrapped=("why",),
+        whole=True,
     )
+    beside = {"flex": "1 1 620px", "min-width": "0"}  # below each other where a page is narrower
     return pn.Row(
-        pn.Column(heading("Lineage: every snapshot and its parent, newest first"), left, sizing_mode="stretch_both"),
         pn.Column(
-            heading(f"Snapshot log: what was current when; {words}"), right, sizing_mode="stretch_both", max_width=520
+            heading("Lineage: every snapshot and its parent, newest first"), left, sizing_mode="stretch_width",
+            styles={**beside, "flex": "2 1 960px"},
         ),
-        sizing_mode="stretch_both",
-    )
+        pn.Column(
+            heading(f"Snapshot log: what was current when; {words}"), right, sizing_mode="stretch_width", styles=beside
+        ),
+        sizing_mode="stretch_both", scroll=True, styles={**WRAP, "align-content": "flex-start"},
+    )  # fmt: skip
 
 
 def commits_view(table: Table, at: Callable[[int], None]) -> Any:

@@ -4,10 +4,11 @@ HTML."""
 from __future__ import annotations
 
 import math
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from bokeh.models import FixedTicker, HoverTool, NoOverlap, PlainText, SaveTool, TapTool, WheelZoomTool
+from bokeh.models import CustomAction, FixedTicker, HoverTool, NoOverlap, PlainText, SaveTool, TapTool, WheelZoomTool
 from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
@@ -21,6 +22,14 @@ COLOURS = ("#3d8fd1", "#e08a2e")
 MARK = "#d6409f"
 SHADES = ("#2e7d32", "#7a9a2f", "#c79a1f", "#cf6a1f", "#c23b3b")
 """Of tiles: by the share of files that merging would save, from none to all."""
+SVG = (
+    "data:image/svg+xml;base64,"
+    + b64encode(
+        b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><text x="12" y="16" font-family="sans-serif" '
+        b'font-size="11" font-weight="700" text-anchor="middle" fill="#a1a6a9">SVG</text></svg>'
+    ).decode()
+)
+"""The sign of the tool that saves one."""
 LONG, HEIGHT = 11, 210
 FEW, TICKS, SNAPSHOTS = 6, 12, 20
 """Upright bars for which there is room at least; labels of them, and snapshots on an axis, that fit beside each
@@ -83,9 +92,12 @@ def _figure(name: str, width: int, height: int, across: tuple[float, ...], up: t
 
 
 def quiet(drawn: Any, name: str) -> None:
-    """Have a figure show its tools only under the mouse: one of them saves it as a picture of this name."""
+    """Have a figure show its tools only under the mouse: two of them save it as a picture of this name, as PNG and as
+    SVG (static/figures.js, which knows the tool by its description)."""
     drawn.toolbar.autohide, drawn.toolbar.logo = True, None
+    drawn.name = name
     drawn.select_one(SaveTool).filename = name  # or else a page asks for one
+    drawn.add_tools(CustomAction(description="Save as SVG", icon=SVG))
 
 
 def wheel(drawn: Any, dimensions: Any = "both") -> None:
@@ -195,6 +207,19 @@ def _fitting(label: str, most: int) -> str:
 def shade(tile: Tile) -> str:
     """A tile's colour."""
     return SHADES[round(tile.saved / tile.files * (len(SHADES) - 1)) if tile.files else 0]
+
+
+def shades_key() -> str:
+    """What the colours of tiles say, as SVG."""
+    squares = "".join(
+        f'<rect x="{70 + 26 * at}" y="3" width="24" height="12" fill="{colour}"/>' for at, colour in enumerate(SHADES)
+    )
+    right = 78 + 26 * len(SHADES)
+    return (
+        '<svg width="460" height="18" font-size="12" fill="currentColor" role="img" aria-label="colours of partitions">'
+        f'<text x="0" y="13">saves none</text>{squares}'
+        f'<text x="{right}" y="13">all of its files, by merging small ones</text></svg>'
+    )
 
 
 def told(tile: Tile) -> str:

@@ -16,13 +16,13 @@ from explorer.core.units import count
 from explorer.errors import NotFoundInTable
 from explorer.table import Table
 from explorer.ui.background import AWAY, Job
-from explorer.ui.figures import bars_figure, tiles_figure, told
+from explorer.ui.figures import bars_figure, shades_key, tiles_figure, told
 from explorer.ui.widgets import SMALL, WRAP, grid, heading, note, picture, plot
 from explorer.views.health import beyond_html, said, section_html, summary, told_row
 
 CARD, DRAWN = 490, 460
 """Pixels across: two cards beside each other on 1280, three on 1920."""
-TILES = "area: bytes; red: merging small files would save most of them"
+TILES = "a partition each, as large as its bytes"
 """What the map of partitions means."""
 WIDTHS = {"level": 80, "table": 310, "beyond its thresholds": 420, "data files": 90, "size": 90, "why it failed": 300}
 
@@ -82,7 +82,8 @@ def _card(section: Section) -> Any:
         ]
     elif section.tiles:
         drawn = [
-            note(f"partitions ({TILES})", variant="caption"),
+            note(TILES, variant="caption"),
+            picture(shades_key(), margin=(0, 12)),
             plot(tiles_figure(section.tiles, DRAWN, 230), tiles_words(section.tiles)),
         ]
     same = section.title.lower() == section.scope

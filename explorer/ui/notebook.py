@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 import anywidget
@@ -12,12 +10,13 @@ import traitlets
 from IPython.display import display
 
 from explorer.table import Table
-from explorer.ui.answer_states import CompareState, DeletesState
+from explorer.ui.answer_states import CompareState, DeletesState, PlanState
 from explorer.ui.assets import asset, script, style
 from explorer.ui.host import GraphHost
 from explorer.ui.state import GraphState, ViewState
+from explorer.views.pictures import still
 from explorer.views.svg import render_svg, vocabulary
-from explorer.views.text import clean, render_tree
+from explorer.views.text import render_tree
 
 _OUT, _GONE = ".jp-OutputArea-child", ":is(.jupyter-widgets, .jp-RenderedSVG)"
 STILL = (
@@ -60,9 +59,8 @@ class GraphWidget(GraphHost, anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         """Two outputs: JupyterLab shows of one that has a widget nothing else, not even where the widget is gone."""
         bundle, about = self._repr_mimebundle_()
-        picture = f"data:image/svg+xml;base64,{b64encode(bundle['image/svg+xml'].encode()).decode()}"
-        still = f'<img src="{picture}" alt="{escape(clean(self.graph.title))}" style="max-width: 100%">'
-        display({"text/html": f'<style>{STILL}</style><div class="ix-still">{still}</div>'}, raw=True)
+        picture = still(bundle["image/svg+xml"], self.graph.title)
+        display({"text/html": f'<style>{STILL}</style><div class="ix-still">{picture}</div>'}, raw=True)
         display(bundle, metadata=about, raw=True)
 
     @traitlets.observe("request")
@@ -93,3 +91,10 @@ class DeletesWidget(GraphWidget):
 
     def __init__(self, table: Table, snapshot: str | int | None = None, height: str = "360px") -> None:
         super().__init__(DeletesState(table, snapshot), height)
+
+
+class PlanWidget(GraphWidget):
+    """Manifests and files that a scan with a filter reads and skips, and why."""
+
+    def __init__(self, table: Table, where: str, snapshot: str | int | None = None, height: str = "420px") -> None:
+        super().__init__(PlanState(table, table.plan(where, snapshot)), height)

@@ -17,7 +17,7 @@ from explorer.scenarios.build import built
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.table import Table
 from explorer.ui.background import Job
-from explorer.ui.figures import bars_figure, tiles_figure
+from explorer.ui.figures import bars_figure, shades_key, tiles_figure
 from explorer.ui.health import TILES, bars_words, tiles_words
 from explorer.ui.moments import DRAWN, moments_figures, moments_words
 from explorer.ui.widgets import WRAP, grid, heading, label, note, picture, plot, soon
@@ -112,7 +112,8 @@ def _drawn(judged: Judged) -> list[Any]:
         cards.append(pn.Column(heading("Data files by size"), drawn, width=CARD + 20))
     if len(judged.tiles) > 1:
         tiles: tuple[Tile, ...] = judged.tiles
-        drawn = [note(TILES, variant="caption"), plot(tiles_figure(tiles, CARD, 210), tiles_words(tiles))]
+        key = picture(shades_key(), margin=(0, 12))
+        drawn = [note(TILES, variant="caption"), key, plot(tiles_figure(tiles, CARD, 210), tiles_words(tiles))]
         title = heading(f"{count(sum(t.partitions for t in tiles), 'partition')} by bytes")
         cards.append(pn.Column(title, *drawn, width=CARD + 20))
     return cards

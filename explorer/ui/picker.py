@@ -1,6 +1,6 @@
 """The tree of catalogs, namespaces and tables at the left. A catalog may have tens of thousands of tables behind a slow
 server: its namespaces are listed when the page opens, the tables of one when it is unfolded, all off the page's
-thread."""
+thread. A filter shows those whose names have a text in them; of more than SHOWN it is the way to the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from explorer.ui.kept import KeptTables
 from explorer.ui.widgets import label
 
 SHOWN = 500
-"""Tables of a namespace; any other opens by its name."""
+"""Tables of a namespace that are in the tree; others come up when they are filtered for."""
 STYLE = {
     "& .MuiTypography-root": {"fontSize": "13px !important"},
     "& .MuiTreeItem-content": {"padding": "1px 2px", "gap": "4px"},
@@ -45,6 +45,10 @@ class Namespace:
         if cancelled():
             raise Cancelled("cancelled")
         return listed
+
+    def named(self, part: str) -> list[str]:
+        """The tables with a text in their names, in any case."""
+        return [table for table in self.tables or () if part in table.rpartition(".")[2].casefold()]
 
 
 @dataclass
@@ -76,7 +80,10 @@ class Picker:
         self.tree.param.watch(lambda _: self._unfold(), "expanded")
         self.job = Job(pool=AWAY, settled=self._settled)
         self.kept = KeptTables(self.knows, open_table)
-        self.view = pn.Column(self.kept, self.tree, self.job.view, sizing_mode="stretch_width")
+        self.filter = pmui.TextInput(label="Filter tables", sizing_mode="stretch_width", size="small", margin=(8, 10))
+        self.filter.param.watch(lambda _: self._draw(), "value_input")
+        self.filter.param.watch(lambda event: self._unfold_all() if event.new else None, "enter_pressed")
+        self.view = pn.Column(self.kept, self.filter, self.tree, self.job.view, sizing_mode="stretch_width")
         self._open = open_table
         self._listings: list[Listing] = []
         self._unfolding: tuple[int, int] | None = None
@@ -90,7 +97,7 @@ class Picker:
         places = {
             f"{space.catalog}.{table}": (*place, k)
             for place, space in self._places().items()
-            for k, table in enumerate((space.tables or ())[:SHOWN])
+            for k, table in enumerate(self._drawn(space))
         }
         if [tuple(index) for index in self.tree.active or ()] != (wanted := [places[name]] if name in places else []):
             self.tree.active = wanted
@@ -134,6 +141,20 @@ class Picker:
             if space.tables is not None
         }
 
+    @property
+    def _part(self) -> str:
+        """What is filtered for."""
+        return str(self.filter.value_input or "").strip().casefold()
+
+    def _drawn(self, space: Namespace) -> list[str]:
+        """The tables of a namespace that are in the tree, in its order."""
+        return space.named(self._part)[:SHOWN]
+
+    def _unfold_all(self) -> None:
+        """List what was not unfolded yet, too."""
+        spaces = [(i, j) for i, listing in enumerate(self._listings) for j in range(len(listing.namespaces))]
+        self.tree.expanded = [(i,) for i in range(len(self._listings))] + spaces
+
     def _draw(self) -> None:
         """What is unfolded stays so: items are known again by their ids."""
         self.tree.items = [
@@ -143,7 +164,7 @@ class Picker:
                 "icon": "storage",
                 "items": [_problem(listing.problem, f"{i}.")]
                 if listing.problem
-                else [_folder(space, f"{i}.{j}") for j, space in enumerate(listing.namespaces)],
+                else [_folder(space, f"{i}.{j}", self._part) for j, space in enumerate(listing.namespaces)],
             }
             for i, listing in enumerate(self._listings)
         ]
@@ -157,8 +178,8 @@ class Picker:
             if len(index) < 3 and index not in self.tree.expanded:
                 self.tree.expanded = [*self.tree.expanded, tuple(index)]
             space = self._places().get(tuple(index[:2]))
-            if space is not None and len(index) == 3 and index[2] < len((space.tables or ())[:SHOWN]):
-                name = f"{space.catalog}.{(space.tables or ())[index[2]]}"
+            if space is not None and len(index) == 3 and index[2] < len(tables := self._drawn(space)):
+                name = f"{space.catalog}.{tables[index[2]]}"
                 if name != self._marked:
                     self._open(name)
 
@@ -192,14 +213,16 @@ def _problem(reason: str, identity: str) -> dict[str, Any]:
     return _item(identity, label(reason[:200]), "error_outline")
 
 
-def _folder(space: Namespace, identity: str) -> dict[str, Any]:
-    names = [table.rpartition(".")[2] for table in space.tables or ()]
-    items = [_item(f"{identity}.{k}", label(name), "table_chart") for k, name in enumerate(names[:SHOWN])]
-    if len(names) > SHOWN:
-        more = f"… {len(names) - SHOWN:,} more: write a name above"
+def _folder(space: Namespace, identity: str, part: str) -> dict[str, Any]:
+    found = space.named(part)
+    items = [_item(f"{identity}.{table}", label(table.rpartition(".")[2]), "table_chart") for table in found[:SHOWN]]
+    if len(found) > SHOWN:
+        more = f"… {len(found) - SHOWN:,} more: filter for them above"
         items.append(_item(f"{identity}.more", more, "more_horiz"))
     if space.problem:
         items = [_problem(space.problem, f"{identity}.")]
     elif space.tables is None:
         items = [_item(f"{identity}.", "…", "hourglass_empty")]
+    elif part and not found:
+        items = [_item(f"{identity}.none", f"none of {len(space.tables):,}", "more_horiz")]
     return {**_item(identity, label(".".join(space.name)), "folder"), "items": items}

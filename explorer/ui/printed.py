@@ -1,8 +1,11 @@
-"""What a notebook prints of results that are plain data: the text that the command line has for them."""
+"""What a notebook shows of results that are plain data: the text that the command line has for them, and above it a
+picture, which stays where no kernel runs and no script is trusted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from explorer.core.diff import SnapshotDiff
@@ -11,24 +14,47 @@ from explorer.core.lineage import HistoryEntry
 from explorer.core.plan import Plan
 from explorer.core.row_diff import RowDiff
 from explorer.core.snapshot_deletes import Deletes
+from explorer.errors import NotPossible
 from explorer.fate import Fate
+from explorer.graphs.delete_graph import delete_graph
 from explorer.views.changes import render_biography, render_diff, render_history, render_lifecycle
+from explorer.views.labviews import render_run, sequence_svg
+from explorer.views.overview import ShownOverview, facts_html, tiles_html
+from explorer.views.past_pictures import diff_svg, history_svg, lifecycle_svg, overview_svg
+from explorer.views.pictures import grounded, still
 from explorer.views.rowviews import render_deletes, render_fate, render_row_diff
 from explorer.views.shown_plan import ShownPlan
+from explorer.views.svg import render_svg
 
-TEXTS: dict[type, Callable[[Any], str]] = {
-    SnapshotDiff: render_diff,
-    Deletes: render_deletes,
-    RowDiff: render_row_diff,
-    Biography: render_biography,
-    Plan: lambda plan: repr(ShownPlan(plan)),
-    Fate: lambda fate: _of_fate(fate),
-}
-LISTS: dict[type, Callable[[Any], str]] = {
-    Cell: render_lifecycle,
-    HistoryEntry: lambda lines: render_history(lines, []),
-}
-"""Of lists of these."""
+LONG = 20_000
+"""Characters of the text that stand below a picture."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a kind of result is shown: as text, and as a picture, if there is one of it; `html` is what stands in a page
+    in place of the text."""
+
+    what: str
+    text: Callable[[Any], str]
+    picture: Callable[[Any], str] | None = None
+    html: Callable[[Any], str] | None = None
+
+    def to_svg(self, result: Any) -> str | None:
+        """The picture on a ground of its own."""
+        return grounded(self.picture(result)) if self.picture else None
+
+    def to_html(self, result: Any) -> str | None:
+        """The picture as an <img>, and the text folded below it."""
+        if self.picture is None:
+            return None
+        more = self.html(result) if self.html else _folded(self.text(result))
+        return f"<div>{still(self.picture(result), self.what)}{more}</div>"
+
+
+def _folded(words: str) -> str:
+    cut = f"\n… {len(words) - LONG:,} characters more" if len(words) > LONG else ""
+    return f"<details><summary>as text</summary><pre>{escape(words[:LONG])}{cut}</pre></details>"
 
 
 def _of_fate(fate: Fate) -> str:
@@ -36,18 +62,97 @@ def _of_fate(fate: Fate) -> str:
     return render_fate(fate.events, [f.name for f in fate.schema.fields], fate.explain(now) if now else [])
 
 
+def _of_deletes(known: Deletes) -> str:
+    return render_svg(delete_graph("deletes", 0, known))
+
+
+SHOWN: dict[type, Shown] = {
+    SnapshotDiff: Shown("the difference of two snapshots", render_diff, diff_svg),
+    Deletes: Shown("data files and the deletes that could matter to them", render_deletes, _of_deletes),
+    RowDiff: Shown("rows that differ", render_row_diff),
+    Biography: Shown("the life of a file", render_biography),
+    Plan: Shown("a planned scan", lambda plan: repr(ShownPlan(plan)), lambda plan: ShownPlan(plan).to_svg()),
+    ShownPlan: Shown("a planned scan", repr, lambda plan: plan.to_svg()),
+    ShownOverview: Shown(
+        "snapshots in time", repr, overview_svg, lambda told: f"{tiles_html(told)}{facts_html(told)}"
+    ),
+    Fate: Shown("the fate of rows", _of_fate),
+}  # fmt: skip
+LISTS: dict[type, Shown] = {
+    Cell: Shown("the lifecycle of manifests", render_lifecycle, lifecycle_svg),
+    HistoryEntry: Shown("the history of snapshots", lambda lines: render_history(lines, []), history_svg),
+}
+"""Of lists of these."""
+LATER: dict[tuple[str, str], Shown] = {
+    ("explorer.lab.stepper", "Run"): Shown(
+        "a run of the lab",
+        lambda run: render_run(run.events, run.writers, run.rows()),
+        lambda run: sequence_svg(run.events, run.writers),
+    ),
+}
+"""Of kinds that few notebooks import: by their module and name."""
+
+
+class Exhibit:
+    """A result that shows itself so where no IPython does it, as in marimo."""
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+        self._shown = _shown(result)
+        if self._shown is None:
+            raise NotPossible(f"there is no picture of a {type(result).__name__}: it shows itself")
+
+    def __repr__(self) -> str:
+        return self._shown.text(self.result) if self._shown else ""
+
+    def _repr_html_(self) -> str | None:
+        if self._shown and self._shown.picture:
+            return self._shown.to_html(self.result)
+        return f"<pre>{escape(repr(self))}</pre>"
+
+    def _repr_svg_(self) -> str | None:
+        return self._shown.to_svg(self.result) if self._shown else None
+
+
+def _shown(result: Any) -> Shown | None:
+    if isinstance(result, list):
+        return LISTS.get(type(result[0])) if result else None
+    kind = type(result)
+    return SHOWN.get(kind) or LATER.get((kind.__module__, kind.__name__))
+
+
 def teach(shell: Any) -> None:
-    """Have an IPython shell print them so; all else as it did."""
-    texts = shell.display_formatter.formatters["text/plain"]
-    for kind, render in TEXTS.items():
-        texts.for_type(kind, lambda result, printer, cycle, render=render: printer.text(render(result)))
+    """Have an IPython shell show them so; all else as it did."""
+    formatters = shell.display_formatter.formatters
+    texts = formatters["text/plain"]
+    every = list(SHOWN.items())
+    for kind, shown in every:
+        texts.for_type(kind, _printed(shown))
+    for place, shown in LATER.items():
+        texts.for_type_by_name(*place, _printed(shown))
     before = texts.for_type(list)
 
     def of_list(result: Any, printer: Any, cycle: bool) -> None:
-        render = LISTS.get(type(result[0])) if result else None
-        if render is None:
+        shown = _shown(result)
+        if shown is None:
             before(result, printer, cycle)
         else:
-            printer.text(render(result))
+            printer.text(shown.text(result))
 
     texts.for_type(list, of_list)
+    for name, make in (("text/html", Shown.to_html), ("image/svg+xml", Shown.to_svg)):
+        pictures = formatters[name]
+        for kind, shown in every:
+            pictures.for_type(kind, lambda result, shown=shown, make=make: make(shown, result))
+        for place, shown in LATER.items():
+            pictures.for_type_by_name(*place, lambda result, shown=shown, make=make: make(shown, result))
+        pictures.for_type(list, lambda result, make=make: _of_list(result, make))
+
+
+def _printed(shown: Shown) -> Callable[[Any, Any, bool], None]:
+    return lambda result, printer, cycle: printer.text(shown.text(result))
+
+
+def _of_list(result: list[Any], make: Callable[[Shown, Any], str | None]) -> str | None:
+    shown = _shown(result)
+    return make(shown, result) if shown else None

@@ -32,11 +32,11 @@ def serve(
     hosts: Sequence[str] = (),
     allow_sql: bool = False,
     allow_lab: bool = False,
-    behind: str = "",
+    prefix: str = "",
 ) -> None:
-    """Run the server until it is interrupted; `hosts` are more names it goes by, `behind` the URL by which a reverse
-    proxy serves it. On another address than loopback, and behind a proxy, SQL and what writes are off unless allowed.
-    Raises AccessRefused there without a password or OAuth."""
+    """Run the server until it is interrupted; `hosts` are more names it goes by, `prefix` the path, or the whole URL,
+    below which a reverse proxy serves it. On another address than loopback, and behind a proxy, SQL and what writes are
+    off unless allowed. Raises AccessRefused there without a password or OAuth."""
     import panel as pn
 
     from explorer.ui import app, background
@@ -46,18 +46,21 @@ def serve(
     quotas()
     check_audit()
     password, oauth = os.environ.get(PASSWORD_VARIABLE, ""), _oauth()
-    alone = is_loopback(address) and not behind
+    alone = is_loopback(address) and not prefix
     if not alone and not password and not oauth:
-        where = "it is served behind a proxy" if behind else f"{address} can be reached from other machines"
+        where = "it is served behind a proxy" if prefix else f"{address} can be reached from other machines"
         raise AccessRefused(
             f"{where}, and anyone there could read your tables. Serve on 127.0.0.1, set {PASSWORD_VARIABLE}, or have "
             f"Panel ask who somebody is ({OAUTH_VARIABLES[0]})"
         )
     if password and oauth:
         raise AccessRefused(f"{PASSWORD_VARIABLE} and {OAUTH_VARIABLES[0]} are both set: which of them lets people in?")
-    public = urlsplit(behind)
-    if behind and (public.scheme not in ("http", "https") or not public.hostname or public.query or public.fragment):
-        raise AccessRefused(f"--behind {behind!r} is no URL such as https://explorer.example.org/iceberg")
+    public = urlsplit(prefix)
+    whole = public.scheme in ("http", "https") and bool(public.hostname)
+    path = not public.scheme and not public.netloc and public.path.startswith("/")
+    if prefix and (not (whole or path) or public.query or public.fragment):
+        known = "a path such as /iceberg nor a URL such as https://explorer.example.org/iceberg"
+        raise AccessRefused(f"--prefix {prefix!r} is neither {known}")
     if table:
         os.environ[TABLE_VARIABLE] = table
     offers = app.Offers(sql=alone or allow_sql, lab=alone or allow_lab)
@@ -70,7 +73,7 @@ def serve(
         verbose=False,
         title="Iceberg metadata explorer",
         prefix=public.path.rstrip("/"),
-        use_xheaders=bool(behind),
+        use_xheaders=bool(prefix),
         check_unused_sessions_milliseconds=1_000,  # those of pages that were closed
         **oauth,
     )
@@ -79,7 +82,8 @@ def serve(
     access.guard(server._tornado)
     name = "localhost" if alone else socket.gethostname() if address in ("0.0.0.0", "::", "") else address
     name = f"[{name}]" if ":" in name else name
-    url = access.url(f"{behind.rstrip('/')}/" if behind else f"http://{name}:{server.port}/")
+    base = prefix if whole else f"http://{name}:{server.port}{public.path}"
+    url = access.url(f"{base.rstrip('/')}/")
     click.echo(f"Iceberg metadata explorer: {url}")
     server.start()
     with tempfile.TemporaryDirectory() as folder:  # which nobody else may read

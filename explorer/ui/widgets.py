@@ -7,6 +7,7 @@ rest of explorer/ui to it). The Content-Security-Policy of ui.access is the seco
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -37,6 +38,19 @@ DENSE = (
     "color: CanvasText !important; border: 1px solid GrayText !important; }"
 )
 """Tables as dense as the graph is; what their heads tell has the page's colours."""
+COPIED = re.compile(r".*snapshot[-_]id|.*_path|manifest-list|location|file|metadata[- ]file")
+"""Columns of ids and paths, which can be copied (static/grids.js)."""
+COPY = (
+    ".tabulator .tabulator-row .ix-copied { position: relative; padding-right: 22px; } "
+    ".ix-copied:focus-within { outline: 2px solid Highlight; outline-offset: -2px; } "
+    ".tabulator-cell.ix-copied::after { content: ''; position: absolute; right: 8px; top: 11px; width: 6px; "
+    "height: 7px; border: 1px solid; border-radius: 2px; opacity: 0.45; "
+    "box-shadow: 2px -2px 0 -1px Canvas, 2px -2px 0 0 currentColor; } "
+    ".ix-copied button { position: absolute; right: 1px; top: 1px; z-index: 1; padding: 2px 5px; font-size: 12px; "
+    "cursor: pointer; color: ButtonText; background: ButtonFace; border: 1px solid GrayText; border-radius: 4px; "
+    "opacity: 0; } .ix-copied:is(:hover, :focus-within) button { opacity: 1; } "
+    ".ix-copied button:empty::before { content: 'copy'; }"
+)
 PLAIN_TAB = ".bk-tab:not(.bk-active) { border-bottom-color: transparent !important; }"
 WRAPPED_TABS = ".bk-headers-wrapper { flex-wrap: wrap !important; }"
 INNER = [PLAIN_TAB, WRAPPED_TABS, ".bk-tab { padding: 4px 9px !important; font-size: 13px !important; }"]
@@ -203,6 +217,7 @@ class Grid(pn.widgets.Tabulator):
         told = {field: escape(str(self.terms.get(title, title))) for field, title in titles.items()}
         return [
             {**column, "titleFormatter": "plaintext", "headerTooltip": told.get(column.get("field"), "")}
+            | ({"cssClass": "ix-copied"} if COPIED.fullmatch(str(column.get("field"))) else {})
             for column in super()._config_columns(column_objs)
         ]
 
@@ -237,7 +252,7 @@ def grid(
     formatters = {name: {"type": "textarea"} for name in wrapped} | ({drawn: {"type": "html"}} if drawn else {})
     made = Grid(
         data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths,
-        stylesheets=[DENSE, *stylesheets], formatters=formatters, titles=titles,
+        stylesheets=[DENSE, COPY, *stylesheets], formatters=formatters, titles=titles,
         **{**size, **options},
     )  # fmt: skip
     if not ours:

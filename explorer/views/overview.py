@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from explorer.core.deletes import KIND_WORDS
+from explorer.core.glossary import TERMS
 from explorer.core.names import shorten
 from explorer.core.overview import AMOUNTS, Moment, Overview
 from explorer.core.units import count, human_bytes, instant, span
@@ -151,12 +152,31 @@ def _drawn(told: Overview) -> Iterator[str]:
         yield from ("", "Partitions by bytes, the largest first", *render_table(rows, 120).splitlines())
 
 
+EXPLAINED = {
+    "data files": ("data file",), "delete files": ("delete file",), "snapshots": ("snapshot",),
+    "metadata file": ("metadata file",), "catalog": ("catalog",), "branches and tags": ("branch", "tag"),
+    "columns": ("schema",), "partitioned by": ("partition spec",), "sorted by": ("sort order",),
+    "committed": ("operation",),
+}  # fmt: skip
+"""The words of the glossary that a name here stands for."""
+
+
+def _named(what: str) -> str:
+    """A name, with what the glossary has of it on hover and focus."""
+    terms = EXPLAINED.get(what, ())
+    if not terms:
+        return escape(clean(what))
+    told = "\n".join(f"{term}: {TERMS[term]}" for term in terms)
+    look = "text-decoration:underline dotted;cursor:help"
+    return f"<abbr tabindex='0' title='{escape(told)}' style='{look}'>{escape(clean(what))}</abbr>"
+
+
 def tiles_html(told: Overview) -> str:
     """The few numbers as a line of tiles, in the page's colours."""
     box = "border:1px solid color-mix(in srgb, currentColor 22%, transparent);border-radius:8px;padding:7px 14px 8px"
     small = "font-size:12px;opacity:.75;overflow-wrap:anywhere"
     each = "".join(
-        f"<div style='{box};flex:1 1 120px;min-width:0'><div style='{small}'>{escape(clean(what))}</div>"
+        f"<div style='{box};flex:1 1 120px;min-width:0'><div style='{small}'>{_named(what)}</div>"
         f"<div style='font-size:23px;font-weight:600;line-height:1.25'>{escape(clean(number))}</div>"
         f"<div style='{small}'>{escape(clean(more)) or '&#8203;'}</div></div>"
         for what, number, more in tiles(told)
@@ -167,7 +187,7 @@ def tiles_html(told: Overview) -> str:
 def facts_html(told: Overview) -> str:
     """What the table is, as a table."""
     rows = "".join(
-        f"<tr><td style='{LEFT};opacity:.75;white-space:nowrap'>{escape(clean(name))}</td>"
+        f"<tr><td style='{LEFT};opacity:.75;white-space:nowrap'>{_named(name)}</td>"
         f"<td style='{LEFT};overflow-wrap:anywhere'>{escape(clean(text))}</td></tr>"
         for name, text in facts(told)
     )

@@ -6,7 +6,6 @@ Text has the colour of the page around it; kinds are told apart by fill, outline
 from __future__ import annotations
 
 import bisect
-import re
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
@@ -19,10 +18,11 @@ from explorer.core.ordering import comparable, plain
 from explorer.core.plan import Interval, Intervals, Plan
 from explorer.core.scan import BY_PARTITION, READ
 from explorer.core.units import count
+from explorer.views.pictures import WIDTH, opened, text
 from explorer.views.plans import STAGE_WORDS, amount
 from explorer.views.text import clean
 
-WIDTH, LEFT, RIGHT = 900, 190, 20
+LEFT, RIGHT = 190, 20
 NAMED = 24
 """Files that are named beside their intervals; more are drawn thinner, and told when they are pointed at."""
 HEIGHT = 480
@@ -36,35 +36,22 @@ LEGEND = {
 }  # fmt: skip
 
 
-def _opened(height: float, what: str) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="100%" '
-        f'style="max-width:{WIDTH}px" font-family="system-ui, sans-serif" font-size="13" '
-        'fill="currentColor" role="img">'
-        f"<title>{escape(clean(what))}</title>"
-    )
-
-
-def _text(x: float, y: float, text: str, more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(clean(text))}</text>'
-
-
 def funnel_svg(plan: Plan) -> str:
     """What is left after each stage: a bar for the data files, and the numbers."""
     most = max((s.left.files or 0 for s in plan.stages), default=0) or 1
     room = WIDTH - LEFT - 430
-    out = [_opened(34 * len(plan.stages) + 8, f"the scan's funnel for {plan.bound}")]
+    out = [opened(34 * len(plan.stages) + 8, f"the scan's funnel for {plan.bound}")]
     for at, stage in enumerate(plan.stages):
         y, files = 34 * at + 6, stage.left.files
         wide = max(3.0, room * files / most) if files else 0.0
-        out.append(_text(0, y + 17, STAGE_WORDS[stage.name]))
+        out.append(text(0, y + 17, STAGE_WORDS[stage.name]))
         out.append(f'<rect x="{LEFT}" y="{y}" width="{room}" height="24" rx="3" fill="currentColor" opacity="0.08"/>')
         colour = "#1565c0" if stage is plan.stages[-1] else "#5c8fc7"
         out.append(f'<rect x="{LEFT}" y="{y}" width="{wide:.1f}" height="24" rx="3" fill="{colour}"/>')
         skipped = ""
         if stage.skipped:
             skipped = f"−{count(stage.skipped, 'manifest' if stage.name == 'manifests' else 'file')}"
-        out.append(_text(LEFT + room + 10, y + 17, shorten(f"{amount(stage.left)} {skipped}".strip(), 60)))
+        out.append(text(LEFT + room + 10, y + 17, shorten(f"{amount(stage.left)} {skipped}".strip(), 60)))
     return "\n".join([*out, "</svg>"])
 
 
@@ -78,7 +65,7 @@ def intervals_svg(found: Intervals) -> str:
     asked = [p for p in found.asked if p.term.transform == "identity" and p.literals]
     top = 44 + 14 * len(asked[:ASKED])
     bottom = top + step * len(found.items)
-    out = [_opened(bottom + 34, f"data files by the bounds of {found.column.name}"), *_legend()]
+    out = [opened(bottom + 34, f"data files by the bounds of {found.column.name}"), *_legend()]
     out += [_band(p, kind, place, top - 6, bottom + 4) for p in asked]
     out += [_asks(p, kind, place, 44 + 14 * at) for at, p in enumerate(asked[:ASKED])]
     lines = sorted(enumerate(found.items), key=lambda line: line[1].outcome == READ)
@@ -86,7 +73,7 @@ def intervals_svg(found: Intervals) -> str:
     if points:
         out += _axis(found, points, place, bottom)
     if found.left_out:
-        out.append(_text(LEFT, bottom + 30, f"… {count(found.left_out, 'more file')} not drawn"))
+        out.append(text(LEFT, bottom + 30, f"… {count(found.left_out, 'more file')} not drawn"))
     return "\n".join([*out, "</svg>"])
 
 
@@ -98,7 +85,7 @@ def _asks(predicate: Predicate, kind: Any, place: Place, y: float) -> str:
     """What is asked, in words above its band."""
     x = min(place(comparable(v, kind)) for v in predicate.literals)
     anchor = "start" if x < (LEFT + WIDTH) / 2 else "end"
-    return _text(x, y, shorten(str(predicate), 60), f'text-anchor="{anchor}" font-size="12"')
+    return text(x, y, shorten(str(predicate), 60), f'text-anchor="{anchor}" font-size="12"')
 
 
 Place = Callable[[Any], float]
@@ -128,7 +115,7 @@ def _legend(looks: Iterable[str] = LEGEND) -> list[str]:
     for name in looks:
         words = LEGEND[name]
         out.append(_bar(x, 12, 22, 10, name))
-        out.append(_text(x + 28, 21, words, 'font-size="12"'))
+        out.append(text(x + 28, 21, words, 'font-size="12"'))
         x += 52 + 6 * len(words)
     return out
 
@@ -152,12 +139,12 @@ def _line(item: Interval, place: Place, y: float, step: float, named: bool) -> s
     high = 12.0 if named else max(4.0 if item.outcome == READ else 1.0, step - 0.5)
     parts = [f"<g><title>{escape(clean(f'{base_name(item.path)}: {item.said}; {item.reason}'))}</title>"]
     if named:
-        parts.append(_text(0, y + 11, shorten(base_name(item.path), 26), 'font-size="12"'))
+        parts.append(text(0, y + 11, shorten(base_name(item.path), 26), 'font-size="12"'))
     wide = max(5.0 if named or item.outcome == READ else 2.0, end - start)
     bar = _bar if step > 3 else _thin
     parts.append(bar(start, y, wide, high, _look(item)))
     if named and (item.low is None or item.high is None):
-        parts.append(_text(start + 6, y + 10, "no bounds", 'font-size="10" opacity="0.8"'))
+        parts.append(text(start + 6, y + 10, "no bounds", 'font-size="10" opacity="0.8"'))
     return "".join([*parts, "</g>"])
 
 
@@ -182,10 +169,10 @@ def _axis(found: Intervals, points: Sequence[Any], place: Place, bottom: float) 
     back, y = plain(found.column.kind), bottom + 6
     ends = ((points[0], "start"), (points[-1], "end")) if len(points) > 1 else ((points[0], "middle"),)
     line = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" opacity="0.5"/>'
-    out = [line, _text(0, bottom + 20, shorten(found.column.name, 26), 'font-size="12" font-weight="600"')]
+    out = [line, text(0, bottom + 20, shorten(found.column.name, 26), 'font-size="12" font-weight="600"')]
     for value, anchor in ends:
         said = shorten(found.column.said(back(value)), 40)
-        out.append(_text(place(value), bottom + 20, said, f'text-anchor="{anchor}" font-size="12"'))
+        out.append(text(place(value), bottom + 20, said, f'text-anchor="{anchor}" font-size="12"'))
     return out
 
 
@@ -202,9 +189,9 @@ def partitions_svg(found: pa.Table) -> str:
     draw = _partition_bars if len(rows) <= NAMED else _partition_squares
     height, drawn = draw(rows, said)
     more = len(found) - len(rows)
-    left_out = [_text(LEFT, height + 16, f"… {count(more, 'more partition')} not drawn")] if more else []
+    left_out = [text(LEFT, height + 16, f"… {count(more, 'more partition')} not drawn")] if more else []
     title = f"{count(len(found), 'partition')} by what is read of them"
-    return "\n".join([_opened(height + 24, title), *_legend(OUTCOME_LOOKS.values()), *drawn, *left_out, "</svg>"])
+    return "\n".join([opened(height + 24, title), *_legend(OUTCOME_LOOKS.values()), *drawn, *left_out, "</svg>"])
 
 
 def _became(row: dict[str, Any]) -> str:
@@ -218,13 +205,13 @@ def _partition_bars(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> tupl
     for at, (row, words) in enumerate(zip(rows, said, strict=True)):
         x, y = float(LEFT), 40.0 + 20 * at
         out.append(f"<g><title>{escape(clean(words))}</title>")
-        out.append(_text(0, y + 11, shorten(row["partition"] or "unpartitioned", 28), 'font-size="12"'))
+        out.append(text(0, y + 11, shorten(row["partition"] or "unpartitioned", 28), 'font-size="12"'))
         for name, look in OUTCOME_LOOKS.items():
             if row[name]:
                 wide = max(3.0, room * row[name] / most)
                 out.append(_bar(x, y, wide, 12, look))
                 x += wide + 1
-        out.append(_text(x + 8, y + 11, shorten(_became(row), 44), 'font-size="12"') + "</g>")
+        out.append(text(x + 8, y + 11, shorten(_became(row), 44), 'font-size="12"') + "</g>")
     return 44.0 + 20 * len(rows), out
 
 
@@ -241,14 +228,3 @@ def _partition_squares(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> t
             out.append(_bar(x, y, (side - 2) * read / (read + skipped), side - 2, "read"))
         out.append("</g>")
     return 44.0 + side * -(-len(rows) // across), out
-
-
-def stacked(pictures: Sequence[str]) -> str:
-    """Pictures of this module below each other, as one."""
-    sizes = [re.search(r'viewBox="0 0 \d+ ([\d.]+)"', picture) for picture in pictures]
-    heights = [float(size[1]) if size else 0.0 for size in sizes]
-    out, y = [_opened(sum(heights) + 16 * len(heights), "a planned scan")], 0.0
-    for picture, height in zip(pictures, heights, strict=True):
-        out.append(picture.replace("<svg ", f'<svg y="{y:.0f}" height="{height:.0f}" ', 1))
-        y += height + 16
-    return "\n".join([*out, "</svg>"])

@@ -14,7 +14,8 @@ import pyarrow as pa
 from explorer.core.names import base_name
 from explorer.core.plan import Intervals, Plan
 from explorer.core.pushdown import Pushed
-from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg, stacked
+from explorer.views.pictures import stacked
+from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import because, funnel_lines, manifest_rows, pushed_lines, spec_lines, summary_lines
 from explorer.views.rows import json_rows
 from explorer.views.text import clean, render_table
@@ -69,7 +70,7 @@ class ShownPlan:
 
     def to_svg(self) -> str:
         """Its pictures below each other, as one."""
-        return stacked(list(self._pictures()))
+        return stacked(list(self._pictures()), "a planned scan")
 
     def _pictures(self) -> Iterator[str]:
         yield funnel_svg(self.plan)

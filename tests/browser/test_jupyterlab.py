@@ -83,3 +83,45 @@ def test_a_converted_notebook_shows_pictures_without_network(sandbox: Path, watc
         expect(stills).to_have_count(2)
         assert min(stills.evaluate_all("all => all.map(image => image.naturalWidth)")) > 300
         assert page.locator(".jp-OutputArea-output:visible").count() == 2  # nothing twice
+
+
+ASKED = (
+    "import explorer; table = explorer.open_table('demo.manifest_lifecycle'); table.lifecycle()",
+    "table.diff('snapshot-1', 'snapshot-5')",
+    "table.history()",
+    "explorer.open_table('demo.equality_deletes').deletes()",
+    "explorer.show_plan(table, \"fruit = 'apple'\")",
+    "explorer.overview(table)",
+    "explorer.show_plan_graph(table, \"fruit = 'apple'\")",
+)
+
+
+def test_every_answer_is_a_picture_converted_and_not_trusted(
+    sandbox: Path, jupyter: str, watched: Watched, tmp_path: Path, artifacts: Path
+) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in ASKED])
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    for cell in notebook.cells:
+        data = cell["outputs"][-1]["data"]
+        assert "<svg" in data["image/svg+xml"], cell["source"]
+        assert data["text/plain"].strip(), cell["source"]
+    page = watched.page
+    page.set_default_timeout(30_000)
+    page.goto(jupyter)  # which gives the cookie that its API asks for
+    own = {"X-XSRFToken": next(c["value"] for c in page.context.cookies() if c["name"] == "_xsrf"), "Referer": jupyter}
+    put = f"{jupyter.removesuffix('/lab')}/api/contents/answers.ipynb"
+    assert page.context.request.put(put, data={"type": "notebook", "content": notebook}, headers=own).ok
+    page.goto(f"{jupyter}/tree/answers.ipynb")
+    pictures = page.locator('.jp-NotebookPanel img[src^="data:image/svg"]')
+    expect(pictures.nth(4)).to_be_attached(timeout=60_000)  # those below are drawn when they come into view
+    assert page.evaluate("() => !window.jupyterapp.shell.currentWidget.content.model.cells.get(0).trusted")
+    assert min(pictures.evaluate_all("all => all.map(image => image.naturalWidth)")) > 300
+    page.screenshot(path=artifacts / "jupyterlab-not-trusted.png")
+    page.context.set_offline(True)
+    file = tmp_path / "answers.html"
+    file.write_text(HTMLExporter().from_notebook_node(notebook)[0])
+    page.goto(file.as_uri(), wait_until="domcontentloaded")
+    pictures = page.locator('img[src^="data:image/svg"]:visible')
+    expect(pictures).to_have_count(len(ASKED))
+    assert min(pictures.evaluate_all("all => all.map(image => image.naturalWidth)")) > 300
+    page.screenshot(path=artifacts / "converted-answers.png", full_page=True)

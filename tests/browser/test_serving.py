@@ -14,8 +14,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import psutil
 import pytest
+from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, expect
 
+from explorer.cli import main
 from tests.browser.conftest import free_port, served, to
 from tests.browser.test_access import ask
 
@@ -56,7 +58,7 @@ def test_behind_a_proxy(sandbox: Path, tmp_path: Path, browser: Browser) -> None
     outside = free_port()
     public = f"http://localhost:{outside}/iceberg"
     own = {"ICEBERG_EXPLORER_PASSWORD": "secret", "ICEBERG_EXPLORER_METRICS_TOKEN": "numbers"}
-    with served(tmp_path / "log", "--behind", public, **own) as url:
+    with served(tmp_path / "log", "--prefix", public, **own) as url:
         target = urlsplit(url).port or 0
         with tls_ending_proxy(outside, target):
             assert url.entry == f"{public}/"
@@ -82,6 +84,24 @@ def test_behind_a_proxy(sandbox: Path, tmp_path: Path, browser: Browser) -> None
             text = ask(public, "/iceberg/metrics", Authorization="Bearer numbers")[2]
             assert "iceberg_explorer_sessions 1" in text
             page.context.close()
+
+
+def test_a_prefix_may_be_a_path_and_hosts_are_allowed(sandbox: Path, tmp_path: Path) -> None:
+    with served(
+        tmp_path / "log", "--prefix", "/user/ada/proxy", "--allow-host", "hub.example", ICEBERG_EXPLORER_PASSWORD="x"
+    ) as url:
+        assert url.entry.endswith("/user/ada/proxy/")
+        assert ask(url, "/user/ada/proxy/", Host="hub.example")[0] == 401  # the password is asked for
+        assert ask(url, "/user/ada/proxy/", Host="elsewhere.example")[0] == 403
+        assert ask(url, "/", Host="hub.example")[0] == 404
+
+
+@pytest.mark.parametrize("prefix", ["iceberg", "ftp://a.example/x", "//a.example/x", "/x?y=1"])
+def test_a_prefix_that_is_none_is_refused(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ICEBERG_EXPLORER_PASSWORD", "x")
+    told = CliRunner().invoke(main, ["serve", "--port", "0", "--prefix", prefix])
+    assert told.exit_code != 0
+    assert "is neither a path such as /iceberg nor a URL" in told.output
 
 
 @pytest.fixture

@@ -227,6 +227,31 @@ def test_a_namespace_is_listed_when_it_is_unfolded(large: SqlCatalog, monkeypatc
     on_a_page(test)
 
 
+def test_every_table_of_a_large_namespace_can_be_filtered_for(large: SqlCatalog) -> None:
+    async def test() -> None:
+        opened: list[str] = []
+        with set_curdoc(Document()):
+            picker = Picker(opened.append)
+            picker.fill()
+            await until(lambda: not picker.job.busy)
+            picker.filter.value_input = "T051"
+            assert [t["label"] for t in picker.tree.items[0]["items"][1]["items"]] == ["…"]  # nothing was listed for it
+            picker.filter.param.trigger("enter_pressed")
+            await until(lambda: picker.knows("large.many.t0519") and not picker.job.busy)
+            few, many = picker.tree.items[0]["items"]
+            assert [t["label"] for t in few["items"]] == ["none of 2"]
+            assert [t["label"] for t in many["items"]] == [f"t{n:04}" for n in range(510, 520)]
+            picker.tree.active = [(0, 1, 9)]
+            picker.mark("large.many.t0519")
+            assert picker.tree.active == [(0, 1, 9)]
+            picker.filter.value_input = ""
+            assert len(picker.tree.items[0]["items"][1]["items"]) == SHOWN + 1
+            assert picker.tree.active == []  # it is not in the tree
+        assert opened == ["large.many.t0519"]
+
+    on_a_page(test)
+
+
 def test_a_listing_that_is_given_up_is_folded_again(large: SqlCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
     gate, whole, asked = threading.Event(), SqlCatalog.list_tables, list[Any]()
 

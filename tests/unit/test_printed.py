@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import re
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import explorer
-from explorer.ui.printed import teach
+from explorer.core.operations import Operation
+from explorer.core.runs import Event, WriterState
+from explorer.lab.stepper import Run
+from explorer.ui.printed import LONG, teach
 from explorer.views.changes import render_biography, render_diff, render_history, render_lifecycle
 from explorer.views.rowviews import render_deletes, render_row_diff
+from tests.unit.small import edit_metadata
 
 
 @pytest.fixture(scope="module")
@@ -38,3 +46,66 @@ def test_results_are_told_and_not_represented(shell: InteractiveShell, whole: Pa
         printed, _ = shell.display_formatter.format(result)
         assert text(result).strip() in printed["text/plain"]
         assert " object at 0x" not in printed["text/plain"]
+
+
+def pictured(shell: InteractiveShell, result: object) -> list[str]:
+    """All text of the picture that is stored with a result, which stands in its page as an <img> too."""
+    bundle, _ = shell.display_formatter.format(result)
+    root = ElementTree.fromstring(bundle["image/svg+xml"])
+    data = re.search(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="[^"<>]+"', bundle["text/html"])
+    assert data
+    assert base64.b64decode(data[1]).decode() == bundle["image/svg+xml"]
+    assert "<svg" not in bundle["text/html"]
+    assert "<script" not in bundle["text/html"]
+    return [text for element in root.iter() if (text := element.text)]
+
+
+def test_results_are_pictures_too(shell: InteractiveShell, whole: Path) -> None:
+    table = explorer.open_table(str(whole))
+    for result, word in (
+        (table.lifecycle(), "manifest-2"),
+        (table.history(), "snapshot-3"),
+        (table.diff("snapshot-1", "snapshot-3"), "manifests: 1 kept, 2 added, 0 rewritten, 0 dropped"),
+        (table.deletes(), "data files"),
+        (table.plan("id = 1"), "after column metrics"),
+        (explorer.show_plan(table, "id = 1"), "data files by the bounds of id"),
+        (explorer.overview(table), "snapshot-1, append: +2 rows, +1 file"),
+    ):
+        assert any(word in text for text in pictured(shell, result)), word
+    assert "image/svg+xml" not in shell.display_formatter.format([1, 2])[0]
+
+
+def test_a_run_of_the_lab_is_a_picture(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run.__new__(Run)
+    run.writers = [WriterState("A", Operation("append"))]  # type: ignore[list-item]
+    run.events = [Event(1, "A", "load", "ok", "loads <b>", ())]
+    monkeypatch.setattr(Run, "rows", lambda self: [])
+    assert {"A: append", "loads <b>"} <= set(pictured(shell, run))
+
+
+def test_a_name_is_text_in_pictures(shell: InteractiveShell, table: Path) -> None:
+    evil = "<image href='http://127.0.0.1/x'/>]]>"
+    edit_metadata(table, lambda data: data["refs"].update({evil: {**data["refs"]["main"], "type": "tag"}}))
+    opened = explorer.open_table(str(table))
+    assert any(evil in text for text in pictured(shell, opened.history()))
+    assert "<image" not in shell.display_formatter.format(explorer.overview(opened))[0]["text/html"]
+
+
+def test_the_text_below_a_picture_is_not_endless(shell: InteractiveShell, whole: Path) -> None:
+    cell = explorer.open_table(str(whole)).lifecycle()[0]
+    many = [replace(cell, manifest=f"manifest-{at}", manifest_path=f"{at}.avro") for at in range(2000)]
+    html = shell.display_formatter.format(many)[0]["text/html"]
+    assert "characters more</pre>" in html
+    assert len(html) < 3 * LONG
+    assert "… 1,960 older manifests not drawn" in pictured(shell, many)
+
+
+def test_a_host_that_is_no_ipython_shows_the_same(shell: InteractiveShell, whole: Path) -> None:
+    table = explorer.open_table(str(whole))
+    for result in (table.lifecycle(), table.diff("snapshot-1", "snapshot-3")):
+        shown, told = explorer.show(result), shell.display_formatter.format(result)[0]
+        assert (shown._repr_html_(), shown._repr_svg_()) == (told["text/html"], told["image/svg+xml"])
+        assert repr(shown).strip() == told["text/plain"].strip()
+    assert explorer.show(table.file(table.files()[0]["file_path"]))._repr_html_().startswith("<pre>")
+    with pytest.raises(explorer.NotPossible):
+        explorer.show(7)

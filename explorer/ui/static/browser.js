@@ -1,5 +1,8 @@
 // What the page has of the browser: its address bar, which says where the page is and tells when a person goes back
-// or forward; its keys, for tabs and presenting; and whether it is dark.
+// or forward; its keys, for tabs, lists and presenting; and whether it is dark.
+import { savedAsSvg } from "./figures.js";
+import { pointed, typed } from "./grids.js";
+
 const within = (root, name, found = []) => {
   for (const element of root.querySelectorAll("*")) {
     if (element.classList.contains(name)) found.push(element);
@@ -150,7 +153,9 @@ export default {
     };
     model.on("change:search", say);
     const heard = [["popstate", went], ["pointerdown", asked], ["keydown", asked], ["keydown", pressed],
-      ["pointerdown", pressed], ["keydown", presenting], ["present", present]];
+      ["pointerdown", pressed], ["keydown", presenting], ["present", present],
+      ["pointerover", pointed], ["keydown", typed], ["click", savedAsSvg],
+      ["keydown", savedAsSvg]];
     for (const [kind, act] of heard) window.addEventListener(kind, act, true);
     say();
     return () => {
