@@ -246,6 +246,19 @@ def emit_json(rows: Iterable[Any], output: str) -> None:
     click.echo("" if first is None else "\n]")
 
 
+def emit_pieces(data: Mapping[str, Any], output: str, lines: Iterable[str]) -> None:
+    """Print JSON data, whose values that are iterators are made as they are printed, or lines of text as they are."""
+    from explorer.views.text import json_pieces
+
+    if output == "json":
+        for piece in json_pieces(data):
+            click.echo(piece, nl=False)
+        click.echo()
+        return
+    for line in lines:
+        click.echo(printable(line))
+
+
 def emit_object(head: Mapping[str, Any], tables: Mapping[str, explorer.Collection]) -> None:
     """An object with the rows of tables, each of them as it is read."""
     from explorer.views.rows import json_rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from itertools import chain
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ import explorer
 from explorer.cli.base import (
     emit,
     emit_json,
+    emit_pieces,
     engine_option,
     finish,
     main,
@@ -25,6 +27,8 @@ from explorer.engines.choice import Engine
 from explorer.following import interval_of
 from explorer.progress import listener
 
+NONE = "none"
+
 
 @main.command()
 @table_options
@@ -33,20 +37,16 @@ from explorer.progress import listener
 @click.argument("after")
 def diff(before: str, after: str, engine: Engine, output: str, **where: Any) -> None:
     """Show what differs between two snapshots: net files, and what became of the manifests; of a snapshot and its
-    parent in a sentence, too."""
-    from explorer.views.changes import diff_object, render_diff
-    from explorer.views.text import clean
+    parent in a sentence, too. BEFORE may be `none`: the table before its first snapshot."""
+    from explorer.views.changes import diff_lines, diff_parts
 
     table = opened(**where)
-    result = table.diff(before, after, engine)
+    nothing = before == NONE and all(ref.name != NONE for ref in table.metadata.refs)
+    result = table.diff(None if nothing else before, after, engine)
     snapshot = table.metadata.snapshot(result.after)
     told = table.step(result.after) if snapshot and snapshot.parent_snapshot_id == result.before else None
     said = {"step": told.words} if told else {}
-    emit(
-        {**said, **diff_object(result)},
-        output,
-        lambda: "".join(f"{clean(s)}\n" for s in said.values()) + render_diff(result),
-    )
+    emit_pieces({**said, **diff_parts(result)}, output, chain(said.values(), diff_lines(result)))
     finish(table)
 
 

@@ -35,6 +35,25 @@ def json_text(data: Any, indent: int | None = 2) -> str:
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
+def json_pieces(data: Mapping[str, Any]) -> Iterator[str]:
+    """The same text of an object, in pieces: the elements of values that are iterators are made as they are needed."""
+    for at, (name, value) in enumerate(data.items()):
+        yield f"{',' if at else '{'}\n  {json_text(name)}: "
+        if not isinstance(value, Iterator):
+            yield _deeper(value, 2)
+            continue
+        empty = True
+        for element in value:
+            yield f"{'[' if empty else ','}\n    {_deeper(element, 4)}"
+            empty = False
+        yield "[]" if empty else "\n  ]"
+    yield "\n}" if data else "{}"
+
+
+def _deeper(data: Any, spaces: int) -> str:
+    return json_text(data).replace("\n", "\n" + " " * spaces)
+
+
 def cell(value: Any) -> str:
     """One value in a text table."""
     if value is None:

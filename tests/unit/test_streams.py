@@ -20,7 +20,7 @@ from explorer.engines import choice
 from explorer.engines.choice import Choice, chosen
 from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
 from explorer.io import budget, spool
-from explorer.views.text import render_stream, render_table
+from explorer.views.text import json_pieces, json_text, render_stream, render_table
 from tests.unit.small import make_table
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -113,6 +113,20 @@ def test_a_part_that_fails_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_p
     with pytest.raises(NotFoundInTable, match="no more"):
         spool.spooled(Batches(SCHEMA, read))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_object_in_pieces_is_the_same_text() -> None:
+    rows = [{"a": 1, "b": ["x\u200b", {}]}, "two\nlines", [], None]
+    for data in ({}, {"head": {"n": 1}}, {"none": [], "rows": rows, "head": {"deep": rows}, "t": True}):
+        pieces = json_pieces({name: iter(v) if isinstance(v, list) else v for name, v in data.items()})
+        assert "".join(pieces) == json_text(data)
+
+    def begun() -> Iterator[int]:
+        yield 1
+        raise AssertionError("asked for before it is needed")
+
+    first = json_pieces({"rows": begun()})
+    assert next(first) + next(first) == '{\n  "rows": [\n    1'
 
 
 def test_a_text_table_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
