@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import pyarrow as pa
+
 from explorer.core.costs import CommitCost, RunCost
 from explorer.core.diff import SnapshotDiff
 from explorer.core.entries import read_as
-from explorer.core.file_changes import FileChanges
+from explorer.core.file_changes import CHANGES, FileChanges
 from explorer.core.landed import Landed
 from explorer.core.lifecycle import Biography, Cell, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
@@ -26,6 +28,17 @@ from explorer.views.text import cell, clean, render_table
 def file_rows(files: FileChanges) -> Iterator[dict[str, Any]]:
     """Files that differ as JSON, as they are asked for."""
     return (row for part in files.parts() for row in json_rows(part))
+
+
+CHANGED_FILES = pa.schema([("change", pa.string()), *CHANGES])
+"""Files that differ as rows; `change` is added or removed."""
+
+
+def changed_files(diff: SnapshotDiff) -> Iterator[pa.Table]:
+    """The files that differ, some at a time."""
+    for change, files in (("added", diff.added), ("removed", diff.removed)):
+        for part in files.parts():
+            yield part.add_column(0, CHANGED_FILES.field(0), pa.repeat(pa.scalar(change), part.num_rows))
 
 
 def diff_parts(diff: SnapshotDiff) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from explorer.graphs.graph import Edge, Elided, Graph, Node
 from explorer.graphs.vocabulary import STATUSES
 from explorer.views.rows import columns_of
 
-PAGE = 1000
-"""Rows of a text table that are held at once."""
+FIRST, PAGE = 200, 1000
+"""Rows that decide how a text table looks, and rows of it that are held at once."""
 
 
 def clean(text: str) -> str:
@@ -90,12 +90,12 @@ def _numeric(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
 
 
 def render_stream(rows: Iterable[Mapping[str, Any]], width: int | None, columns: Sequence[str]) -> Iterator[str]:
-    """Rows as a text table, a page at a time: the first page decides how wide columns are, later texts are cut to that,
-    and numbers are whole. What is one page looks like `render_table`."""
+    """Rows as a text table, a page at a time: the FIRST rows decide how wide columns are, later texts are cut to that,
+    and numbers are whole. What is no more than these looks like `render_table`."""
     left = iter(rows)
+    first, more = list(islice(left, FIRST)), list(islice(left, 1))
     pages = iter(lambda: list(islice(left, PAGE)), [])
-    first, second = next(pages, []), next(pages, None)
-    if second is None:
+    if not more:
         yield render_table(first, width, columns)
         return
     widest = _widest(columns, width)
@@ -114,7 +114,7 @@ def render_stream(rows: Iterable[Mapping[str, Any]], width: int | None, columns:
         return "  ".join(texts).rstrip()
 
     yield line({name: name for name in columns}) + "\n"
-    for page in chain((first, second), pages):
+    for page in chain((first, more), pages):
         yield "".join(f"{line(row)}\n" for row in page)
 
 

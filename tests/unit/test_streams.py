@@ -133,7 +133,7 @@ def test_a_text_table_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"name": "ab" * 40, "n": 7, "wide": "日本"}, {"name": "c", "n": 123, "wide": "x"}]
     assert list(render_stream(rows, 60, ["name", "n", "wide"])) == [render_table(rows, 60, ["name", "n", "wide"])]
     assert list(render_stream([], 60, ["name"])) == ["(none)\n"]
-    monkeypatch.setattr("explorer.views.text.PAGE", 2)
+    monkeypatch.setattr("explorer.views.text.FIRST", 2)
     more = [*rows, {"name": "d" * 90, "n": 45_678, "wide": None}]
     lines = "".join(render_stream(more, 40, list(rows[0])))
     assert lines.splitlines() == [
