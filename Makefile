@@ -65,10 +65,10 @@ bench-lesson: $(STAMP)  ## a quarter of an hour: the lesson with thirty seats, r
 	$(BIN)/iceberg-explorer demo
 	$(BIN)/python -m benchmarks.lesson
 
-plan-follow: $(STAMP) browser  ## minutes: a page follows a table to which two writers commit two hundred times; times, and the server's memory
+follow: $(STAMP) browser  ## minutes: a page follows a table with two hundred commits: times, and the memory
 	ICEBERG_EXPLORER_EVERY_COMMIT=1 $(BIN)/python -m pytest -n 0 -s tests/browser/test_followed.py
 
-fuzz: $(STAMP)  ## half an hour: 50,000 verdicts on generated tables and filters, held against Iceberg's evaluators
+plan-fuzz: $(STAMP)  ## half an hour: 50,000 verdicts on generated tables and filters, held against Iceberg's evaluators
 	ICEBERG_EXPLORER_PLANS=160 $(BIN)/python -m pytest tests/spark/test_planning.py -k every_verdict
 
 race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundred kills; faults at chosen points

@@ -59,6 +59,7 @@ QUESTIONS = {
     "deletes, all pairs counted, 1,000 told": ["deletes", "-o", "json", "--limit", "1000"],
     "lifecycle": ["lifecycle", "-o", "json"],
     "diff of the first and the last snapshot": ["diff", "-o", "json", "snapshot-1", "snapshot-4"],
+    "diff of nothing and the current snapshot": ["diff", "-o", "json", "none", "main"],
     "commits": ["commits", "-o", "json"],
     "the life of one file": ["file", "-o", "json", "del-0.parquet"],
     "what expiry would free": ["maintain", "-o", "json", "expire"],

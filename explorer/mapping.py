@@ -18,7 +18,7 @@ def file_map(
     wanted = plan.snapshot.snapshot_id if plan and plan.snapshot else snapshot
     at = table.resolve(wanted).snapshot if wanted is not None else table.metadata.current_snapshot
     where = at.snapshot_id if at else None
-    applied = table.deletes(where).by_path if deletes else None
+    applied = table.deletes(where).applied if deletes else None
     entries = table.entries(where).select(columns=ASKED).to_arrow()
     return FileMap(entries, table.metadata, at, applied, _verdicts(plan) if plan else None)
 

@@ -27,7 +27,7 @@ from explorer.io import budget
 from explorer.io.locate import metadata_version
 from explorer.io.manifest_reader import Read
 from explorer.io.reader import TableReader
-from explorer.io.spool import dealt
+from explorer.io.spool import dealt, in_order
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
@@ -152,6 +152,10 @@ class MetadataTree:
         if choice.engine == "local":
             return self._read(parts), choice
         return batches(shared_engine().session(), self.reader.storage, parts, self.note, self._what), choice
+
+    def in_order(self, rows: Batches, by: Sequence[str]) -> pa.Table:
+        """See core.tree.Tree: on the disk, where they are many."""
+        return in_order(rows, by)
 
     def comparisons(self, sets: Sequence[Sets], by: Sequence[str]) -> Iterator[Comparison]:
         """See core.tree.Tree."""

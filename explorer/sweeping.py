@@ -151,12 +151,18 @@ ROWS = pa.schema(
 )  # fmt: skip
 
 
-def summaries(catalog: str = "sandbox", properties: Mapping[str, str] | None = None, namespace: str = "") -> Batches:
-    """`summary` of each table of a catalog, a row each, as each is done; `error` where there is none. Reading raises
-    TableNotFound."""
+def summaries(
+    catalog: str = "sandbox",
+    properties: Mapping[str, str] | None = None,
+    namespace: str = "",
+    roots: Sequence[str] = (),
+    relocate: Sequence[tuple[str, str]] = (),
+) -> Batches:
+    """`summary` of each table of a catalog, a row each, as each is done; `error` where there is none; arguments as
+    `sweep` has them. Reading raises TableNotFound."""
 
     def read() -> Iterator[pa.Table]:
-        for swept in sweep(summary, catalog, properties, namespace):
+        for swept in sweep(summary, catalog, properties, namespace, roots, relocate):
             row = {"table": swept.table, "problems": [str(p) for p in swept.problems], "error": swept.error or None}
             yield pa.Table.from_pylist([{**row, **(vars(swept.answer) if swept.answer else {})}], ROWS)
 

@@ -99,18 +99,6 @@ output_option = output_of()
 """--output text|json."""
 
 
-def rows_options(command: F) -> F:
-    """table_options with --output jsonl too, --where, --columns, --limit: for commands that list rows."""
-    for option in (
-        click.option("--limit", type=click.IntRange(min=0), help="At most so many rows."),
-        click.option("--columns", "only", metavar="A,B", help="Only these columns."),
-        click.option("--where", "condition", default="", help='Only rows that match, such as "status = 2".'),
-        output_of("jsonl"),
-    ):
-        command = option(command)
-    return where_options(command)
-
-
 def table_options(command: F) -> F:
     """TABLE, --catalog, --property, --root, --relocate, --output."""
     return where_options(output_option(command))
@@ -118,7 +106,7 @@ def table_options(command: F) -> F:
 
 def where_options(command: F) -> F:
     """TABLE, --catalog, --property, --root, --relocate."""
-    return click.argument("table")(_where_options(command))
+    return click.argument("table")(_place_options(command))
 
 
 def catalog_options(command: F) -> F:
@@ -126,10 +114,16 @@ def catalog_options(command: F) -> F:
     every = click.option(
         "--all", "every", is_flag=True, help="Every table of a catalog (--catalog, the sandbox if left out)."
     )
-    return click.argument("table", required=False)(every(_where_options(command)))
+    return click.argument("table", required=False)(every(_place_options(command)))
 
 
-def _where_options(command: F) -> F:
+def _place_options(command: F) -> F:
+    """--catalog, --property, --root, --relocate."""
+    return click.option("--catalog", help="The catalog that TABLE is in.")(reading_options(command))
+
+
+def reading_options(command: F) -> F:
+    """--property, --root, --relocate."""
     for option in (
         click.option(
             "--relocate",
@@ -141,7 +135,6 @@ def _where_options(command: F) -> F:
         click.option(
             "--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A catalog or storage property."
         ),
-        click.option("--catalog", help="The catalog that TABLE is in."),
     ):
         command = option(command)
     return command
@@ -206,25 +199,8 @@ def emit(data: Any, output: str, text: Callable[[], str]) -> None:
     click.echo(json_text(data) if output == "json" else printable(text().rstrip("\n")))
 
 
-def emit_rows(
-    rows: explorer.Collection, output: str, columns: list[str] | None = None, table: explorer.Table | None = None
-) -> None:
-    """Print a collection as it is read; in text, partitions of `table` as paths."""
-    from explorer.views.rows import json_rows
-    from explorer.views.text import render_stream
-
-    batches = map(_as_table, rows.iter_batches(1000))
-    if output != "text":
-        emit_json((row for part in batches for row in json_rows(part)), output)
-        return
-    told = (row for part in batches for row in (_with_paths(part, table) if table else json_rows(part)))
-    width = None if sys.stdout.isatty() else 220
-    shown = [c for c in columns or rows.columns if c in rows.columns]
-    for text in render_stream(told, width, shown):
-        click.echo(printable(text.rstrip("\n")))
-
-
-def _as_table(batch: Any) -> Any:
+def as_table(batch: Any) -> Any:
+    """One batch."""
     import pyarrow as pa
 
     return pa.Table.from_batches([batch])
@@ -246,6 +222,19 @@ def emit_json(rows: Iterable[Any], output: str) -> None:
     click.echo("" if first is None else "\n]")
 
 
+def emit_pieces(data: Mapping[str, Any], output: str, lines: Iterable[str]) -> None:
+    """Print JSON data, whose values that are iterators are made as they are printed, or lines of text as they are."""
+    from explorer.views.text import json_pieces
+
+    if output == "json":
+        for piece in json_pieces(data):
+            click.echo(piece, nl=False)
+        click.echo()
+        return
+    for line in lines:
+        click.echo(printable(line))
+
+
 def emit_object(head: Mapping[str, Any], tables: Mapping[str, explorer.Collection]) -> None:
     """An object with the rows of tables, each of them as it is read."""
     from explorer.views.rows import json_rows
@@ -253,25 +242,12 @@ def emit_object(head: Mapping[str, Any], tables: Mapping[str, explorer.Collectio
 
     click.echo(json_text(dict(head))[:-2], nl=False)
     for name, rows in tables.items():
-        lines = (json_text(row, None) for batch in rows.iter_batches() for row in json_rows(_as_table(batch)))
+        lines = (json_text(row, None) for batch in rows.iter_batches() for row in json_rows(as_table(batch)))
         click.echo(f",\n  {json_text(name)}: [", nl=False)
         for at, line in enumerate(lines):
             click.echo(f"{',' if at else ''}\n    {line}", nl=False)
         click.echo("\n  ]", nl=False)
     click.echo("\n}")
-
-
-def _with_paths(part: Any, table: explorer.Table) -> list[dict[str, Any]]:
-    """Rows as JSON data, partitions as paths."""
-    from explorer.core.values import named_partition_path
-    from explorer.views.rows import json_rows
-
-    rows = json_rows(part)
-    if {"partition", "spec_id"} <= set(part.column_names):
-        specs = {s.spec_id: s for s in table.metadata.partition_specs}
-        for row, value in zip(rows, part["partition"].to_pylist(), strict=True):
-            row["partition"] = named_partition_path(value, specs.get(row["spec_id"]), table.metadata)
-    return rows
 
 
 def finish(table: explorer.Table) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from itertools import chain
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ import explorer
 from explorer.cli.base import (
     emit,
     emit_json,
+    emit_pieces,
     engine_option,
     finish,
     main,
@@ -21,72 +23,90 @@ from explorer.cli.base import (
     table_options,
     where_options,
 )
+from explorer.cli.listing import Asked, rows_options
+from explorer.core.batches import Batches
 from explorer.engines.choice import Engine
 from explorer.following import interval_of
 from explorer.progress import listener
 
+NONE = "none"
+
 
 @main.command()
-@table_options
+@where_options
+@rows_options()
 @engine_option
 @click.argument("before")
 @click.argument("after")
-def diff(before: str, after: str, engine: Engine, output: str, **where: Any) -> None:
+def diff(before: str, after: str, engine: Engine, asked: Asked, **where: Any) -> None:
     """Show what differs between two snapshots: net files, and what became of the manifests; of a snapshot and its
-    parent in a sentence, too."""
-    from explorer.views.changes import diff_object, render_diff
-    from explorer.views.text import clean
+    parent in a sentence, too. BEFORE may be `none`: the table before its first snapshot."""
+    from explorer.views.changes import CHANGED_FILES, changed_files, diff_lines, diff_parts
 
     table = opened(**where)
-    result = table.diff(before, after, engine)
-    snapshot = table.metadata.snapshot(result.after)
-    told = table.step(result.after) if snapshot and snapshot.parent_snapshot_id == result.before else None
-    said = {"step": told.words} if told else {}
-    emit(
-        {**said, **diff_object(result)},
-        output,
-        lambda: "".join(f"{clean(s)}\n" for s in said.values()) + render_diff(result),
-    )
+    nothing = before == NONE and all(ref.name != NONE for ref in table.metadata.refs)
+    result = table.diff(None if nothing else before, after, engine)
+    if asked.rows:
+        asked.emit(explorer.Collection(Batches(CHANGED_FILES, lambda: changed_files(result)), "files"))
+    else:
+        snapshot = table.metadata.snapshot(result.after)
+        told = table.step(result.after) if snapshot and snapshot.parent_snapshot_id == result.before else None
+        said = {"step": told.words} if told else {}
+        emit_pieces({**said, **diff_parts(result)}, asked.output, chain(said.values(), diff_lines(result)))
     finish(table)
 
 
 @main.command()
-@table_options
+@where_options
+@rows_options()
 @engine_option
-def lifecycle(engine: Engine, output: str, **where: Any) -> None:
+def lifecycle(engine: Engine, asked: Asked, **where: Any) -> None:
     """Show what became of every manifest: created, carried, rewritten, merged, dropped, and why."""
     from explorer.views.changes import lifecycle_rows, render_lifecycle
 
     table = opened(**where)
     cells = table.lifecycle(engine)
-    emit(lifecycle_rows(cells), output, lambda: render_lifecycle(cells))
+    if asked.rows:
+        asked.emit_listed(lifecycle_rows(cells), "manifests")
+    else:
+        emit(lifecycle_rows(cells), asked.output, lambda: render_lifecycle(cells))
     finish(table)
 
 
 @main.command()
-@table_options
-def history(output: str, **where: Any) -> None:
+@where_options
+@rows_options()
+def history(asked: Asked, **where: Any) -> None:
     """Show the lineage of snapshots beside the snapshot log, and explain where they part."""
     from explorer.views.changes import history_object, render_history
 
     table = opened(**where)
     lineage, log = table.history(), table.current_log()
-    emit(history_object(lineage, log), output, lambda: render_history(lineage, log))
+    told = history_object(lineage, log)
+    if asked.rows:
+        asked.emit_listed(told["snapshots"], "snapshots")
+    else:
+        emit(told, asked.output, lambda: render_history(lineage, log))
     finish(table)
 
 
 @main.command()
-@table_options
+@where_options
+@rows_options()
 @engine_option
 @click.option("--from", "first", help="The snapshot before the first commit; from the oldest one on if left out.")
 @click.option("--to", "last", help="The snapshot of the last commit; the current one if left out.")
-def commits(first: str | None, last: str | None, engine: Engine, output: str, **where: Any) -> None:
+def commits(first: str | None, last: str | None, engine: Engine, asked: Asked, **where: Any) -> None:
     """Show what each commit of a run did and cost, and the run's write amplification."""
     from explorer.views.changes import commits_object, render_commits
 
     table = opened(**where)
     run = table.commits(first, last, engine)
-    emit(commits_object(run), output, lambda: render_commits(run, table.metadata))
+    told = commits_object(run)
+    if asked.rows:
+        asked.emit_listed(told["commits"], "commits")
+    else:
+        emit(told, asked.output, lambda: render_commits(run, table.metadata))
     finish(table)
 
 

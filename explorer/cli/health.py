@@ -14,16 +14,15 @@ from explorer.cli.base import (
     catalog_of,
     catalog_options,
     emit,
-    emit_json,
     engine_option,
     finish,
     main,
     opened,
-    output_option,
     pairs,
     printable,
     say,
 )
+from explorer.cli.listing import Asked, rows_options
 
 
 @main.command()
@@ -37,9 +36,9 @@ from explorer.cli.base import (
 )
 @click.option("--clustering", is_flag=True, help="Also how files are clustered by column, which reads all bounds.")
 @engine_option
-@output_option
+@rows_options()
 def health(
-    table: str | None, every: bool, limits: tuple[str, ...], output: str, catalog: str | None,
+    table: str | None, every: bool, limits: tuple[str, ...], asked: Asked, catalog: str | None,
     properties: tuple[str, ...], roots: tuple[str, ...], relocate: tuple[str, ...], **options: Any,
 ) -> None:  # fmt: skip
     """Measure a table's health, each number against a threshold: file sizes, partitions, deletes, manifests, commits,
@@ -51,11 +50,15 @@ def health(
     where: Where = (catalog, properties, roots, relocate)
     options["limits"] = {name: _number(name, text) for name, text in pairs(limits, "--threshold", "NAME=VALUE").items()}
     if table is None:
-        _all(where, output, options)
+        _all(where, asked, options)
         return
     one = opened(table, *where)
     found = explorer.health(one, **options)
-    emit(health_object(found), output, lambda: render_health(found))
+    told = health_object(found)
+    if asked.rows:
+        asked.emit_listed(told["measures"], "measures")
+    else:
+        emit(told, asked.output, lambda: render_health(found))
     finish(one)
 
 
@@ -66,13 +69,14 @@ def _number(name: str, text: str) -> float:
         raise click.BadParameter(f"{name}={text!r} is no number", param_hint="--threshold") from error
 
 
-def _all(where: Where, output: str, options: dict[str, Any]) -> None:
+def _all(where: Where, asked: Asked, options: dict[str, Any]) -> None:
     from explorer.views.health import told_row
     from explorer.views.text import render_table
 
-    rows = explorer.catalog_health(**catalog_of(*where), **options).to_json()
-    if output == "json":
-        emit_json(rows, output)
+    found = explorer.catalog_health(**catalog_of(*where), **options)
+    rows = found.to_json()
+    if asked.rows or asked.output != "text":
+        asked.emit(found)
     else:
         click.echo(printable(render_table([told_row(row) for row in rows], None if sys.stdout.isatty() else 400)))
     if failed := sum(row["error"] is not None for row in rows):

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 import explorer
-from explorer.cli.base import INCOMPLETE, emit, emit_rows, finish, main, opened, output_of, pairs, say, table_options
+from explorer.cli.base import INCOMPLETE, emit, finish, main, opened, output_of, pairs, say, table_options
+from explorer.cli.listing import emit_rows
 
 
 @main.command()

@@ -10,7 +10,18 @@ import click
 
 import explorer
 from explorer import Collection
-from explorer.cli.base import emit, emit_rows, engine_option, finish, main, opened, say, snapshot_option, table_options
+from explorer.cli.base import (
+    emit,
+    engine_option,
+    finish,
+    main,
+    opened,
+    say,
+    snapshot_option,
+    table_options,
+    where_options,
+)
+from explorer.cli.listing import Asked, emit_rows, rows_options
 from explorer.engines.choice import Engine
 from explorer.errors import NotFoundInTable
 
@@ -108,29 +119,31 @@ def _check_drawable(target: Path) -> None:
 
 
 @main.command()
-@table_options
+@where_options
+@rows_options()
 @snapshot_option
 @engine_option
-def metrics(snapshot: str | None, engine: Engine, output: str, **where: Any) -> None:
+def metrics(snapshot: str | None, engine: Engine, asked: Asked, **where: Any) -> None:
     """Show which statistics of each column are kept, by which rule, and what a filter on it can skip."""
     from explorer.views.plans import mode_rows
 
     table = opened(**where)
-    emit_rows(Collection.of_rows(mode_rows(table.metrics(snapshot, engine)), "columns"), output)
+    asked.emit_listed(mode_rows(table.metrics(snapshot, engine)), "columns")
     finish(table)
 
 
 @main.command()
-@table_options
+@where_options
+@rows_options()
 @snapshot_option
 @click.option("--column", "columns", multiple=True, help="Only this column; may be given several times.")
 @engine_option
-def clustering(columns: tuple[str, ...], snapshot: str | None, engine: Engine, output: str, **where: Any) -> None:
+def clustering(columns: tuple[str, ...], snapshot: str | None, engine: Engine, asked: Asked, **where: Any) -> None:
     """Show how many files a query for one value of a column opens, by the files' bounds alone."""
     from explorer.views.plans import clustering_rows
 
     table = opened(**where)
-    emit_rows(Collection.of_rows(clustering_rows(table.clustering(columns, snapshot, engine)), "columns"), output)
+    asked.emit_listed(clustering_rows(table.clustering(columns, snapshot, engine)), "columns")
     finish(table)
 
 
@@ -200,15 +213,16 @@ def _write(target: Path, drawn: str) -> None:
 
 
 @main.command("file-map")
-@table_options
+@where_options
+@rows_options("columns", "limit")
 @snapshot_option
-@click.option("--where", "asked", default="", help="A filter (docs/filters.md): also tell what its scan reads.")
+@click.option("--where", "condition", default="", help="A filter (docs/filters.md): also tell what its scan reads.")
 @click.option("--deletes", is_flag=True, help="Also count the deletes that apply to each file.")
-def file_map(asked: str, deletes: bool, snapshot: str | None, output: str, **where: Any) -> None:
+def file_map(condition: str, deletes: bool, snapshot: str | None, asked: Asked, **where: Any) -> None:
     """List all files of a snapshot, and those that it removed, as the cells of the dashboard's map: a file each, or as
     many as leave at most 4,000."""
     table = opened(**where)
-    plan = table.plan(asked, snapshot) if asked else None
+    plan = table.plan(condition, snapshot) if condition else None
     cells = explorer.file_map(table, snapshot, plan=plan, deletes=deletes).every
-    emit_rows(Collection.of_rows([vars(cell) for cell in cells], "cells"), output)
+    asked.emit_listed(map(vars, cells), "cells")
     finish(table)

@@ -9,15 +9,17 @@ import click
 from explorer.cli.base import (
     emit,
     emit_json,
-    emit_rows,
     engine_option,
     finish,
     main,
     opened,
+    output_of,
     say,
     snapshot_option,
     table_options,
+    where_options,
 )
+from explorer.cli.listing import Asked, emit_rows, rows_options
 from explorer.core.names import base_name, snapshot_ordinals
 from explorer.engines.choice import Engine
 
@@ -26,7 +28,8 @@ SHOWN = ("sequence_number", "kind", "partition", "files", "rows", "bytes", "appl
 
 
 @main.command()
-@table_options
+@where_options
+@output_of("jsonl")
 @snapshot_option
 @engine_option
 @click.option("--limit", type=click.IntRange(min=0), help="At most so many pairs and dangling deletes.")
@@ -44,10 +47,14 @@ def deletes(
     if layers:
         files = table.files(snapshot, engine=engine).select(columns=ASKED).to_arrow()
         rows = layer_rows(delete_layers(files, known)[:limit])
-        emit(rows, output, lambda: render_table([row | {"path": base_name(row["path"])} for row in rows], 220, SHOWN))
+        if output == "jsonl":
+            emit_json(rows, output)
+        else:
+            shown = [row | {"path": base_name(row["path"])} for row in rows]
+            emit(rows, output, lambda: render_table(shown, 220, SHOWN))
         finish(table)
         return
-    if output == "json":
+    if output != "text":
         emit_json(delete_rows(known, limit), output)
     else:
         for line in delete_lines(known, limit):
@@ -59,25 +66,27 @@ def deletes(
 
 
 @main.command("delete-contents")
-@table_options
+@where_options
+@rows_options()
 @snapshot_option
 @click.argument("path")
 @click.option("--offset", type=int, help="Of a deletion vector, where several are in one Puffin file.")
-def delete_contents(path: str, offset: int | None, snapshot: str | None, output: str, **where: Any) -> None:
+def delete_contents(path: str, offset: int | None, snapshot: str | None, asked: Asked, **where: Any) -> None:
     """Print what a position or equality delete file or a deletion vector holds."""
     table = opened(**where)
-    emit_rows(table.delete_contents(path, snapshot, offset), output)
+    asked.emit(table.delete_contents(path, snapshot, offset))
     finish(table)
 
 
 @main.command("file-rows")
-@table_options
+@where_options
+@rows_options()
 @snapshot_option
 @click.argument("path")
-def file_rows(path: str, snapshot: str | None, output: str, **where: Any) -> None:
+def file_rows(path: str, snapshot: str | None, asked: Asked, **where: Any) -> None:
     """Print the rows of one data file, and what deletes them. Needs no Spark."""
     table = opened(**where)
-    emit_rows(table.file_rows(path, snapshot), output)
+    asked.emit(table.file_rows(path, snapshot))
     finish(table)
 
 
@@ -97,7 +106,8 @@ def footer(path: str, snapshot: str | None, output: str, **where: Any) -> None:
 
 
 @main.command()
-@table_options
+@where_options
+@output_of("jsonl")
 @snapshot_option
 @click.option("--column", "columns", multiple=True, help="Only these columns; may be given several times.")
 @click.option("--where", "condition", default="", help="A filter in Spark SQL.")
@@ -114,7 +124,8 @@ def rows(
 
 
 @main.command()
-@table_options
+@where_options
+@output_of("jsonl")
 @click.argument("query")
 @click.option("--limit", type=int, default=100, show_default=True)
 def sql(query: str, limit: int, output: str, **where: Any) -> None:

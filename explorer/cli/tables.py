@@ -12,20 +12,20 @@ import click
 import explorer
 from explorer.cli.base import (
     INCOMPLETE,
+    catalog_of,
     emit,
-    emit_rows,
     engine_option,
     finish,
     main,
     opened,
-    output_of,
     output_option,
-    pairs,
-    rows_options,
+    reading_options,
     say,
     snapshot_option,
     table_options,
+    where_options,
 )
+from explorer.cli.listing import Asked, emit_rows, rows_options
 
 
 @main.command()
@@ -98,10 +98,10 @@ def serve(
 
 @main.command()
 @click.option("--catalog", default="sandbox", show_default=True)
-@output_option
-def tables(catalog: str, output: str) -> None:
+@rows_options()
+def tables(catalog: str, asked: Asked) -> None:
     """List the tables of a catalog."""
-    emit_rows(explorer.catalog(catalog), output)
+    asked.emit(explorer.catalog(catalog))
 
 
 SWEPT_COLUMNS = ["table", "format_version", "snapshots", "refs", "manifests", "data_files", "delete_files", "records"]
@@ -110,10 +110,10 @@ SWEPT_COLUMNS += ["file_bytes", "problems", "error"]
 
 @main.command()
 @click.argument("catalog", default="sandbox")
+@reading_options
 @click.option("--namespace", default="", help="Only tables of this namespace.")
-@click.option("--property", "-p", "properties", multiple=True, metavar="KEY=VALUE", help="A property of the catalog.")
-@output_of("jsonl")
-def sweep(catalog: str, namespace: str, properties: tuple[str, ...], output: str) -> None:
+@rows_options()
+def sweep(namespace: str, asked: Asked, **where: Any) -> None:
     """Count files, rows, sizes, snapshots and problems of all tables of a catalog."""
     from explorer.sweeping import summaries
 
@@ -124,9 +124,8 @@ def sweep(catalog: str, namespace: str, properties: tuple[str, ...], output: str
         failed += len(rows) - rows["error"].null_count
         return rows
 
-    own = pairs(properties, "--property", "KEY=VALUE") or None
-    rows = summaries(catalog, own, namespace).map(counted)
-    emit_rows(explorer.Collection(rows, "tables"), output, SWEPT_COLUMNS)
+    rows = summaries(namespace=namespace, **catalog_of(**where)).map(counted)
+    asked.emit(explorer.Collection(rows, "tables"), SWEPT_COLUMNS)
     if failed:
         say(f"{failed} of the tables could not be read")
         sys.exit(INCOMPLETE)
@@ -193,19 +192,14 @@ def _collection_command(
         properties: tuple[str, ...],
         roots: tuple[str, ...],
         relocate: tuple[str, ...],
-        output: str,
-        condition: str,
-        only: str | None,
-        limit: int | None,
+        asked: Asked,
         **options: Any,
     ) -> None:
         opened_table = opened(table, catalog, properties, roots, relocate)
-        wanted = [name.strip() for name in only.split(",")] if only else []
-        chosen = rows(opened_table, **options).select(condition, wanted, limit)
-        emit_rows(chosen, output, wanted or columns, opened_table)
+        asked.emit(rows(opened_table, **options), columns, opened_table)
         finish(opened_table)
 
-    decorated: Any = rows_options(snapshot_option(command) if snapshot else command)
+    decorated: Any = where_options(rows_options()(snapshot_option(command) if snapshot else command))
     if name in ("entries", "files", "partitions"):
         decorated = engine_option(decorated)
     if name in ("entries", "files"):

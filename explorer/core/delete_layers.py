@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
+import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.core.batches import AT_ONCE
 from explorer.core.deletes import is_unpartitioned, named_file
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.values import distinct_partitions, named_partition_path, partition_path, row_dicts
@@ -52,17 +54,20 @@ class Layer:
 def delete_layers(files: pa.Table, known: Deletes) -> list[Layer]:
     """The layers of a snapshot, from below. `files` are those that its readers see, with the columns ASKED. Where there
     are very many partitions, those with the fewest deletes are put together."""
-    data = files.filter(pc.equal(pc.fill_null(files["content"], 0), 0))
-    if data.num_rows + len(known.files.deletes) <= ALONE:
-        found: Iterable[Layer] = [*_data_files(data, known), *_deletes(known)]
+    if len(known.files.data) + len(known.files.deletes) <= ALONE:
+        found: Iterable[Layer] = [*_data_files(_data(files), known), *_deletes(known)]
     else:
         deletes = [replace(layer, data_file=None) for layer in _deletes(known)]
-        found = _together(_few_partitions([*_data_groups(data, known), *deletes]))
+        found = _together(_few_partitions([*_data_groups(files, known), *deletes]))
     return sorted(found, key=lambda layer: (layer.height, layer.partition or "", layer.path))
 
 
+def _data(files: pa.Table) -> pa.Table:
+    return files.filter(pc.equal(pc.fill_null(files["content"], 0), 0))
+
+
 def _data_files(data: pa.Table, known: Deletes) -> Iterator[Layer]:
-    applied = known.by_path
+    applied = set(known.applied["file_path"].to_pylist())
     for row in row_dicts(data):
         path = row["file_path"]
         metadata = known.files.metadata
@@ -71,14 +76,27 @@ def _data_files(data: pa.Table, known: Deletes) -> Iterator[Layer]:
         yield Layer(where, "data_file", row["sequence_number"], 1, rows, size, int(path in applied), path, path)
 
 
-def _data_groups(data: pa.Table, known: Deletes) -> Iterator[Layer]:
+def _data_groups(files: pa.Table, known: Deletes) -> Iterator[Layer]:
+    hit = polars.Series(polars.from_arrow(files["file_path"])).is_in(
+        polars.Series(polars.from_arrow(known.applied["file_path"]))
+    )
+    groups: dict[tuple[str, int | None], Layer] = {}
+    for start in range(0, files.num_rows, AT_ONCE):
+        some = files.slice(start, AT_ONCE)
+        marked = some.append_column("applied", hit.slice(start, AT_ONCE).cast(polars.Int64).to_arrow())
+        for layer in _grouped(_data(marked), known):
+            key = layer.partition or "", layer.sequence_number
+            groups[key] = _one([groups[key], layer]) if key in groups else layer
+    yield from groups.values()
+
+
+def _grouped(data: pa.Table, known: Deletes) -> Iterator[Layer]:
     codes, first = distinct_partitions(data["partition"])
-    columns = {name: data[name] for name in ASKED if name not in ("content", "partition")}
-    hit = pc.is_in(data["file_path"], pa.array(list(known.by_path), pa.string())).cast(pa.int64())
+    columns = {name: data[name] for name in data.column_names if name not in ("content", "partition")}
     one = pa.repeat(pa.scalar(1, pa.int64()), data.num_rows)
     keys = ["partition", "spec_id", "sequence_number"]
     sums = ["files", "record_count", "file_size_in_bytes", "applied"]
-    grouped = pa.table({**columns, "partition": codes, "files": one, "applied": hit}).group_by(keys).aggregate(
+    grouped = pa.table({**columns, "partition": codes, "files": one}).group_by(keys).aggregate(
         [*((name, "sum") for name in sums), ("file_path", "min")]
     )  # fmt: skip
     values = row_dicts(data.select(["partition"]).take(pa.array(first)))
@@ -88,8 +106,8 @@ def _data_groups(data: pa.Table, known: Deletes) -> Iterator[Layer]:
         key = row["partition"], row["spec_id"]
         if key not in names:
             names[key] = named_partition_path(values[key[0]]["partition"], metadata.spec(key[1]), metadata)
-        files, rows, size, applied = (row[f"{name}_sum"] or 0 for name in sums)
-        yield Layer(names[key], "data_file", row["sequence_number"], files, rows, size, applied, row["file_path_min"])
+        number, rows, size, applied = (row[f"{name}_sum"] or 0 for name in sums)
+        yield Layer(names[key], "data_file", row["sequence_number"], number, rows, size, applied, row["file_path_min"])
 
 
 def _deletes(known: Deletes) -> Iterator[Layer]:
@@ -111,7 +129,7 @@ def _few_partitions(layers: list[Layer]) -> list[Layer]:
             weight[layer.partition] = deletes + (layer.kind != "data_file") * layer.files, files + layer.files
     if len(weight) <= PARTITIONS:
         return layers
-    kept = set(sorted(weight, key=lambda name: weight[name], reverse=True)[: PARTITIONS - 1])
+    kept = set(sorted(weight, key=lambda name: (*(-n for n in weight[name]), name))[: PARTITIONS - 1])
     others = f"{len(weight) - len(kept):,}{OTHERS}"
     return [
         layer if layer.partition is None or layer.partition in kept else replace(layer, partition=others)
@@ -125,9 +143,12 @@ def _together(layers: Iterable[Layer]) -> Iterator[Layer]:
     def key(layer: Layer) -> tuple[bool, str, tuple[int, int]]:
         return layer.partition is None, layer.partition or "", layer.height
 
-    for _, alike in groupby(sorted(layers, key=key), key):
-        some = list(alike)
-        numbers = np.array([(x.files, x.rows, x.bytes, x.applied) for x in some]).sum(axis=0).tolist()
-        files, rows, size, applied = numbers
-        path = min(layer.path for layer in some)
-        yield replace(some[0], files=files, rows=rows, bytes=size, applied=applied, path=path)
+    return (_one(list(alike)) for _, alike in groupby(sorted(layers, key=key), key))
+
+
+def _one(layers: Sequence[Layer]) -> Layer:
+    """What layers are together."""
+    numbers = np.array([(x.files, x.rows, x.bytes, x.applied) for x in layers]).sum(axis=0).tolist()
+    files, rows, size, applied = numbers
+    path = min(layer.path for layer in layers)
+    return replace(layers[0], files=files, rows=rows, bytes=size, applied=applied, path=path)

@@ -9,41 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import pyarrow as pa
-
 from explorer.core.comparison import KEY, Comparison, Rows, rows_at
+from explorer.core.file_changes import CHANGES, FileChanges, changed_files
 from explorer.core.tree import Tree
-from explorer.core.values import partition_dicts, partition_path
-from explorer.model.manifest import FileKind, ManifestFile, file_kind
-from explorer.model.metadata import Snapshot, TableMetadata
-
-Key = tuple[str, int | None, int | None]
-"""A file as readers know it: path, and for deletion vectors content offset and size."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileChange:
-    """A file that one side reads and the other does not. `kind` is what file_kind says of it."""
-
-    file_path: str
-    kind: FileKind
-    record_count: int
-    file_size_in_bytes: int
-    spec_id: int
-    partition: str
-    content_offset: int | None
-    content_size_in_bytes: int | None
-    manifest_path: str
-
-    @property
-    def key(self) -> Key:
-        """What identifies it."""
-        return (self.file_path, self.content_offset, self.content_size_in_bytes)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes it takes: of a deletion vector only its blob."""
-        return self.content_size_in_bytes if self.content_size_in_bytes is not None else self.file_size_in_bytes
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import Snapshot
 
 
 @dataclass(frozen=True)
@@ -75,8 +45,8 @@ class SnapshotDiff:
 
     before: int | None
     after: int | None
-    added: tuple[FileChange, ...]
-    removed: tuple[FileChange, ...]
+    added: FileChanges
+    removed: FileChanges
     kept_manifests: tuple[str, ...]
     added_manifests: tuple[str, ...]
     rewritten: tuple[Rewrite, ...]
@@ -85,24 +55,22 @@ class SnapshotDiff:
     carried: Mapping[str, int] = field(default_factory=dict)
     """Of each manifest that only one side lists: how many of its live files both sides read."""
 
-    def of(self, side: str, deletes: bool) -> list[FileChange]:
+    def of(self, side: str, deletes: bool) -> FileChanges:
         """`added` or `removed` data files, or delete files and vectors."""
-        changes = self.added if side == "added" else self.removed
-        return [c for c in changes if (c.kind != "data_file") == deletes]
+        return (self.added if side == "added" else self.removed).chosen(deletes)
 
     @property
     def partitions(self) -> dict[str, dict[str, int]]:
         """Per partition touched: files, rows and bytes added and removed."""
-        touched: dict[str, dict[str, int]] = {}
-        for side, changes in (("added", self.added), ("removed", self.removed)):
-            for change in changes:
-                row = touched.setdefault(
-                    change.partition, {f"{s}_{n}": 0 for s in ("added", "removed") for n in ("files", "rows", "bytes")}
-                )
-                row[f"{side}_files"] += 1
-                row[f"{side}_rows"] += change.record_count if change.kind == "data_file" else 0
-                row[f"{side}_bytes"] += change.bytes
-        return dict(sorted(touched.items()))
+        sides = {"added": self.added.sums(), "removed": self.removed.sums()}
+        return {
+            name: {
+                f"{side}_{what}": number
+                for side, sums in sides.items()
+                for what, number in zip(("files", "rows", "bytes"), sums.get(name, (0, 0, 0)), strict=True)
+            }
+            for name in sorted(sides["added"].keys() | sides["removed"].keys())
+        }
 
 
 def only(mine: Sequence[ManifestFile], other: Sequence[ManifestFile]) -> list[ManifestFile]:
@@ -144,37 +112,10 @@ def diff(
     )
 
 
-CHANGES = pa.schema(
-    [
-        ("file_path", pa.string()), ("kind", pa.string()), ("record_count", pa.int64()),
-        ("file_size_in_bytes", pa.int64()), ("spec_id", pa.int32()), ("partition", pa.string()),
-        ("content_offset", pa.int64()), ("content_size_in_bytes", pa.int64()), ("manifest_path", pa.string()),
-    ]
-)  # fmt: skip
-"""FileChanges as rows."""
-
-
-def _changes(tree: Tree, manifests: Sequence[ManifestFile], rows: Rows) -> tuple[FileChange, ...]:
+def _changes(tree: Tree, manifests: Sequence[ManifestFile], rows: Rows) -> FileChanges:
     """The files of some rows of these manifests, by path."""
-    parts = rows_at(manifests, rows, partial(_changed_files, tree.metadata), CHANGES)
-    made = (FileChange(**row) for part in tree.read(parts).read() for row in part.to_pylist())
-    changes = {change.key: change for change in made}
-    return tuple(changes[k] for k in sorted(changes, key=lambda key: (key[0], key[1] or 0)))
-
-
-def _changed_files(metadata: TableMetadata, manifest: ManifestFile, entries: pa.Table) -> pa.Table:
-    codes, partitions = partition_dicts(entries)
-    spec = metadata.spec(manifest.partition_spec_id)
-    paths = [partition_path(partition, spec, metadata) for partition in partitions]
-    contents = zip(entries["content"].to_pylist(), entries["file_format"].to_pylist(), strict=True)
-    columns = {
-        "kind": [file_kind(content or 0, file_format or "") for content, file_format in contents],
-        "spec_id": pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), entries.num_rows),
-        "partition": [paths[code] for code in codes.tolist()],
-        "manifest_path": pa.repeat(pa.scalar(manifest.manifest_path), entries.num_rows),
-    }
-    stored = {name: entries[name].cast(CHANGES.field(name).type) for name in CHANGES.names if name not in columns}
-    return pa.table({**stored, **columns}).select(CHANGES.names).cast(CHANGES)
+    parts = rows_at(manifests, rows, partial(changed_files, tree.metadata), CHANGES)
+    return FileChanges(tree.in_order(tree.read(parts).map(lambda part: part.cast(CHANGES)), KEY))
 
 
 def manifest_fates(

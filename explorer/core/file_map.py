@@ -65,10 +65,11 @@ class FileMap:
 
     def __init__(
         self, entries: pa.Table, metadata: TableMetadata, snapshot: Snapshot | None,
-        deletes: Mapping[str, int] | None = None, planned: pa.Table | None = None,
+        deletes: pa.Table | None = None, planned: pa.Table | None = None,
     ) -> None:  # fmt: skip
-        """`entries` are logical ones of the snapshot, with the columns ASKED; `deletes` says how many apply to data
-        files, by their paths; `planned` has file_path and verdict (one of OUTCOMES) of those that a plan looked at."""
+        """`entries` are logical ones of the snapshot, with the columns ASKED; `deletes` has file_path and deletes, how
+        many apply to it, of data files; `planned` has file_path and verdict (one of OUTCOMES) of those that a plan
+        looked at."""
         table = entries.filter(pc.is_valid(entries["logical_status"]))
         codes, self.partitions = _partitions(table, metadata)
         order = np.argsort(codes, kind="stable")
@@ -77,8 +78,8 @@ class FileMap:
         columns = {"status": ints(status, 0), "rows": amounts(table["record_count"])}
         columns |= {"bytes": amounts(table["file_size_in_bytes"]), "delete_files": (ints(table["content"], 0) > 0) * 1}
         if deletes is not None:
-            at = pc.index_in(table["file_path"], pa.array(deletes, pa.string()))
-            columns["deletes"] = ints(pc.take(pa.array(deletes.values(), pa.int64()), at), 0)
+            at = pc.index_in(table["file_path"], deletes["file_path"])
+            columns["deletes"] = ints(pc.take(deletes["deletes"], at), 0)
         if planned is not None:
             data = (columns["delete_files"] == 0) & (columns["status"] != STATUS.index("DELETED"))
             looked_at = pc.take(planned["verdict"], pc.index_in(table["file_path"], planned["file_path"]))

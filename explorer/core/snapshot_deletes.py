@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
+import pyarrow as pa
 
+from explorer.core.batches import AT_ONCE
 from explorer.core.columns import Ints
 from explorer.core.delete_pairs import COSTS, Counted
 from explorer.core.deletes import Applicability, Verdict, named_file
@@ -77,10 +80,12 @@ class Deletes:
         return _Made(len(places), lambda some: self.files.data.take([int(places[i]) for i in some]))
 
     @cached_property
-    def by_path(self) -> Mapping[str, int]:
-        """How many deletes apply to each data file that any applies to, by its path."""
-        numbers = zip(self.files.data.paths(), self._applying.tolist(), strict=True)
-        return {path: number for path, number in numbers if number}
+    def applied(self) -> pa.Table:
+        """How many deletes apply to each data file that any applies to: `file_path` and `deletes`."""
+        numbers = pa.array(self._applying[self._applying > 0], pa.int64())
+        hit = (path for path, n in zip(self.files.data.paths(), self._applying.tolist(), strict=True) if n)
+        paths = [pa.array(some, pa.string()) for some in iter(lambda: list(islice(hit, AT_ONCE)), [])]
+        return pa.table({"file_path": pa.chunked_array(paths, pa.string()), "deletes": numbers})
 
     @cached_property
     def costs(self) -> Sequence[ReadCost]:

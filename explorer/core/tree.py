@@ -61,3 +61,7 @@ class Tree(Protocol):
     def comparisons(self, sets: Sequence[Sets], by: Sequence[str]) -> Iterator[Comparison]:
         """What core.comparison.compare says of each two sets of manifests."""
         ...
+
+    def in_order(self, rows: Batches, by: Sequence[str]) -> pa.Table:
+        """All rows in the order of some columns, nulls first, and of those that are the same in them only the last."""
+        ...

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from explorer.core.diff import FileChange, SnapshotDiff
+from explorer.core.diff import SnapshotDiff
+from explorer.core.file_changes import FileChange
 from explorer.core.names import LABEL, base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes, second
 from explorer.graphs.drawing import Drawing
@@ -36,9 +37,7 @@ class _DiffGraph:
     def __init__(self, title: str, diff: SnapshotDiff, metadata: TableMetadata, drawing: Drawing) -> None:
         self.title, self.diff, self.meta, self.drawing = title, diff, metadata, drawing
         self.ordinals = snapshot_ordinals(metadata)
-        self.files: dict[str, list[FileChange]] = {}
-        for change in (*diff.added, *diff.removed):
-            self.files.setdefault(change.manifest_path, []).append(change)
+        self.files = diff.removed.by_manifest() | diff.added.by_manifest()
         self.fate: dict[str, tuple[str, str]] = {}
         for rewrite in diff.rewritten:
             for path in rewrite.sources:
@@ -90,7 +89,7 @@ class _DiffGraph:
     def manifest(self, parent: str, manifest: ManifestFile, snapshot_id: int, status: str) -> None:
         path = manifest.manifest_path
         node = manifest_node(path)
-        changes, both = self.files.get(path, []), self.diff.carried.get(path)
+        changes, both = self.files.get(path, ()), self.diff.carried.get(path)
         fate, reason = self.fate.get(path, ("", ""))
         lines = [f"{count(len(changes), 'file')} {status}"] if status != "kept" else ["listed by both, not decoded"]
         if fate:
@@ -102,8 +101,9 @@ class _DiffGraph:
         shown = tuple(shorten(line, 68) for line in lines)
         self.drawing.nodes[node] = Node(node, kind, manifest_name(manifest, self.ordinals), shown, status, facts=facts)
         self.drawing.edge(parent, node, status=status)
-        for i in self.drawing.page(node, len(changes), "files", 4):
-            self.file(node, changes[i], snapshot_id, status)
+        page = self.drawing.page(node, len(changes), "files", 4)
+        for change in changes[page.start : page.stop]:
+            self.file(node, change, snapshot_id, status)
         if both:
             label = f"{count(both, 'file')} on both sides"
             self.drawing.leave_out("both", node, BOTH, both, both + len(changes), 4, label)

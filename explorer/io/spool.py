@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 
 import numpy as np
@@ -19,6 +19,11 @@ from explorer.io.home import cache_home
 
 DEALS = 64
 """Files that are open at once at most: how many rows there will be is what a stranger's manifest list says."""
+
+
+SAMPLED = 1_000
+"""Rows for each deal by which ranges are chosen."""
+ROW = "row of all"
 
 
 def spooled(batches: Batches) -> pa.Table:
@@ -53,10 +58,39 @@ def spooled(batches: Batches) -> pa.Table:
             os.unlink(path)
 
 
+def in_order(batches: Batches, by: Sequence[str]) -> pa.Table:
+    """All rows in the order of some columns, nulls first, and of those that are the same in them only the last. Where
+    they are many, they are dealt out by ranges of the first column, which are put in order one after the other. Raises
+    ExplorerError when the disk cannot take them."""
+    rows = spooled(batches)
+    number = min(-(-rows.nbytes // budget.share(16)), DEALS)
+    if number <= 1:
+        return _in_order(rows, by)
+    step = max(1, rows.num_rows // (number * SAMPLED))
+    some = pa.chunked_array([part.take(pa.array(range(0, len(part), step))) for part in rows[by[0]].chunks])
+    sorted_ = polars.Series(polars.from_arrow(some)).sort()
+    bounds = sorted_.gather([len(sorted_) * deal // number for deal in range(1, number)])
+    parts = Batches(rows.schema, lambda: (pa.Table.from_batches([batch]) for batch in rows.to_batches()))
+    ranges = _dealt(parts, by[0], lambda values: bounds.search_sorted(values, "right"), number)
+    return spooled(Batches(rows.schema, lambda: (_in_order(deal, by) for deal in ranges)))
+
+
+def _in_order(rows: pa.Table, by: Sequence[str]) -> pa.Table:
+    keys = polars.DataFrame(polars.from_arrow(rows.select(by))).with_row_index(ROW)
+    kept = keys.unique(by, keep="last").sort(by)[ROW]
+    return rows.combine_chunks().take(kept.to_arrow())
+
+
 def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
     """All rows, dealt out to so many tables (DEALS at most) by a hash of their key. Raises ExplorerError when the disk
     cannot take them."""
     number = min(number, DEALS)
+    return _dealt(batches, key, lambda values: values.hash() % number, number)
+
+
+def _dealt(
+    batches: Batches, key: str, deal_of: Callable[[polars.Series], polars.Series], number: int
+) -> Iterator[pa.Table]:
     try:
         os.makedirs(cache_home(), exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="rows-", dir=cache_home()) as folder:
@@ -64,7 +98,7 @@ def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
             with ExitStack() as files:
                 writers = [files.enter_context(pa.ipc.new_stream(path, batches.schema)) for path in paths]
                 for part in _larger(batches):
-                    deals = (polars.Series(polars.from_arrow(part[key])).hash() % number).to_numpy()
+                    deals = deal_of(polars.Series(polars.from_arrow(part[key]))).to_numpy()
                     rows = part.take(pa.array(np.argsort(deals, kind="stable")))
                     ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()
                     for writer, start, end in zip(writers, [0, *ends], ends, strict=False):

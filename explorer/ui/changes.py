@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain, islice, repeat
 from typing import Any
 
 import pandas as pd
@@ -29,6 +30,7 @@ from explorer.views.changes import COMMIT_SIZES, change_rows, commit_rows, run_w
 
 Go = Callable[[int, str], None]
 COLUMNS_SHOWN = 40
+FILES_SHOWN = 10_000
 
 
 def lifecycle_view(table: Table, go: Go) -> Any:
@@ -268,18 +270,10 @@ def diff_view(table: Table, snapshot_id: int | None, compare: str, told: Callabl
 
 def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
     """The tables of a diff, by the title of their tab; each is made when it is looked at."""
-    files = [
-        {
-            "": mark,
-            "kind": KINDS[c.kind].title,
-            "file": base_name(c.file_path),
-            "partition": c.partition,
-            "rows": c.record_count,
-            "size": c.bytes,
-        }
-        for mark, changes in (("+ added", diff.added), ("− removed", diff.removed))
-        for c in changes
-    ]
+    number = len(diff.added) + len(diff.removed)
+    files_words = f"{count(number, 'file')} differ{'s' if number == 1 else ''}, net"
+    if number > FILES_SHOWN:
+        files_words += f"; the first {FILES_SHOWN:,} are shown, `iceberg-explorer diff` has all"
     fates = [{"manifest": base_name(p), "became": "added", "why": ""} for p in diff.added_manifests]
     fates += [
         {
@@ -295,20 +289,39 @@ def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
     changed = [{"what": w, "which": k, "change": v} for w, k, v in change_rows(diff.table)]
     kept = f"{count(len(diff.kept_manifests), 'manifest')} kept and not decoded"
 
-    def part(rows: list[dict[str, Any]], words: str, widths: dict[str, int], *sizes: str) -> Callable[[], Any]:
+    def part(
+        rows: Callable[[], list[dict[str, Any]]], words: str, widths: dict[str, int], *sizes: str
+    ) -> Callable[[], Any]:
         def make() -> Any:
-            body = grid(pd.DataFrame(rows), widths, sizes=sizes) if rows else note("Nothing differs.")
+            data = pd.DataFrame(rows())
+            body = grid(data, widths, sizes=sizes) if len(data) else note("Nothing differs.")
             return pn.Column(heading(words), body, sizing_mode="stretch_both")
 
         return make
 
     return {
-        f"Files ({len(files):,})": part(
-            files, f"{count(len(files), 'file')} differ{'s' if len(files) == 1 else ''}, net", {"file": 460}, "size"
-        ),
-        f"Manifests ({len(fates):,})": part(fates, kept, {"manifest": 360, "why": 560}),
+        f"Files ({number:,})": part(lambda: _file_rows(diff), files_words, {"file": 460}, "size"),
+        f"Manifests ({len(fates):,})": part(lambda: fates, kept, {"manifest": 360, "why": 560}),
         f"Partitions ({len(partitions):,})": part(
-            partitions, f"{count(len(partitions), 'partition')} touched", {"partition": 260}
+            lambda: partitions, f"{count(len(partitions), 'partition')} touched", {"partition": 260}
         ),
-        f"Table ({len(changed):,})": part(changed, "Schema, partition spec, sort order, properties", {"change": 640}),
+        f"Table ({len(changed):,})": part(
+            lambda: changed, "Schema, partition spec, sort order, properties", {"change": 640}
+        ),
     }
+
+
+def _file_rows(diff: SnapshotDiff) -> list[dict[str, Any]]:
+    """The first files of a diff as rows of its table."""
+    both = chain(zip(repeat("+ added"), diff.added), zip(repeat("− removed"), diff.removed))
+    return [
+        {
+            "": mark,
+            "kind": KINDS[c.kind].title,
+            "file": base_name(c.file_path),
+            "partition": c.partition,
+            "rows": c.record_count,
+            "size": c.bytes,
+        }
+        for mark, c in islice(both, FILES_SHOWN)
+    ]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import pyarrow as pa
+
 from explorer.core.costs import CommitCost, RunCost
-from explorer.core.diff import FileChange, SnapshotDiff
+from explorer.core.diff import SnapshotDiff
 from explorer.core.entries import read_as
+from explorer.core.file_changes import CHANGES, FileChanges
 from explorer.core.landed import Landed
 from explorer.core.lifecycle import Biography, Cell, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
@@ -18,23 +21,35 @@ from explorer.core.units import count, human_bytes, instant
 from explorer.graphs.lanes import lanes
 from explorer.graphs.vocabulary import KINDS
 from explorer.model.metadata import TableMetadata
-from explorer.views.rows import plain
+from explorer.views.rows import json_rows, plain
 from explorer.views.text import cell, clean, render_table
 
 
-def _change(change: FileChange) -> dict[str, Any]:
-    return plain(asdict(change))  # type: ignore[no-any-return]
+def file_rows(files: FileChanges) -> Iterator[dict[str, Any]]:
+    """Files that differ as JSON, as they are asked for."""
+    return (row for part in files.parts() for row in json_rows(part))
 
 
-def diff_object(diff: SnapshotDiff) -> dict[str, Any]:
-    """A SnapshotDiff as JSON."""
+CHANGED_FILES = pa.schema([("change", pa.string()), *CHANGES])
+"""Files that differ as rows; `change` is added or removed."""
+
+
+def changed_files(diff: SnapshotDiff) -> Iterator[pa.Table]:
+    """The files that differ, some at a time."""
+    for change, files in (("added", diff.added), ("removed", diff.removed)):
+        for part in files.parts():
+            yield part.add_column(0, CHANGED_FILES.field(0), pa.repeat(pa.scalar(change), part.num_rows))
+
+
+def diff_parts(diff: SnapshotDiff) -> dict[str, Any]:
+    """A SnapshotDiff as JSON, its files as iterators over their objects."""
     return {
         "before": diff.before,
         "after": diff.after,
-        "added_data_files": [_change(c) for c in diff.of("added", deletes=False)],
-        "removed_data_files": [_change(c) for c in diff.of("removed", deletes=False)],
-        "added_delete_files": [_change(c) for c in diff.of("added", deletes=True)],
-        "removed_delete_files": [_change(c) for c in diff.of("removed", deletes=True)],
+        "added_data_files": file_rows(diff.of("added", deletes=False)),
+        "removed_data_files": file_rows(diff.of("removed", deletes=False)),
+        "added_delete_files": file_rows(diff.of("added", deletes=True)),
+        "removed_delete_files": file_rows(diff.of("removed", deletes=True)),
         "manifests": {
             "kept": list(diff.kept_manifests),
             "added": list(diff.added_manifests),
@@ -47,6 +62,11 @@ def diff_object(diff: SnapshotDiff) -> dict[str, Any]:
         "partitions": diff.partitions,
         **{name: plain(value) for name, value in diff.table.items()},
     }
+
+
+def diff_object(diff: SnapshotDiff) -> dict[str, Any]:
+    """A SnapshotDiff as JSON."""
+    return {name: list(v) if isinstance(v, Iterator) else v for name, v in diff_parts(diff).items()}
 
 
 def _words(value: Any) -> str:
@@ -98,27 +118,33 @@ def render_changes(changes: Mapping[str, Any]) -> str:
 
 def render_diff(diff: SnapshotDiff) -> str:
     """A SnapshotDiff as text: `+` and `-` lines, then what became of the manifests."""
-    lines = [f"snapshot {diff.before} -> {diff.after}"]
+    return "".join(f"{line}\n" for line in diff_lines(diff))
+
+
+def diff_lines(diff: SnapshotDiff) -> Iterator[str]:
+    """The lines of that text, as they are asked for."""
+    yield f"snapshot {diff.before} -> {diff.after}"
     for mark, changes in (("+", diff.added), ("-", diff.removed)):
         for c in changes:
             where = f" [{c.partition}]" if c.partition else ""
-            lines.append(
+            yield clean(
                 f"{mark} {KINDS[c.kind].title} {base_name(c.file_path)}{where}: {count(c.record_count, 'row')}, "
                 f"{human_bytes(c.bytes)}"
             )
     if not diff.added and not diff.removed:
-        lines.append("no files differ")
+        yield "no files differ"
     rewritten = sum(len(r.sources) for r in diff.rewritten)
-    lines.append(
+    yield (
         f"manifests: {len(diff.kept_manifests)} kept, {len(diff.added_manifests)} added, {rewritten} rewritten, "
         f"{len(diff.dropped)} dropped"
     )
     for rewrite in diff.rewritten:
         names = [", ".join(map(base_name, side)) for side in (rewrite.sources, rewrite.into)]
-        lines.append(f"  {' -> '.join(names)}: {rewrite.reason}")
-    lines += [f"  {base_name(d.manifest_path)} dropped: {d.reason}" for d in diff.dropped]
-    lines += [f"{what}{f' {which}' if which else ''}: {change}" for what, which, change in change_rows(diff.table)]
-    return "\n".join(clean(line) for line in lines) + "\n"
+        yield clean(f"  {' -> '.join(names)}: {rewrite.reason}")
+    for dropped in diff.dropped:
+        yield clean(f"  {base_name(dropped.manifest_path)} dropped: {dropped.reason}")
+    for what, which, change in change_rows(diff.table):
+        yield clean(f"{what}{f' {which}' if which else ''}: {change}")
 
 
 def landed_object(landed: Landed) -> dict[str, Any]:

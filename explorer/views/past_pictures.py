@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from explorer.core.diff import FileChange, SnapshotDiff
+from explorer.core.diff import SnapshotDiff
+from explorer.core.file_changes import FileChange
 from explorer.core.lifecycle import Cell, lives
 from explorer.core.lineage import HistoryEntry
 from explorer.core.names import base_name, shorten

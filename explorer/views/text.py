@@ -18,8 +18,8 @@ from explorer.graphs.graph import Edge, Elided, Graph, Node
 from explorer.graphs.vocabulary import STATUSES
 from explorer.views.rows import columns_of
 
-PAGE = 1000
-"""Rows of a text table that are held at once."""
+FIRST, PAGE = 200, 1000
+"""Rows that decide how a text table looks, and rows of it that are held at once."""
 
 
 def clean(text: str) -> str:
@@ -33,6 +33,25 @@ def json_text(data: Any, indent: int | None = 2) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
+def json_pieces(data: Mapping[str, Any]) -> Iterator[str]:
+    """The same text of an object, in pieces: the elements of values that are iterators are made as they are needed."""
+    for at, (name, value) in enumerate(data.items()):
+        yield f"{',' if at else '{'}\n  {json_text(name)}: "
+        if not isinstance(value, Iterator):
+            yield _deeper(value, 2)
+            continue
+        empty = True
+        for element in value:
+            yield f"{'[' if empty else ','}\n    {_deeper(element, 4)}"
+            empty = False
+        yield "[]" if empty else "\n  ]"
+    yield "\n}" if data else "{}"
+
+
+def _deeper(data: Any, spaces: int) -> str:
+    return json_text(data).replace("\n", "\n" + " " * spaces)
 
 
 def cell(value: Any) -> str:
@@ -71,12 +90,12 @@ def _numeric(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
 
 
 def render_stream(rows: Iterable[Mapping[str, Any]], width: int | None, columns: Sequence[str]) -> Iterator[str]:
-    """Rows as a text table, a page at a time: the first page decides how wide columns are, later texts are cut to that,
-    and numbers are whole. What is one page looks like `render_table`."""
+    """Rows as a text table, a page at a time: the FIRST rows decide how wide columns are, later texts are cut to that,
+    and numbers are whole. What is no more than these looks like `render_table`."""
     left = iter(rows)
+    first, more = list(islice(left, FIRST)), list(islice(left, 1))
     pages = iter(lambda: list(islice(left, PAGE)), [])
-    first, second = next(pages, []), next(pages, None)
-    if second is None:
+    if not more:
         yield render_table(first, width, columns)
         return
     widest = _widest(columns, width)
@@ -95,7 +114,7 @@ def render_stream(rows: Iterable[Mapping[str, Any]], width: int | None, columns:
         return "  ".join(texts).rstrip()
 
     yield line({name: name for name in columns}) + "\n"
-    for page in chain((first, second), pages):
+    for page in chain((first, more), pages):
         yield "".join(f"{line(row)}\n" for row in page)
 
 

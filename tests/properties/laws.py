@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from explorer.core.diff import Key, SnapshotDiff
+from explorer.core.diff import SnapshotDiff
+from explorer.core.file_changes import Key
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.totals import totals
 from explorer.table import Table

@@ -16,16 +16,18 @@ from explorer.cli import main
 from explorer.core.fates import Stretch, row_versions
 from explorer.core.lifecycle import lives
 from explorer.core.lineage import HistoryEntry
-from explorer.core.names import runs
+from explorer.core.names import base_name, runs
 from explorer.errors import NotFoundInTable
 from explorer.graphs.lanes import lanes
 from explorer.table import Table
+from explorer.ui import changes
 from explorer.ui.answer_states import CompareState
+from explorer.ui.changes import _diff_parts as diff_parts
 from explorer.ui.changes import lane_cell
 from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import lifeline_words, lifelines
 from explorer.ui.timeline import timeline, timeline_words
-from explorer.views.changes import change_rows, run_words
+from explorer.views.changes import change_rows, diff_object, run_words
 from explorer.views.text import render_tree
 from tests.unit.small import make_table, writable
 
@@ -117,6 +119,31 @@ def test_files_that_both_read_are_counted_in_a_rewritten_manifest(tmp_path: Path
     assert not change.removed
     assert sorted(change.carried.values()) == [1, 1]
     assert "1 file on both sides" in [e.label for e in merged.diff_graph("snapshot-1", "snapshot-3").elided]
+
+
+def test_a_page_shows_the_first_files_of_a_diff(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    change = table.diff("snapshot-1", "snapshot-5")
+    number = len(change.added) + len(change.removed)
+    assert number > 3
+    for shown in (3, number):
+        monkeypatch.setattr(changes, "FILES_SHOWN", shown)
+        head, body = diff_parts(change)[f"Files ({number:,})"]()
+        assert len(body.value) == shown
+        assert (f"the first {shown}" in str(head.object)) == (shown < number)
+        names = [base_name(c.file_path) for c in (*change.added, *change.removed)]
+        assert list(body.value["file"]) == names[:shown]
+
+
+def test_nothing_is_the_table_before_its_first_snapshot(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    table = explorer.open_table(str(folder))
+    told = CliRunner().invoke(main, ["diff", str(folder), "none", "main", "-o", "json"])
+    data = json.loads(told.stdout)
+    assert data == diff_object(table.diff(None, "main"))
+    assert len(data["added_data_files"]) == len(table.files())
+    writable(folder).manage_snapshots().create_tag(table.metadata.snapshots[0].snapshot_id, "none").commit()
+    tagged = CliRunner().invoke(main, ["diff", str(folder), "none", "main", "-o", "json"])
+    assert json.loads(tagged.stdout) == diff_object(table.diff("snapshot-1", "main"))
 
 
 def entry(own: int, parent: int | None) -> HistoryEntry:

@@ -118,7 +118,10 @@ CHOOSE = {"--where", "--columns", "--limit"}
 """Options of commands that list rows, told of once too."""
 
 
-LISTS = ("snapshots", "refs", "manifests", "entries", "files", "partitions")
+def listing() -> str:
+    """What docs/cli.md says of commands that list rows."""
+    text = (ROOT / "docs" / "cli.md").read_text()
+    return text[text.index("What lists rows") :].split("\n\n")[0]
 
 
 def documented() -> dict[str, str]:
@@ -149,9 +152,28 @@ def test_every_option_is_documented_and_nothing_else() -> None:
         options = {o for p in main.commands[name].params if isinstance(p, click.Option) for o in p.opts}
         told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", row))
         assert told <= options, name
-        missing = {o for o in options - told if o.startswith("--")} - COMMON - (CHOOSE if name in LISTS else set())
+        missing = (
+            {o for o in options - told if o.startswith("--")} - COMMON - (CHOOSE if f"`{name}`" in listing() else set())
+        )
         assert missing <= ({"--allow-writes"} if name in ("maintain", "undo", "observe") else set()), name
         assert ("-s" in options) == ("[-s" in row), name
+
+
+def test_every_command_that_lists_rows_is_told_of_as_such() -> None:
+    def have(option: str) -> set[str]:
+        return {n for n, c in main.commands.items() for p in c.params if option in p.opts}
+
+    def lines(command: click.Command) -> bool:
+        return any(isinstance(p.type, click.Choice) and "jsonl" in p.type.choices for p in command.params)
+
+    assert isinstance(main, click.Group)
+    whole, _, rest = listing().partition("`file-map`")
+    named = [set(re.findall(r"`([a-z-]+)`", part)) & main.commands.keys() for part in (whole, f"`file-map`{rest}")]
+    assert have("--columns") - {"maintain"} == {*named[0], "file-map"}
+    assert {name for name, command in main.commands.items() if lines(command)} == named[0] | named[1] | {
+        "watch",
+        "gallery",
+    }
 
 
 def test_places_that_moved_are_given_as_pairs(table: Path, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_sequence_numbers_decide(table: Table) -> None:
     ]
 
 
-def test_deletes_lie_above_what_they_apply_to() -> None:
+def test_deletes_lie_above_what_they_apply_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the picture of layers: of every pair that applies, the delete is higher and at least as wide."""
     specs = [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [
         {"field-id": 1000, "name": "part", "transform": "identity", "source-id": 1}]}]  # fmt: skip
@@ -95,10 +95,22 @@ def test_deletes_lie_above_what_they_apply_to() -> None:
         assert from_left <= left < right <= to_right
     assert [layer.path for layer in layers if not layer.applied] == ["stray", "5.parquet", "6.parquet", "8.parquet"]
     assert layers_figure(layers, lambda _: None).legend
+    several = [replace(file, path=f"{n}-{file.path}") for file in data for n in range(7)]
     grown = [row | {"file_path": f"{n}-{row['file_path']}"} for row in rows for n in range(7)]
-    many = delete_layers(pa.Table.from_pylist(grown), known)
-    assert sum(layer.files for layer in many) == len(grown) + len(deletes)
-    assert {layer.files for layer in many if layer.kind == "data_file"} == {7}
+    grown.append(grown[-1] | {"content": 1, "file_path": "p"})  # which is among the deletes
+    known = deletes_of(applicability(metadata, [*several, *deletes]))
+    many = [delete_layers(pa.Table.from_pylist(grown), known)]
+    for at_once in (1, 5, 20):
+        monkeypatch.setattr("explorer.core.delete_layers.AT_ONCE", at_once)
+        many.append(delete_layers(pa.Table.from_pylist(grown), known))
+        assert many[-1] == many[0]
+    assert sum(layer.files for layer in many[0]) == len(several) + len(deletes)
+    groups = [layer for layer in many[0] if layer.kind == "data_file"]
+    assert {layer.files for layer in groups} == {7}
+    applied = known.applied.to_pylist()
+    assert sum(layer.applied for layer in groups) == len(applied)
+    pairs = [v.data.path for v in known.verdicts if v.applies]
+    assert {row["file_path"]: row["deletes"] for row in applied} == {path: pairs.count(path) for path in pairs}
 
 
 def test_of_many_partitions_those_with_the_most_deletes_are_told_apart() -> None:

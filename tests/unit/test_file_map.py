@@ -30,7 +30,8 @@ def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> No
     status = pa.concat_arrays([status.slice(1), pa.array(["DELETED"]).dictionary_encode().cast(status.type)])
     metadata = on_paper([None])
     by = pa.repeat(pa.scalar(1, pa.int64()), number)
-    known = FileMap(entries(status, paths, by), metadata, metadata.current_snapshot, {"500": 3})
+    applied = pa.table({"file_path": ["500"], "deletes": pa.array([3], pa.int64())})
+    known = FileMap(entries(status, paths, by), metadata, metadata.current_snapshot, applied)
     cells = known.every
     assert len(cells) <= CELLS
     assert sum(cell.files for cell in cells) == len(known) == number

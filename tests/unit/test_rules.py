@@ -4,6 +4,8 @@ hand."""
 from __future__ import annotations
 
 import datetime
+import pickle
+import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,6 +30,7 @@ from explorer.core.costs import (
 )
 from explorer.core.diff import SnapshotDiff, diff, manifest_fates
 from explorer.core.entries import as_of_snapshot
+from explorer.core.file_changes import FileChanges
 from explorer.core.headers import check_header
 from explorer.core.lifecycle import biography, lifecycle, matrix
 from explorer.core.metadata_diff import changes, metadata_diff, schema_changes
@@ -36,7 +39,8 @@ from explorer.core.reach import HELD, held, holdings, reach
 from explorer.core.secrets import HIDDEN, harmless, is_secret, redacted, secret_values, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
-from explorer.io.spool import dealt
+from explorer.io import budget
+from explorer.io.spool import dealt, in_order
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from tests.unit.paper import HOUR, entries, manifest, on_paper
@@ -86,6 +90,9 @@ class Paper:
 
     def comparisons(self, sets: Sequence[Sets], by: Sequence[str]) -> Iterator[Comparison]:
         return (compare(self, *two, by) for two in sets)
+
+    def in_order(self, rows: Batches, by: Sequence[str]) -> pa.Table:
+        return in_order(rows, by)
 
     def entries(self, path: str, snapshot_id: int) -> pa.Table:
         return as_of_snapshot(self.tables[path], self.files[path], snapshot_id)
@@ -208,6 +215,44 @@ def test_a_diff_is_the_same_however_many_entries_are_held(at_once: int, monkeypa
     whole = [FIGURE.diff(a, b) for a in ids for b in ids]
     monkeypatch.setattr(Paper, "at_once", at_once)
     assert [FIGURE.diff(a, b) for a in ids for b in ids] == whole
+
+
+def test_files_that_differ_are_a_sequence_in_columns() -> None:
+    wide = files(c=ADDED, a=ADDED, e=ADDED)
+    delete = {"status": ADDED, "file_path": "/t/data/d.parquet", "content": 1, "record_count": 5}
+    paper = Paper({1: ["m1", "m2", "deletes-1"]}, {"m1": wide, "m2": files(b=ADDED), "deletes-1": entries(delete)})
+    added = paper.diff(None, 1).added
+    assert names(added) == ["a", "b", "c", "d", "e"]  # by path, whatever manifest they are in
+    assert {path: names(some) for path, some in added.by_manifest().items()} == {
+        "m1": ["a", "c", "e"], "m2": ["b"], "deletes-1": ["d"],
+    }  # fmt: skip
+    assert (names(added.chosen(True)), names(added.chosen(False).chosen(False))) == (["d"], ["a", "b", "c", "e"])
+    assert len(added.chosen(True).chosen(False)) == 0
+    data = added.chosen(False)
+    assert (names(data[1:3]), names(data[::-1]), names([data[-1]])) == (["b", "c"], ["e", "c", "b", "a"], ["e"])
+    assert added.sums() == {"": (5, 40, 500)}  # rows of data files only
+    assert data.sums() == {"": (4, 40, 400)}
+    assert data == tuple(data) == pickle.loads(pickle.dumps(data)) != added
+    assert data != data[:3]
+    assert FileChanges.of(added) == added
+    assert [row["file_path"] for part in data.parts(3) for row in part.to_pylist()] == [c.file_path for c in data]
+    assert repr(data[:0]) == "[]"
+    assert repr(data).count("FileChange(") == 4
+
+
+@pytest.mark.parametrize("room", [1, 300, 1 << 20])
+def test_rows_are_put_in_order_on_the_disk_as_in_memory(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = random.Random(room)
+    keys = [("é" * (n % 3) + f"{n % 37}", drawn.choice([None, 0, 4]), n) for n in range(200)]
+    drawn.shuffle(keys)
+    rows = pa.Table.from_pylist([{"path": p, "offset": o, "n": n} for p, o, n in keys])
+    batches = Batches(rows.schema, lambda: (rows.slice(at, 7) for at in range(0, 200, 7)))
+    last = {(path, offset): n for path, offset, n in keys}
+    true = sorted(((p, o, n) for (p, o), n in last.items()), key=lambda r: (r[0], r[1] is not None, r[1] or 0))
+    monkeypatch.setattr(budget, "share", lambda _: room)
+    told = in_order(batches, ("path", "offset"))
+    assert [tuple(row.values()) for row in told.to_pylist()] == true
+    assert in_order(Batches(rows.schema, lambda: iter(())), ("path", "offset")).num_rows == 0
 
 
 def test_an_entry_without_a_status_is_not_taken_for_deleted() -> None:

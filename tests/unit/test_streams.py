@@ -20,7 +20,7 @@ from explorer.engines import choice
 from explorer.engines.choice import Choice, chosen
 from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
 from explorer.io import budget, spool
-from explorer.views.text import render_stream, render_table
+from explorer.views.text import json_pieces, json_text, render_stream, render_table
 from tests.unit.small import make_table
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -115,11 +115,25 @@ def test_a_part_that_fails_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_object_in_pieces_is_the_same_text() -> None:
+    rows = [{"a": 1, "b": ["x\u200b", {}]}, "two\nlines", [], None]
+    for data in ({}, {"head": {"n": 1}}, {"none": [], "rows": rows, "head": {"deep": rows}, "t": True}):
+        pieces = json_pieces({name: iter(v) if isinstance(v, list) else v for name, v in data.items()})
+        assert "".join(pieces) == json_text(data)
+
+    def begun() -> Iterator[int]:
+        yield 1
+        raise AssertionError("asked for before it is needed")
+
+    first = json_pieces({"rows": begun()})
+    assert next(first) + next(first) == '{\n  "rows": [\n    1'
+
+
 def test_a_text_table_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"name": "ab" * 40, "n": 7, "wide": "日本"}, {"name": "c", "n": 123, "wide": "x"}]
     assert list(render_stream(rows, 60, ["name", "n", "wide"])) == [render_table(rows, 60, ["name", "n", "wide"])]
     assert list(render_stream([], 60, ["name"])) == ["(none)\n"]
-    monkeypatch.setattr("explorer.views.text.PAGE", 2)
+    monkeypatch.setattr("explorer.views.text.FIRST", 2)
     more = [*rows, {"name": "d" * 90, "n": 45_678, "wide": None}]
     lines = "".join(render_stream(more, 40, list(rows[0])))
     assert lines.splitlines() == [

@@ -88,3 +88,16 @@ def test_its_three_faces(catalog: dict[str, str]) -> None:
     assert (text.exit_code, "small.other.t" in text.stdout) == (0, True)
     unknown = CliRunner().invoke(main, ["sweep", "nowhere"])
     assert (unknown.exit_code, "no catalog 'nowhere' is configured" in unknown.stderr) == (1, True)
+
+
+def test_tables_that_moved_are_swept_where_they_are(catalog: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "warehouse" / "other").rename(tmp_path / "elsewhere")
+    own = [option for pair in catalog.items() for option in ("-p", "=".join(pair))]
+    command = ["sweep", "small", *own, "--namespace", "other", "-o", "json"]
+    lost = CliRunner().invoke(main, command)
+    assert lost.exit_code == 3
+    assert json.loads(lost.stdout)[0]["records"] is None
+    moved = ["--relocate", f"file://{tmp_path}/warehouse/other={tmp_path}/elsewhere"]
+    told = CliRunner().invoke(main, [*command, *moved, "--root", str(tmp_path / "elsewhere")])
+    assert told.exit_code == 0, told.output
+    assert [row["records"] for row in json.loads(told.stdout)] == [2]

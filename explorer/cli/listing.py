@@ -1,0 +1,123 @@
+"""What commands that list rows share: which rows and columns, in which form, printed as they are read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+import explorer
+from explorer.cli.base import as_table, emit_json, output_of, printable
+
+F = TypeVar("F", bound=Callable[..., Any])
+FIRST, LATER = 100, 1_000
+"""Rows that are made at a time: few at first, so that there is soon something to read."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which rows are to be printed, and how: --where, --columns, --limit and --output."""
+
+    output: str
+    where: str = ""
+    columns: tuple[str, ...] = ()
+    limit: int | None = None
+
+    @property
+    def rows(self) -> bool:
+        """Whether rows are asked for of a command that prints something else without these options."""
+        return bool(self.output == "jsonl" or self.where or self.columns or self.limit is not None)
+
+    def emit(
+        self,
+        rows: explorer.Collection,
+        columns: list[str] | None = None,
+        table: explorer.Table | None = None,
+    ) -> None:
+        """Print those of the rows; in text these columns, if no others are asked for, and partitions of `table` as
+        paths."""
+        chosen = rows.select(self.where, self.columns, self.limit) if rows.columns else rows
+        emit_rows(chosen, self.output, list(self.columns) or columns, table)
+
+    def emit_listed(self, rows: Iterable[Mapping[str, Any]], what: str) -> None:
+        """The same for rows that are there."""
+        self.emit(explorer.Collection.of_rows(list(rows), what))
+
+
+def rows_options(*names: str) -> Callable[[F], F]:
+    """--output with jsonl, and --where, --columns and --limit, or only those of them that are named. The command gets
+    them as `asked`."""
+    choices = {
+        "limit": click.option("--limit", type=click.IntRange(min=0), help="At most so many rows."),
+        "columns": click.option("--columns", "only", metavar="A,B", help="Only these columns."),
+        "where": click.option(
+            "--where", "condition", default="", help='Only rows that match, such as "status = 2".'
+        ),
+    }  # fmt: skip
+
+    def decorated(command: F) -> F:
+        @wraps(command)
+        def asking(*args: Any, output: str, **options: Any) -> Any:
+            mine = {name: options.pop(key, None) for name, key in KEYS.items() if not names or name in names}
+            columns = tuple(name.strip() for name in (mine.get("columns") or "").split(",") if name.strip())
+            asked = Asked(output, mine.get("where") or "", columns, mine.get("limit"))
+            return command(*args, asked=asked, **options)
+
+        made: Any = output_of("jsonl")(asking)
+        for name, option in choices.items():
+            if not names or name in names:
+                made = option(made)
+        return made  # type: ignore[no-any-return]
+
+    return decorated
+
+
+KEYS = {"where": "condition", "columns": "only", "limit": "limit"}
+
+
+def emit_rows(
+    rows: explorer.Collection, output: str, columns: list[str] | None = None, table: explorer.Table | None = None
+) -> None:
+    """Print a collection as it is read; in text, partitions of `table` as paths."""
+    from explorer.views.rows import json_rows
+    from explorer.views.text import render_stream
+
+    parts = _few_first(rows)
+    if output != "text":
+        emit_json((row for part in parts for row in json_rows(part)), output)
+        return
+    told = (row for part in parts for row in (_with_paths(part, table) if table else json_rows(part)))
+    width = None if sys.stdout.isatty() else 220
+    shown = [c for c in columns or rows.columns if c in rows.columns]
+    for text in render_stream(told, width, shown):
+        click.echo(printable(text.rstrip("\n")))
+
+
+def _few_first(rows: explorer.Collection) -> Iterator[Any]:
+    """The rows as tables of LATER at most, the first of FIRST."""
+    first = True
+    for batch in rows.iter_batches(LATER):
+        part = as_table(batch)
+        if first:
+            yield part.slice(0, FIRST)
+            part = part.slice(FIRST)
+        first = False
+        if part.num_rows:
+            yield part
+
+
+def _with_paths(part: Any, table: explorer.Table) -> list[dict[str, Any]]:
+    """Rows as JSON data, partitions as paths."""
+    from explorer.core.values import named_partition_path
+    from explorer.views.rows import json_rows
+
+    rows = json_rows(part)
+    if {"partition", "spec_id"} <= set(part.column_names):
+        specs = {s.spec_id: s for s in table.metadata.partition_specs}
+        for row, value in zip(rows, part["partition"].to_pylist(), strict=True):
+            row["partition"] = named_partition_path(value, specs.get(row["spec_id"]), table.metadata)
+    return rows

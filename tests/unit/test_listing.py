@@ -1,0 +1,145 @@
+"""Commands that list rows: which rows and columns, in which form; the first of them soon."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.expressions import EqualTo
+
+from explorer import sweeping
+from explorer.cli import listing, main
+from explorer.collection import Collection
+from explorer.core.batches import Batches
+from tests.unit.small import make_table, writable
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Three appends, and a delete that rewrites a file."""
+    made = make_table(tmp_path_factory.mktemp("listing"), 3)
+    writable(made).delete(EqualTo("id", 0))
+    return str(made)
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Options that name a catalog of two tables."""
+    home = tmp_path_factory.mktemp("catalog")
+    own = {"uri": f"sqlite:///{home}/catalog.db", "warehouse": f"file://{home}/warehouse"}
+    made = SqlCatalog("small", **own)
+    made.create_namespace("db")
+    for name in ("db.a", "db.b"):
+        made.create_table(name, pa.schema([("id", pa.int64())])).append(pa.table({"id": [1, 2]}))
+    made.engine.dispose()
+    return [option for pair in {"type": "sql", **own}.items() for option in ("-p", "=".join(pair))]
+
+
+def printed(*arguments: str) -> str:
+    told = CliRunner().invoke(main, list(arguments))
+    assert told.exit_code == 0, told.output
+    return told.stdout
+
+
+def rows(*arguments: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in printed(*arguments, "-o", "jsonl").splitlines()]
+
+
+def check(command: list[str], least: int, where: str) -> list[dict[str, Any]]:
+    """All options, on a command that has so many rows at least, of which `where` is true of some and not of others."""
+    every = rows(*command)
+    assert len(every) >= least
+    assert json.loads(printed(*command, "-o", "json", "--limit", "9999")) == every
+    first, *others = every[0]
+    assert rows(*command, "--limit", "1") == every[:1]
+    assert rows(*command, "--columns", f"{others[0]}, {first}") == [
+        {others[0]: r[others[0]], first: r[first]} for r in every
+    ]
+    some = rows(*command, "--where", where)
+    assert 0 < len(some) < len(every)
+    assert all(row in every for row in some)
+    head, *body = printed(*command, "--where", where, "--columns", first).splitlines()
+    assert (head.strip(), len(body)) == (first, len(some))
+    refused = CliRunner().invoke(main, [*command, "--columns", "no_such"])
+    assert refused.exit_code == 1
+    assert "no column 'no_such'" in refused.stderr
+    return every
+
+
+COMMANDS = {
+    "snapshots": "operation = 'overwrite'", "manifests": "sequence_number > 3",
+    "entries": "logical_status = 'DELETED'", "history": "snapshot = 'snapshot-2'",
+    "lifecycle": "state = 'created'", "commits": "rows_removed > 0", "metrics": "type = 'long'",
+    "clustering": "column = 'id'", "health": "unit = 'bytes'",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_rows_are_chosen(command: str, folder: str) -> None:
+    check([command, folder], 2, COMMANDS[command])
+
+
+def test_files_that_differ_are_the_rows_of_a_diff(folder: str) -> None:
+    told = check(["diff", folder, "snapshot-2", "snapshot-4"], 3, "change = 'removed'")
+    whole = json.loads(printed("diff", folder, "snapshot-2", "snapshot-4", "-o", "json"))
+    for change in ("added", "removed"):
+        mine = [{k: v for k, v in row.items() if k != "change"} for row in told if row["change"] == change]
+        assert mine == whole[f"{change}_data_files"]
+
+
+def test_rows_of_a_data_file_are_chosen(folder: str) -> None:
+    file = rows("files", folder, "--where", "record_count > 1")[0]["file_path"]
+    check(["file-rows", folder, file], 2, "_pos = 0")
+
+
+def test_tables_of_a_catalog_are_chosen(catalog: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "AT_ONCE", 1)  # so that they are done in order
+    check(["sweep", "small", *catalog], 2, "table = 'small.db.b'")
+    check(["health", "--all", "--catalog", "small", *catalog], 2, "table = 'small.db.b'")
+    monkeypatch.setenv("PYICEBERG_CATALOG__SMALL__TYPE", "sql")
+    monkeypatch.setenv("PYICEBERG_CATALOG__SMALL__URI", catalog[3].removeprefix("uri="))
+    check(["tables", "--catalog", "small"], 2, "identifier = 'db.b'")
+
+
+def test_a_map_has_columns_and_a_limit(folder: str) -> None:
+    every = rows("file-map", folder)
+    assert len(every) > 2
+    assert json.loads(printed("file-map", folder, "-o", "json")) == every
+    assert rows("file-map", folder, "--limit", "2", "--columns", "bytes") == [{"bytes": r["bytes"]} for r in every[:2]]
+    assert len(rows("file-map", folder, "--where", "id = 1")) == len(every)  # it tells of all what a scan does
+
+
+@pytest.mark.parametrize("more", [[], ["--layers"]])
+def test_deletes_are_lines(folder: str, more: list[str]) -> None:
+    assert rows("deletes", folder, *more) == json.loads(printed("deletes", folder, *more, "-o", "json"))
+    assert bool(rows("deletes", folder, *more)) == bool(more)  # there are no deletes, and data files are layers
+
+
+@pytest.mark.parametrize("output", ["text", "jsonl"])
+def test_the_first_rows_come_before_others_are_made(
+    output: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = 0
+
+    def told(part: pa.Table) -> list[dict[str, Any]]:
+        nonlocal made
+        made += part.num_rows
+        return part.to_pylist()  # type: ignore[no-any-return]
+
+    def read() -> Iterator[pa.Table]:
+        yield pa.table({"n": range(5_000)})
+        said = capsys.readouterr().out
+        assert said.count("\n") > 4_000
+        yield pa.table({"n": range(5_000, 5_100)})
+
+    monkeypatch.setattr("explorer.views.rows.json_rows", told)
+    seen: list[int] = []
+    monkeypatch.setattr(listing.click, "echo", lambda text="", **_: (seen.append(made), print(text)))
+    listing.emit_rows(Collection(Batches(pa.schema([("n", pa.int64())]), read), "numbers"), output)
+    assert seen[0] <= 1_100 if output == "text" else seen[0] <= listing.FIRST
+    assert made == 5_100
