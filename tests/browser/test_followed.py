@@ -73,6 +73,11 @@ def test_each_commit_of_two_writers_is_seen_soon(
             page.wait_for_timeout(100)
     expect(page.locator(".ix-where")).to_contain_text("snapshot-13 of 13", timeout=4_000)
     page.screenshot(path=artifacts / "followed-two-writers.png")
+    chip = page.locator(".ix-chip", has_text="13").bounding_box()
+    strip = page.locator(".ix-chips").bounding_box()
+    assert chip
+    assert strip
+    assert chip["x"] + chip["width"] <= strip["x"] + strip["width"] + 1  # the newest is in sight
     seen = page.evaluate("() => window.seen")
     late = [
         next(at for number, at in seen if number >= number_of(home, snapshot_id)) / 1000 - done

@@ -34,6 +34,7 @@ export class Timeline {
   // The snapshot in view.
   show(id) {
     this.current = id;
+    this.draw(); // what is told of it beside the chips may leave them less room
     const here = this.at();
     if (here >= 0) {
       const left = here * CHIP, width = this.chips.clientWidth || 400, from = this.chips.scrollLeft;
