@@ -57,6 +57,8 @@ QUESTIONS = {
     ],
     "partitions": ["partitions", "-o", "json"],
     "deletes, all pairs counted, 1,000 told": ["deletes", "-o", "json", "--limit", "1000"],
+    "deletes in layers": ["deletes", "-o", "json", "--layers"],
+    "the map of all files, with deletes": ["file-map", "-o", "json", "--deletes"],
     "lifecycle": ["lifecycle", "-o", "json"],
     "diff of the first and the last snapshot": ["diff", "-o", "json", "snapshot-1", "snapshot-4"],
     "diff of nothing and the current snapshot": ["diff", "-o", "json", "none", "main"],

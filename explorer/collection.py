@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from explorer.core.batches import Batches
 from explorer.core.names import shorten
 from explorer.core.values import row_dicts
 from explorer.engines.choice import Choice
-from explorer.engines.pipeline import without_dictionaries
+from explorer.engines.pipeline import Framed, changed, without_dictionaries
 from explorer.engines.reads import ScanReport, SparkRead
 from explorer.engines.spark import shared_engine
 from explorer.errors import NotFoundInTable
@@ -40,7 +41,7 @@ class Collection(Sequence[Mapping[str, Any]]):
         self,
         rows: pa.Table | Batches,
         what: str,
-        frame: Callable[[Any], Any] | None = None,
+        frame: Framed | None = None,
         choice: Choice | None = None,
     ) -> None:
         self._rows, self.what, self._frame = rows, what, frame
@@ -99,15 +100,22 @@ class Collection(Sequence[Mapping[str, Any]]):
         and at most so many. Raises NotFoundInTable for what is not there."""
         known = self._rows
         rows = known if isinstance(known, Batches) else Batches(known.schema, lambda: iter([known]))
+        frame = self._frame
         if unknown := [name for name in columns if name not in rows.schema.names]:
             names = ", ".join(rows.schema.names)
             raise NotFoundInTable(f"{self.what} have no column {unknown[0]!r} (columns: {names})")
         if where.strip():
             bound = bound_filter(where, arrow_columns(rows.schema))
-            rows = rows.map(lambda table: matching(table, bound))
+            match = partial(matching, bound=bound)
+            frame = frame and changed(frame, rows.schema, match)
+            rows = rows.map(match)
         if columns:
+            frame = frame and _columns_of(frame, columns)
             rows = rows.map(lambda table: table.select(list(columns)))
-        return Collection(rows if limit is None else _first(rows, limit), self.what, choice=self.choice)
+        if limit is not None:
+            frame = frame and _first_of(frame, limit)
+            rows = _first(rows, limit)
+        return Collection(rows, self.what, frame, self.choice)
 
     @property
     def schema(self) -> pa.Schema:
@@ -134,8 +142,9 @@ class Collection(Sequence[Mapping[str, Any]]):
         return polars.DataFrame(polars.from_arrow(_maps_as_lists(self._table)))
 
     def to_spark(self, spark: Any = None) -> Any:
-        """The rows as a DataFrame of a Spark session; the embedded one, if none is given. Entries and files are read
-        by its workers, from manifests; those they cannot read are left out. Raises EngineError."""
+        """The rows as a DataFrame of a Spark session; the embedded one, if none is given. Entries, files and
+        partitions, and what is selected of them, are read by its workers, from manifests; those they cannot read are
+        left out. Of a `limit` they are the first that Spark comes to. Raises EngineError."""
         session = spark or shared_engine().session()
         return self._frame(session) if self._frame else session.createDataFrame(without_dictionaries(self._table))
 
@@ -173,6 +182,15 @@ class Rows(Collection):
     def of(cls, read: SparkRead, words: str) -> Rows:
         """From a read that is done."""
         return cls(read.result(), read.reports, words)
+
+
+def _columns_of(frame: Framed, columns: Sequence[str]) -> Framed:
+    quoted = [f"`{name.replace('`', '``')}`" for name in columns]
+    return lambda spark: frame(spark).select(*quoted)
+
+
+def _first_of(frame: Framed, limit: int) -> Framed:
+    return lambda spark: frame(spark).limit(limit)
 
 
 def _first(rows: Batches, limit: int) -> Batches:

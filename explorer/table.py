@@ -21,7 +21,7 @@ from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.core.metadata_diff import metadata_diff
 from explorer.core.metrics_modes import ColumnMode
-from explorer.core.partitions import added_up, by_partition
+from explorer.core.partitions import KEY, added, added_up, by_partition
 from explorer.core.plan import Answer, Intervals, Plan
 from explorer.core.pushdown import Pushed
 from explorer.core.row_diff import RowDiff
@@ -30,7 +30,7 @@ from explorer.core.snapshot_deletes import Deletes
 from explorer.core.step import Step
 from explorer.drawn import first_view, table_graph
 from explorer.engines.choice import Choice, Engine
-from explorer.engines.pipeline import frame
+from explorer.engines.pipeline import frame, gathered
 from explorer.engines.planners import asked, pushed
 from explorer.engines.reads import ReadRequest, ReadSession, SqlRequest, metadata_columns
 from explorer.engines.spark import shared_engine
@@ -150,13 +150,15 @@ class Table:
         return self._rows(parts, "files", engine)
 
     def partitions(self, snapshot: str | int | None = None, engine: Engine = "auto") -> Collection:
-        """Live files added up by partition, as Iceberg's own table of that name has them (see core.partitions); null
-        where the snapshot that added a file last has expired. Partitions of several specs that agree in all fields are
-        one; `spec_id` is that of the file added last."""
+        """Live files added up by partition, as Iceberg's own table of that name has them; see core.partitions for what
+        is null, and which `spec_id` a partition has."""
         times = {s.snapshot_id: s.timestamp_ms for s in self.metadata.snapshots}
         parts = by_partition(self.tree.entries(self._maybe(snapshot)), times)
         rows, choice = self.made(parts, "partitions", engine)
-        return Collection(added_up(rows), "partitions", choice=choice)
+        if choice.engine == "local" or not parts.schema.names:
+            return Collection(added_up(rows), "partitions", choice=choice)
+        on_spark = gathered(partial(frame, storage=self.reader.storage, parts=parts), parts.schema, KEY, added_up)
+        return Collection(added(rows), "partitions", on_spark, choice)
 
     def made(self, parts: Parts, what: str, engine: Engine) -> tuple[Batches, Choice]:
         """A table that is made of manifests, here or by Spark."""
@@ -177,8 +179,7 @@ class Table:
     def plan(self, where: str | Expression = "", snapshot: str | int | None = None, engine: Engine = "auto") -> Plan:
         """What a scan with a filter (docs/filters.md) reads and skips, and why (see core.plan.Plan). A branch is read
         with the table's current schema, a snapshot, tag or time with its own. Raises NotFoundInTable."""
-        make = partial(self.made, engine=engine)
-        return plan_scan(self.tree, self.row_reader, *self._read_as(snapshot), where, make)
+        return plan_scan(self.tree, self.row_reader, *self._read_as(snapshot), where, partial(self.made, engine=engine))
 
     def plan_sql(self, where: str, snapshot: str | int | None = None, engine: Engine = "auto") -> tuple[Plan, Pushed]:
         """The plan for what Spark hands to Iceberg of a condition in SQL, and that (see engines.planners.pushed)."""
@@ -202,8 +203,7 @@ class Table:
 
     def partition_verdicts(self, plan: Plan, engine: Engine = "auto") -> Collection:
         """Data files by partition: how many a plan reads, and how many it skips by partition and by metrics."""
-        found = partition_verdicts(self.tree, plan, partial(self.made, engine=engine))
-        return Collection(found, "partitions")
+        return Collection(partition_verdicts(self.tree, plan, partial(self.made, engine=engine)), "partitions")
 
     def row_groups(self, plan: Plan) -> Iterator[GroupVerdict]:
         """Verdicts on the row groups of the Parquet files that a plan reads, by their footers."""

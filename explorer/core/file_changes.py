@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import Ints, amounts
+from explorer.core.columns import Ints, amounts, picked
 from explorer.core.entries import WORDS
 from explorer.core.live_files import Made
 from explorer.core.values import partition_dicts, partition_path
@@ -84,22 +83,7 @@ class FileChanges(Made[FileChange]):
         at = at if self._places is None else self._places[at]
         if len(at) and np.array_equal(at, np.arange(at[0], at[0] + len(at))):
             return self._rows.slice(at[0], len(at))
-        order = np.argsort(at, kind="stable")
-        parts = np.searchsorted(self._starts, at[order], "right") - 1
-        found = [CHANGES.empty_table()]
-        for part in np.unique(parts).tolist():  # to take of a table in parts makes one of all of them
-            own = pa.array(at[order][parts == part] - self._starts[part])
-            found.append(pa.Table.from_batches([self._batches[part].take(own)]))
-        return pa.concat_tables(found).unify_dictionaries().combine_chunks().take(pa.array(np.argsort(order)))
-
-    @cached_property
-    def _batches(self) -> list[pa.RecordBatch]:
-        return self._rows.to_batches()  # type: ignore[no-any-return]
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        """Where each batch begins."""
-        return [0, *np.cumsum([batch.num_rows for batch in self._batches]).tolist()]
+        return picked(self._rows, at)
 
     def parts(self, rows: int = 1_000) -> Iterator[pa.Table]:
         """All rows, so many at a time."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints
+from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints, picked
 from explorer.core.names import natural
 from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
 from explorer.core.units import DAY, HOUR, MINUTE, SECOND
@@ -70,20 +71,21 @@ class FileMap:
         """`entries` are logical ones of the snapshot, with the columns ASKED; `deletes` has file_path and deletes, how
         many apply to it, of data files; `planned` has file_path and verdict (one of OUTCOMES) of those that a plan
         looked at."""
-        table = entries.filter(pc.is_valid(entries["logical_status"]))
+        told = pc.is_valid(entries["logical_status"])
+        paths, table = entries.select(["file_path"]), entries.drop_columns(["file_path"]).filter(told)
+        rows = np.flatnonzero(flags(told))
         codes, self.partitions = _partitions(table, metadata)
         order = np.argsort(codes, kind="stable")
-        self._paths, self._order, self._partition = table["file_path"], order, codes[order]
+        self._paths, self._order, self._partition = paths, rows[order], codes[order]
         status = pc.index_in(table["logical_status"].cast(pa.string()), pa.array(STATUS))
         columns = {"status": ints(status, 0), "rows": amounts(table["record_count"])}
         columns |= {"bytes": amounts(table["file_size_in_bytes"]), "delete_files": (ints(table["content"], 0) > 0) * 1}
         if deletes is not None:
-            at = pc.index_in(table["file_path"], deletes["file_path"])
-            columns["deletes"] = ints(pc.take(deletes["deletes"], at), 0)
+            columns["deletes"] = ints(_looked_up(paths, deletes, "deletes"), 0)[rows]
         if planned is not None:
             data = (columns["delete_files"] == 0) & (columns["status"] != STATUS.index("DELETED"))
-            looked_at = pc.take(planned["verdict"], pc.index_in(table["file_path"], planned["file_path"]))
-            columns["verdict"] = np.where(data, ints(pc.index_in(looked_at, pa.array(VERDICTS)), 1), 0)
+            verdicts = _looked_up(paths, planned, "verdict").cast(pa.string())
+            columns["verdict"] = np.where(data, ints(pc.index_in(verdicts, pa.array(VERDICTS)), 1)[rows], 0)
         columns["age"] = _ages(table, columns["status"] == STATUS.index("DELETED"), metadata, snapshot)
         self._columns: dict[str, Ints] = {name: column[order] for name, column in columns.items()}
         self.every = self.cells(0, len(order))
@@ -102,7 +104,7 @@ class FileMap:
         added = {n: np.add.reduceat(some[n], starts).tolist() for n in ("rows", "bytes", "delete_files")}
         least = {n: np.minimum.reduceat(some[n], starts).tolist() for n in ("status", "age")}
         most = {n: np.maximum.reduceat(some[n], starts).tolist() for n in ("status", "deletes", "verdict") if n in some}
-        paths = self._paths.take(pa.array(self._order[firsts])).to_pylist()
+        paths = picked(self._paths, self._order[firsts])["file_path"].to_pylist()
         places = zip(self._partition[firsts].tolist(), self._partition[ends].tolist(), strict=True)
         return [
             Cell(
@@ -119,6 +121,13 @@ class FileMap:
         """Files by logical status."""
         numbers = np.bincount(self._columns["status"], minlength=len(STATUS)).tolist()
         return dict(zip(STATUS, numbers, strict=True))
+
+
+def _looked_up(paths: pa.Table, known: pa.Table, name: str) -> pa.ChunkedArray:
+    """What is known of each path, or null."""
+    left, right = (polars.DataFrame(polars.from_arrow(t)) for t in (paths, known.select(["file_path", name])))
+    once = right.unique("file_path", keep="first")
+    return pa.chunked_array([left.join(once, on="file_path", how="left", maintain_order="left")[name].to_arrow()])
 
 
 def _ages(table: pa.Table, deleted: Flags, metadata: TableMetadata, snapshot: Snapshot | None) -> Ints:

@@ -1,4 +1,6 @@
-"""Live files added up by partition, as Iceberg's `partitions` table does."""
+"""Live files added up by partition, as Iceberg's `partitions` table does: null where the snapshot that added a file
+last has expired. Partitions of several specs that agree in all fields are one; `spec_id` is that of the file added
+last."""
 
 from __future__ import annotations
 
@@ -13,6 +15,8 @@ from explorer.core.entries import live
 
 _SUMS = ("record_count", "file_count", "total_data_file_size_in_bytes")
 _DELETES = tuple(f"{kind}_delete_{what}_count" for kind in ("position", "equality") for what in ("record", "file"))
+KEY = "partition"
+"""Rows of the same are added up together."""
 _LAST = ("spec_id", "last_updated_ms", "last_updated_snapshot_id")
 
 
@@ -30,16 +34,22 @@ def added_up(parts: Batches) -> pa.Table:
     """One row a partition: partition, spec_id, the sums, last_updated_ms and last_updated_snapshot_id."""
     if not parts.schema.names:
         return pa.table({})
-    added = combined(parts, _added_up)
-    known = pc.is_valid(added["last_updated_ms"])
-    snapshot = pc.if_else(known, added["last_updated_snapshot_id"], pa.scalar(None, pa.int64()))
+    sums = combined(parts, _added_up)
+    known = pc.is_valid(sums["last_updated_ms"])
+    snapshot = pc.if_else(known, sums["last_updated_snapshot_id"], pa.scalar(None, pa.int64()))
     return pa.table(
         {
-            "partition": added["partition"],
-            **{name: added[name] for name in ("spec_id", *_SUMS, *_DELETES, "last_updated_ms")},
+            "partition": sums["partition"],
+            **{name: sums[name] for name in ("spec_id", *_SUMS, *_DELETES, "last_updated_ms")},
             "last_updated_snapshot_id": snapshot,
         }
     )
+
+
+def added(parts: Batches) -> Batches:
+    """`added_up`, when it is asked for."""
+    nothing = Batches(parts.schema, lambda: iter(()))
+    return Batches(added_up(nothing).schema, lambda: iter([added_up(parts)]))
 
 
 def _files(entries: pa.Table, times: Mapping[int, int | None]) -> pa.Table:

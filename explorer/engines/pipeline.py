@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from explorer.core.batches import Batches, Parts, left_out
+from explorer.core.batches import Batches, Change, Parts, left_out
 from explorer.core.comparison import FOUND, KEYS, Comparison, comparisons, found_in
 from explorer.engines import workers
 from explorer.engines.choice import entries_in
@@ -33,6 +33,8 @@ UNKNOWN = 1 << 20
 A_DEAL = 250_000
 """Entries that one task holds together when sets are compared, about."""
 Noted = Callable[[list[Problem]], None]
+Framed = Callable[["SparkSession"], "DataFrame"]
+"""Makes a DataFrame of a session."""
 
 
 def frame(
@@ -48,6 +50,41 @@ def frame(
     tasks = max(1, min(len(parts.manifests), max(size // A_TASK, context.defaultParallelism)))
     places = spark.range(0, len(parts.manifests), 1, tasks)
     return places.mapInArrow(_decoder(storage, parts, plain, note), from_arrow_schema(plain))
+
+
+def changed(frame: Framed, schema: pa.Schema, change: Change) -> Framed:
+    """What a change of rows makes of a DataFrame, on Spark's workers; `schema` is that of its rows here."""
+
+    def each(rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        return map(change, rows)
+
+    return _through(frame, schema, each, change(schema.empty_table()).schema)
+
+
+def gathered(frame: Framed, schema: pa.Schema, key: str, combine: Callable[[Batches], pa.Table]) -> Framed:
+    """The same of all rows together that have the same value in one column: they are dealt out by it."""
+
+    def each(rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        yield combine(Batches(schema, lambda: rows))
+
+    made = combine(Batches(schema, lambda: iter(()))).schema
+    return _through(lambda spark: frame(spark).repartition(key), schema, each, made)
+
+
+def _through(
+    frame: Framed, schema: pa.Schema, each: Callable[[Iterator[pa.Table]], Iterator[pa.Table]], made: pa.Schema
+) -> Framed:
+    def through(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in each(pa.Table.from_batches([batch]).cast(wire) for batch in given):
+            yield from table.cast(plain).to_batches()
+
+    def framed(spark: SparkSession) -> DataFrame:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return frame(spark).mapInArrow(through, from_arrow_schema(plain))
+
+    wire, plain = _plain(schema), _plain(made)
+    return framed
 
 
 def batches(spark: SparkSession, storage: Storage, parts: Parts, noted: Noted, name: str) -> Batches:
