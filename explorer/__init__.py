@@ -176,8 +176,8 @@ def show_plan(table: Table, where: str, snapshot: str | int | None = None, sql: 
     """What a query with a filter reads and skips, and why, as pictures: the funnel, files by the bounds of the first
     column that is asked, partitions, reasons. With `sql` the filter is Spark SQL, planned for what Spark hands to
     Iceberg of it. Raises NotFoundInTable, with `sql` StatementFailed and EngineError too."""
-    plan, found = table.plan_sql(where, snapshot) if sql else (table.plan(where, snapshot), None)
-    return table.shown(plan, found)
+    plan, pushed_down = table.plan_sql(where, snapshot) if sql else (table.plan(where, snapshot), None)
+    return table.shown(plan, pushed_down)
 
 
 def show_plan_graph(table: Table, where: str, snapshot: str | int | None = None, height: str = "420px") -> Any:

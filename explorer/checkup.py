@@ -38,7 +38,7 @@ def checkup(
     told, meta = thresholds(limits), table.metadata
     snapshot = meta.current_snapshot
     run = run_between(meta, None, snapshot.snapshot_id) if snapshot else []
-    found, live, listed = _folded(table, run, engine)
+    facts, live, listed = _folded(table, run, engine)
     target = file_target(meta)
     try:
         decided: Retention | None = retention(meta, now_ms or int(time.time() * 1000))
@@ -48,16 +48,16 @@ def checkup(
     log = [e.metadata_file for e in meta.metadata_log]
     known = table.tree.sizes([meta.metadata_location, *log])
     size = known.pop(meta.metadata_location, None)
-    cost = cost_of(table.tree, run, found.wrote, found.kept_bytes)
+    cost = cost_of(table.tree, run, facts.wrote, facts.kept_bytes)
     sections: list[Section] = [
-        now.sizes(found, target, told),
-        now.partitions(found, meta, target, told),
-        now.deletes(found, live, told),
-        now.manifests(found, listed, meta, told),
+        now.sizes(facts, target, told),
+        now.partitions(facts, meta, target, told),
+        now.deletes(facts, live, told),
+        now.manifests(facts, listed, meta, told),
         past.commits(cost, run, target, told),
         past.snapshots(meta, decided, refused, now_ms or int(time.time() * 1000), told),
         past.metadata_file(meta, size, known, decided, told),
-        now.specs(found, listed, meta, told),
+        now.specs(facts, listed, meta, told),
     ]
     if clustering:
         sections.append(now.clustered(table.clustering(engine=engine) if snapshot else [], meta, told))

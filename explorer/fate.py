@@ -90,8 +90,8 @@ class Fate:
         if choice.engine == "local":  # file by file, as snapshots have them
             return
         self._holding = set()
-        for found in rows.read():
-            for manifest, path, matches in zip(*(found[name].to_pylist() for name in MATCHES.names), strict=True):
+        for some in rows.read():
+            for manifest, path, matches in zip(*(some[name].to_pylist() for name in MATCHES.names), strict=True):
                 self._holding.add(manifest)
                 if path not in self._matches:
                     self._keep(path, from_ipc(matches))

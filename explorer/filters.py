@@ -134,8 +134,8 @@ def _compared(column: Any, node: Predicate) -> Any:
         return begins if node.op == "starts-with" else pc.invert(begins)
     values = [_scalar(value, column.type) for value in node.literals]
     if node.op in ("in", "not-in"):
-        found = pc.is_in(column, value_set=pa.array([v.as_py() for v in values], values[0].type))
-        return found if node.op == "in" else pc.if_else(pc.is_null(column), None, pc.invert(found))
+        among = pc.is_in(column, value_set=pa.array([v.as_py() for v in values], values[0].type))
+        return among if node.op == "in" else pc.if_else(pc.is_null(column), None, pc.invert(among))
     compare = {"eq": pc.equal, "not-eq": pc.not_equal, "lt": pc.less, "lt-eq": pc.less_equal, "gt": pc.greater,
                "gt-eq": pc.greater_equal}[node.op]  # fmt: skip
     return compare(column, values[0])
@@ -164,8 +164,10 @@ def may_match(bound: Expression, file: LiveFile) -> bool:
         if field.name in names
     }
     entries = pa.table(columns)
-    found = judged(bound, 1, lambda term: file_ranges(entries, term.column.field_id, term.column.kind, True).of(term))
-    return bool(found.may[0])
+    verdicts = judged(
+        bound, 1, lambda term: file_ranges(entries, term.column.field_id, term.column.kind, True).of(term)
+    )
+    return bool(verdicts.may[0])
 
 
 def scan_of(metadata: model.TableMetadata, schema: model.Schema, columns: Columns, bound: Expression) -> Scan:
@@ -189,12 +191,12 @@ def matches_in(
     """The rows that match, deleted or not (see io.file_rows.FileRows.rows), in those live data files of a manifest that
     a scan reads, as MATCHES: a part, as core.batches has them. Raises UnreadableFile."""
     entries = files_read(scan, manifest, live_in(manifest, stored)[0])
-    found: list[dict[str, Any]] = []
+    matches: list[dict[str, Any]] = []
     told = 0
     for data in live_files(entries, manifest.partition_spec_id, manifest.manifest_path):
         rows = matching(files.rows(data, schema, lineage), scan.bound)
         if rows.num_rows:
             told += rows.num_rows
             budget.within(told, budget.TOLD, data.path, "matching rows with the files before it", "match fewer")
-            found.append({"manifest_path": manifest.manifest_path, "file_path": data.path, "rows": ipc(rows)})
-    return pa.Table.from_pylist(found, MATCHES)
+            matches.append({"manifest_path": manifest.manifest_path, "file_path": data.path, "rows": ipc(rows)})
+    return pa.Table.from_pylist(matches, MATCHES)

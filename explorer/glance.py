@@ -77,11 +77,11 @@ def _is_light(table: Table) -> bool:
 
 def _judged(table: Table) -> Judged:
     number = len(table.metadata.snapshots)
-    measured, found = checkup(table), diagnose(table) if number <= CHECKED else None
+    measured, report = checkup(table), diagnose(table) if number <= CHECKED else None
     sections = {section.id: section for section in measured.sections}
     return Judged(
         health.verdict(measured), measured.worst,
-        doctor.verdict(found) if found else f"{count(number, 'snapshot')}: they are checked on demand",
-        (found.worst or "ok") if found else "",
+        doctor.verdict(report) if report else f"{count(number, 'snapshot')}: they are checked on demand",
+        (report.worst or "ok") if report else "",
         sections["file-sizes"].bars, sections["partitions"].tiles,
     )  # fmt: skip

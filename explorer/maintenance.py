@@ -174,8 +174,8 @@ def _come_and_go(table: Table, first: int | None, second: int) -> tuple[int, int
     """How many data and delete files, and deletion vectors, only the second of two snapshots has, and only the first;
     of the manifests that both list nothing is read."""
     old, new = (table.tree.manifests(table.metadata.snapshot(i)) for i in (first, second))
-    [found] = table.tree.by("auto", "undo").comparisons([(only(old, new), only(new, old))], KEY)
-    gone, come = (sum(map(len, side.values())) for side in found.alone)
+    [comparison] = table.tree.by("auto", "undo").comparisons([(only(old, new), only(new, old))], KEY)
+    gone, come = (sum(map(len, side.values())) for side in comparison.alone)
     return come, gone
 
 

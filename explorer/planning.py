@@ -131,22 +131,24 @@ def intervals(tree: MetadataTree, plan: Plan, name: str) -> Intervals:
     items: list[Interval] = []
     left_out = 0
     for manifest, stored in tree.stored([v.manifest for v in plan.manifests if v.keeps], metrics=True):
-        found = plan.scan.files(manifest, stored)
-        ranges = file_ranges(found.entries, column.field_id, column.kind, False)
+        verdicts = plan.scan.files(manifest, stored)
+        ranges = file_ranges(verdicts.entries, column.field_id, column.kind, False)
         room = max(0, DRAWN - len(items))
         left_out += max(0, len(ranges) - room)
-        items += [_interval(found, ranges, at, column) for at in range(min(len(ranges), room))]
+        items += [_interval(verdicts, ranges, at, column) for at in range(min(len(ranges), room))]
     asked = tuple(p for p in predicates(plan.bound) if isinstance(p.term, BoundTerm) and p.term.column.name == name)
     items.sort(key=lambda i: (i.low is None, i.low if i.low is not None else 0, i.high is None, i.path))
     return Intervals(column, asked, tuple(items), left_out)
 
 
-def _interval(found: FileVerdicts, ranges: Ranges, at: int, column: Column) -> Interval:
+def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: Column) -> Interval:
     low, high = (b.values[at] if b.known[at] else None for b in (ranges.lower, ranges.upper))
     back = plain(column.kind)
     said = " to ".join("unknown" if v is None else column.said(back(v)) for v in (low, high))
-    path = found.entries["file_path"][at].as_py()
-    return Interval(path, low, high, said, int(found.outcome[at]), bool(found.wholly[at]), str(found.reason(at)))
+    path = verdicts.entries["file_path"][at].as_py()
+    return Interval(
+        path, low, high, said, int(verdicts.outcome[at]), bool(verdicts.wholly[at]), str(verdicts.reason(at))
+    )
 
 
 def partition_verdicts(tree: MetadataTree, plan: Plan, make: Make) -> pa.Table:
@@ -164,13 +166,13 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
     defaults = {field["id"]: field.get("initial-default") for field in fields}
     asked = {p.term.column.field_id for p in predicates(plan.bound) if isinstance(p.term, BoundTerm)}
     for manifest, stored in tree.stored([v.manifest for v in plan.manifests if v.keeps], metrics=True):
-        found = plan.scan.files(manifest, stored)
-        places, paths = np.flatnonzero(found.outcome == READ).tolist(), found.entries["file_path"]
+        verdicts = plan.scan.files(manifest, stored)
+        places, paths = np.flatnonzero(verdicts.outcome == READ).tolist(), verdicts.entries["file_path"]
         for path, at in ((paths[at].as_py(), at) for at in steps(places, "footers")):
             try:
                 footer = tree.reader.parquet_footer(path, sorted(asked))
                 parts = partial(_parts, tree, path, footer)
-                yield from judged_groups(found.residual(at), path, footer, parts, defaults)
+                yield from judged_groups(verdicts.residual(at), path, footer, parts, defaults)
             except UnreadableFile as error:
                 tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
 
@@ -178,11 +180,13 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
 def _parts(
     tree: MetadataTree, path: str, footer: Mapping[str, Any], part: Part, chunks: Sequence[tuple[int, int]]
 ) -> Iterator[Any]:
-    for (group, column), found in zip(chunks, read_parts(tree.reader.storage, path, part, chunks, footer), strict=True):
-        if isinstance(found, Unread):
+    for (group, column), parts_of in zip(
+        chunks, read_parts(tree.reader.storage, path, part, chunks, footer), strict=True
+    ):
+        if isinstance(parts_of, Unread):
             where = f"row group {group}, {part} of {footer['columns'][column]['path']}"
-            tree.note([Problem(path, found.cause, where, unaffected="the row group is kept")])
-        yield found
+            tree.note([Problem(path, parts_of.cause, where, unaffected="the row group is kept")])
+        yield parts_of
 
 
 def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: Make) -> list[ColumnMode]:

@@ -31,6 +31,6 @@ def pointer(table: Table) -> Pointed:
     place = table.reader.location
     if place.catalog is None or place.identifier is None:
         raise NotPossible(f"{table.name} was opened by its path: no catalog points to it")
-    found = catalogs.stored(place.catalog, place.identifier, place.properties)
+    stored = catalogs.stored(place.catalog, place.identifier, place.properties)
     log = table.metadata.metadata_log
-    return Pointed(found, table.metadata.metadata_location, log[-1].metadata_file if log else None)
+    return Pointed(stored, table.metadata.metadata_location, log[-1].metadata_file if log else None)

@@ -142,13 +142,13 @@ class RowReader(FileRows):
     def one(self, snapshot: Snapshot | None, path: str, deletes: bool, offset: int | None = None) -> LiveFile:
         """The one of `named` there is (of several deletion vectors in a Puffin file that at `offset`). Raises
         NotFoundInTable."""
-        found = [f for f in self.named(snapshot, path, deletes) if offset is None or f.content_offset == offset]
-        return _only(found, f"{'delete' if deletes else 'data'} file", path)
+        files = [f for f in self.named(snapshot, path, deletes) if offset is None or f.content_offset == offset]
+        return _only(files, f"{'delete' if deletes else 'data'} file", path)
 
     def footer(self, snapshot: Snapshot | None, path: str) -> dict[str, Any]:
         """The footer of a live file, see io.reader.TableReader.footer. Raises NotFoundInTable."""
-        found = {f.path: f for deletes in (False, True) for f in self.named(snapshot, path, deletes)}
-        file = _only(list(found.values()), "file", path)
+        files = {f.path: f for deletes in (False, True) for f in self.named(snapshot, path, deletes)}
+        file = _only(list(files.values()), "file", path)
         return self.tree.reader.footer(file.path, file.file_format)
 
     def picked(self, snapshot: Snapshot | None, known: Mapping[str, Ints], paths: Collection[str]) -> Picked:
@@ -211,12 +211,12 @@ class RowReader(FileRows):
         if snapshot is None:
             return []
         listed = [m for m in self.tree.manifests(snapshot) if (m.content != 0) == deletes]
-        found = []
+        picked = []
         for manifest, files in zip(listed, self._each(listed, snapshot), strict=True):
             places = [] if files is None else np.flatnonzero(chosen(files["file_path"]).to_numpy()).tolist()
             if places:
-                found += self._picked(manifest, snapshot, places)
-        return found
+                picked += self._picked(manifest, snapshot, places)
+        return picked
 
     def _each(
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False

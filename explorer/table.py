@@ -184,8 +184,8 @@ class Table:
     def plan_sql(self, where: str, snapshot: str | int | None = None, engine: Engine = "auto") -> tuple[Plan, Pushed]:
         """The plan for what Spark hands to Iceberg of a condition in SQL, and that (see engines.planners.pushed)."""
         at = self.reading(snapshot).version
-        found = pushed(self.reads, at.check(), at.version, where)
-        return self.plan(found.pushed, snapshot, engine), found
+        pushed_down = pushed(self.reads, at.check(), at.version, where)
+        return self.plan(pushed_down.pushed, snapshot, engine), pushed_down
 
     def ask_planners(self, plan: Plan) -> list[Answer | ExplorerError]:
         """The same scan by Iceberg in Spark's JVM, and by pyiceberg; an error for one that cannot."""
@@ -196,10 +196,10 @@ class Table:
         """The data files that a plan looks at, by the bounds of a column."""
         return intervals(self.tree, plan, column)
 
-    def shown(self, plan: Plan, found: Pushed | None = None) -> ShownPlan:
+    def shown(self, plan: Plan, pushed_down: Pushed | None = None) -> ShownPlan:
         """A plan as pictures: funnel, files by the first column that is asked, partitions; see views.shown_plan."""
         partitions = self.partition_verdicts(plan).to_arrow() if any(p.spec.fields for p in plan.specs) else None
-        return ShownPlan(plan, self.intervals(plan, plan.columns[0]) if plan.columns else None, found, partitions)
+        return ShownPlan(plan, self.intervals(plan, plan.columns[0]) if plan.columns else None, pushed_down, partitions)
 
     def partition_verdicts(self, plan: Plan, engine: Engine = "auto") -> Collection:
         """Data files by partition: how many a plan reads, and how many it skips by partition and by metrics."""

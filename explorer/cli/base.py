@@ -183,13 +183,13 @@ def _move(text: str) -> tuple[str, str]:
 
 def pairs(items: Iterable[str], option: str, form: str) -> dict[str, str]:
     """KEY=VALUE options. Raises BadParameter."""
-    found = {}
+    values = {}
     for item in items:
         key, separator, value = item.partition("=")
         if not (key and separator):
             raise click.BadParameter(f"{item!r} is not {form}", param_hint=option)
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def emit(data: Any, output: str, text: Callable[[], str]) -> None:

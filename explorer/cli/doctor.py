@@ -56,15 +56,15 @@ def doctor(
     options["severity"] = {name: level for name, _, level in (text.partition("=") for text in levels)}
     reports, code = [], 0
     try:
-        for name, found in _reports(table, (catalog, properties, roots, relocate), options):
-            if isinstance(found, str):
-                say(f"{name}: {found}")
+        for name, report in _reports(table, (catalog, properties, roots, relocate), options):
+            if isinstance(report, str):
+                say(f"{name}: {report}")
                 code = COULD_NOT_RUN
                 continue
-            reports.append(found)
-            code = max(code, found.exit_code or (COULD_NOT_RUN if found.not_checked else 0))
+            reports.append(report)
+            code = max(code, report.exit_code or (COULD_NOT_RUN if report.not_checked else 0))
             if output == "text":
-                click.echo(printable(render_report(found).rstrip("\n")))
+                click.echo(printable(render_report(report).rstrip("\n")))
     except ExplorerError as error:  # the catalog cannot be listed
         fail(error, COULD_NOT_RUN)
     if output != "text":
@@ -79,8 +79,8 @@ def _reports(table: str | None, where: Where, options: dict[str, Any]) -> Iterat
     from explorer.sweeping import sweep
 
     if table is None:
-        for found in sweep(lambda one: diagnose(one, **options), **catalog_of(*where)):
-            yield found.table, found.answer or _unopened(found.table, found.failure, found.error, options)
+        for swept in sweep(lambda one: diagnose(one, **options), **catalog_of(*where)):
+            yield swept.table, swept.answer or _unopened(swept.table, swept.failure, swept.error, options)
         return
     try:
         yield table, diagnose(opened(table, *where), **options)

@@ -53,12 +53,12 @@ def health(
         _all(where, asked, options)
         return
     one = opened(table, *where)
-    found = explorer.health(one, **options)
-    told = health_object(found)
+    checked = explorer.health(one, **options)
+    told = health_object(checked)
     if asked.rows:
         asked.emit_listed(told["measures"], "measures")
     else:
-        emit(told, asked.output, lambda: render_health(found))
+        emit(told, asked.output, lambda: render_health(checked))
     finish(one)
 
 

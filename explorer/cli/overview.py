@@ -31,6 +31,6 @@ def glossary(words: tuple[str, ...], output: str) -> None:
     """Say what the words of Iceberg mean: those with WORDS in their name or meaning, or all."""
     from explorer.core.glossary import TERMS, looked_up
 
-    found = looked_up(" ".join(words)) if words else TERMS
-    rows = {name: {"meaning": term.meaning, "section": term.section} for name, term in found.items()}
-    emit(rows, output, lambda: "\n".join(f"{name}: {term}" for name, term in found.items()))
+    terms = looked_up(" ".join(words)) if words else TERMS
+    rows = {name: {"meaning": term.meaning, "section": term.section} for name, term in terms.items()}
+    emit(rows, output, lambda: "\n".join(f"{name}: {term}" for name, term in terms.items()))

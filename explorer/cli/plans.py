@@ -72,9 +72,11 @@ def plan(
     if target:
         _check_drawable(target)
     table = opened(**table_at)
-    planned, found = table.plan_sql(where, snapshot, engine) if sql else (table.plan(where, snapshot, engine), None)
+    planned, pushed_down = (
+        table.plan_sql(where, snapshot, engine) if sql else (table.plan(where, snapshot, engine), None)
+    )
     if target:
-        shown = table.shown(planned, found)
+        shown = table.shown(planned, pushed_down)
         drawn = shown.to_html() if target.suffix == ".html" else shown.to_svg()
         _write(target, drawn)
         say(f"wrote {target}")
@@ -96,12 +98,12 @@ def plan(
         answers = plans.answer_rows(planned, table.ask_planners(planned)) if engines else []
         told = (
             plans.plan_object(planned)
-            | plans.pushed_object(planned, found)
+            | plans.pushed_object(planned, pushed_down)
             | ({"planners": answers} if engines else {})
             | ({"runs": measured.measured_object(ran)} if run else {})
         )
         lines = (
-            *plans.pushed_lines(planned, found), *plans.plan_lines(planned), *plans.answer_lines(answers),
+            *plans.pushed_lines(planned, pushed_down), *plans.plan_lines(planned), *plans.answer_lines(answers),
             *measured.measured_lines(ran),
         )  # fmt: skip
         emit(told, output, lambda: "\n".join(lines))
@@ -172,10 +174,10 @@ def estimate(
     if not asked:
         raise click.UsageError("a filter is expected, or --filters FILE")
     table = opened(**where)
-    found = estimated(table, asked, snapshot, file_size)
-    if not any(a.plan for a in found.asked):
-        raise NotFoundInTable("\n".join(f"{a.where}: {a.error}" for a in found.asked))
-    emit(estimates_object(found), output, lambda: "\n".join(estimates_lines(found)))
+    estimates = estimated(table, asked, snapshot, file_size)
+    if not any(a.plan for a in estimates.asked):
+        raise NotFoundInTable("\n".join(f"{a.where}: {a.error}" for a in estimates.asked))
+    emit(estimates_object(estimates), output, lambda: "\n".join(estimates_lines(estimates)))
     finish(table)
 
 
@@ -198,10 +200,10 @@ def compare_layouts(
     from explorer.views.layouts import layouts_lines, layouts_object, layouts_svg
 
     table = opened(**where)
-    found = compared(table, queries, snapshot, rows)
+    comparison = compared(table, queries, snapshot, rows)
     if target:
-        _write(target, layouts_svg(found))
-    emit(layouts_object(found), output, lambda: "\n".join(layouts_lines(found)))
+        _write(target, layouts_svg(comparison))
+    emit(layouts_object(comparison), output, lambda: "\n".join(layouts_lines(comparison)))
     finish(table)
 
 

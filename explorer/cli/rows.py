@@ -100,8 +100,8 @@ def footer(path: str, snapshot: str | None, output: str, **where: Any) -> None:
     from explorer.views.rowviews import render_footer
 
     table = opened(**where)
-    found = table.footer(path, snapshot)
-    emit(plain(found), output, lambda: render_footer(found))
+    said = table.footer(path, snapshot)
+    emit(plain(said), output, lambda: render_footer(said))
     finish(table)
 
 

@@ -167,14 +167,18 @@ def pointer(output: str, **where: Any) -> None:
     from explorer.views.text import render_fields
 
     table = opened(**where)
-    found = pointed(table)
-    opened_at = {"metadata_location": found.metadata_location, "previous": found.previous, "newer": found.newer}
-    row = dict(found.stored.row)
-    data = {"where": found.stored.where, "stored": row, "opened": opened_at}
+    pointing = pointed(table)
+    opened_at = {
+        "metadata_location": pointing.metadata_location,
+        "previous": pointing.previous,
+        "newer": pointing.newer,
+    }
+    row = dict(pointing.stored.row)
+    data = {"where": pointing.stored.where, "stored": row, "opened": opened_at}
     emit(
         data,
         output,
-        lambda: "\n".join((f"{found.stored.where}:", render_fields(row), "opened:", render_fields(opened_at))),
+        lambda: "\n".join((f"{pointing.stored.where}:", render_fields(row), "opened:", render_fields(opened_at))),
     )
     finish(table)
 

@@ -189,17 +189,17 @@ def _time(text: str, kind: str) -> int:
         if clock.tzinfo:
             raise FilterError("it has a time zone")
         return ((clock.hour * 60 + clock.minute) * 60 + clock.second) * 1_000_000 + clock.microsecond
-    found = _TIME.fullmatch(text)
-    if not found:
+    match = _TIME.fullmatch(text)
+    if not match:
         raise FilterError("it is written 2024-03-01" + ("" if kind == "date" else " or 2024-03-01 10:00:00"))
-    year, month, day, hour, minute, second = (int(x or 0) for x in found.groups()[:6])
+    year, month, day, hour, minute, second = (int(x or 0) for x in match.groups()[:6])
     days = datetime.date(year, month, day).toordinal() - _EPOCH
     if kind == "date":
         return days
     if hour > 23 or minute > 59 or second > 59:
         raise ValueError
     nanos = ((days * 24 + hour) * 60 + minute) * 60 + second
-    zone = found[8]
+    zone = match[8]
     if zone and not kind.startswith("timestamptz"):
         raise FilterError("it has a time zone")
     if zone and zone != "Z":
@@ -207,7 +207,7 @@ def _time(text: str, kind: str) -> int:
             raise FilterError("there is no such time zone")
         away = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
         nanos -= away if zone[0] == "+" else -away
-    nanos = nanos * 1_000_000_000 + int((found[7] or "").ljust(9, "0"))
+    nanos = nanos * 1_000_000_000 + int((match[7] or "").ljust(9, "0"))
     return nanos if "_ns" in kind else nanos // 1000
 
 

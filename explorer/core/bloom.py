@@ -27,24 +27,24 @@ def xxh64(data: bytes) -> int:
         lanes = [_P1 + _P2 & _ALL, _P2, 0, -_P1 & _ALL]
         for at in range(0, whole, 32):
             lanes = [_round(lane, word) for lane, word in zip(lanes, struct.unpack_from("<4Q", data, at), strict=True)]
-        found = sum(_turned(lane, by) for lane, by in zip(lanes, (1, 7, 12, 18), strict=True)) & _ALL
+        digest = sum(_turned(lane, by) for lane, by in zip(lanes, (1, 7, 12, 18), strict=True)) & _ALL
         for lane in lanes:
-            found = (found ^ _round(0, lane)) * _P1 + _P4 & _ALL
+            digest = (digest ^ _round(0, lane)) * _P1 + _P4 & _ALL
     else:
-        found = _P5
-    found = found + len(data) & _ALL
+        digest = _P5
+    digest = digest + len(data) & _ALL
     rest = data[whole:]
     at = len(rest) // 8 * 8
     for (word,) in struct.iter_unpack("<Q", rest[:at]):
-        found = _turned(found ^ _round(0, word), 27) * _P1 + _P4 & _ALL
+        digest = _turned(digest ^ _round(0, word), 27) * _P1 + _P4 & _ALL
     if len(rest) - at >= 4:
-        found = _turned(found ^ struct.unpack_from("<I", rest, at)[0] * _P1 & _ALL, 23) * _P2 + _P3 & _ALL
+        digest = _turned(digest ^ struct.unpack_from("<I", rest, at)[0] * _P1 & _ALL, 23) * _P2 + _P3 & _ALL
         at += 4
     for byte in rest[at:]:
-        found = _turned(found ^ byte * _P5 & _ALL, 11) * _P1 & _ALL
-    found = (found ^ found >> 33) * _P2 & _ALL
-    found = (found ^ found >> 29) * _P3 & _ALL
-    return found ^ found >> 32
+        digest = _turned(digest ^ byte * _P5 & _ALL, 11) * _P1 & _ALL
+    digest = (digest ^ digest >> 33) * _P2 & _ALL
+    digest = (digest ^ digest >> 29) * _P3 & _ALL
+    return digest ^ digest >> 32
 
 
 def _round(lane: int, word: int) -> int:

@@ -64,8 +64,8 @@ class Overlaps:
 
     def clustering(self) -> list[Clustering]:
         """What was gathered, a column each, the best clustered first; columns without bounds last."""
-        found = [self._of(c.name, bounds) for c, bounds in zip(self._columns, self._bounds, strict=True)]
-        return sorted(found, key=lambda c: (c.bounded == 0, c.average))
+        each = [self._of(c.name, bounds) for c, bounds in zip(self._columns, self._bounds, strict=True)]
+        return sorted(each, key=lambda c: (c.bounded == 0, c.average))
 
     def _of(self, name: str, gathered: Sequence[tuple[Bounds, Bounds]]) -> Clustering:
         both = [low.known & high.known for low, high in gathered]

@@ -127,9 +127,9 @@ def found_in(by: Sequence[str], keys: pa.Table) -> pa.Table:
     return told.to_arrow().cast(FOUND)
 
 
-def comparisons(found: pa.Table, count: int) -> list[Comparison]:
+def comparisons(told: pa.Table, count: int) -> list[Comparison]:
     """So many comparisons, of FOUND of all keys."""
-    frame = polars.DataFrame(polars.from_arrow(found))
+    frame = polars.DataFrame(polars.from_arrow(told))
     live: list[tuple[dict[int, int], dict[int, int]]] = [({}, {}) for _ in range(count)]
     alone: list[tuple[dict[int, npt.NDArray[np.int64]], ...]] = [({}, {}) for _ in range(count)]
     shared: list[set[tuple[int, int]]] = [set() for _ in range(count)]

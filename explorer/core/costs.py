@@ -92,12 +92,12 @@ def metadata_files(metadata: TableMetadata) -> dict[int, str]:
     files: list[tuple[int | None, str]] = [(e.timestamp_ms, e.metadata_file) for e in metadata.metadata_log]
     files.append((metadata.last_updated_ms, metadata.metadata_location))
     snapshots = sorted((s.timestamp_ms, at, s.snapshot_id) for at, s in enumerate(metadata.snapshots) if s.timestamp_ms)
-    found: dict[int, str] = {}
+    first_with: dict[int, str] = {}
     for time, path in sorted((time, path) for time, path in files if time is not None):
         at = bisect_right(snapshots, (time, len(snapshots), 0)) - 1
         if at >= 0 and time - snapshots[at][0] <= LATE_MS:
-            found.setdefault(snapshots[at][2], path)
-    return found
+            first_with.setdefault(snapshots[at][2], path)
+    return first_with
 
 
 WROTE = pa.schema(
@@ -125,10 +125,10 @@ def wrote(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
 
 def by_manifest(rows: Batches) -> Wrote:
     """All rows of WROTE."""
-    found: dict[str, list[Mapping[str, int | None]]] = {}
+    bounds: dict[str, list[Mapping[str, int | None]]] = {}
     for row in chain.from_iterable(part.to_pylist() for part in rows.read()):
-        found.setdefault(row["manifest_path"], []).append(row)
-    return found
+        bounds.setdefault(row["manifest_path"], []).append(row)
+    return bounds
 
 
 def commit_costs(

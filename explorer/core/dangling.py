@@ -30,8 +30,8 @@ def oldest(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
 
 def by_place(rows: Batches) -> dict[str, int | None]:
     """All rows of OLDEST."""
-    found = combined(rows, _lowest)
-    return dict(zip(found["place"].to_pylist(), found["sequence_number"].to_pylist(), strict=True))
+    lowest = combined(rows, _lowest)
+    return dict(zip(lowest["place"].to_pylist(), lowest["sequence_number"].to_pylist(), strict=True))
 
 
 def _lowest(rows: pa.Table) -> pa.Table:

@@ -55,11 +55,11 @@ def delete_layers(files: pa.Table, known: Deletes) -> list[Layer]:
     """The layers of a snapshot, from below. `files` are those that its readers see, with the columns ASKED. Where there
     are very many partitions, those with the fewest deletes are put together."""
     if len(known.files.data) + len(known.files.deletes) <= ALONE:
-        found: Iterable[Layer] = [*_data_files(_data(files), known), *_deletes(known)]
+        layers: Iterable[Layer] = [*_data_files(_data(files), known), *_deletes(known)]
     else:
         deletes = [replace(layer, data_file=None) for layer in _deletes(known)]
-        found = _together(_few_partitions([*_data_groups(files, known), *deletes]))
-    return sorted(found, key=lambda layer: (layer.height, layer.partition or "", layer.path))
+        layers = _together(_few_partitions([*_data_groups(files, known), *deletes]))
+    return sorted(layers, key=lambda layer: (layer.height, layer.partition or "", layer.path))
 
 
 def _data(files: pa.Table) -> pa.Table:

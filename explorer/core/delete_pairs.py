@@ -65,8 +65,8 @@ COUNTED = pa.schema(
 def counted(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """COUNTED, of one data manifest."""
     files, misplaced = live_in(manifest, stored)
-    found = pairs.count(files, manifest.partition_spec_id)
-    lists = {name: [column] for name, column in (*found.sums.items(), ("used", found.used))}
+    pair_counts = pairs.count(files, manifest.partition_spec_id)
+    lists = {name: [column] for name, column in (*pair_counts.sums.items(), ("used", pair_counts.used))}
     return pa.table({"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], **lists}, schema=COUNTED)
 
 

@@ -91,12 +91,12 @@ def diff(
     mine, theirs = tree.manifests(first), tree.manifests(second)
     gone, made = only(mine, theirs), only(theirs, mine)
     tree.ahead(manifests=[*gone, *made])
-    [found] = tree.comparisons([(gone, made)], KEY)
-    old, new = (_changes(tree, side, alone) for side, alone in zip((gone, made), found.alone, strict=True))
+    [comparison] = tree.comparisons([(gone, made)], KEY)
+    old, new = (_changes(tree, side, alone) for side, alone in zip((gone, made), comparison.alone, strict=True))
     kept = {m.manifest_path for m in mine} & {m.manifest_path for m in theirs}
-    rewritten, dropped = manifest_fates(gone, made, found)
+    rewritten, dropped = manifest_fates(gone, made, comparison)
     carried: dict[str, int] = {}
-    for side, live, alone in zip((gone, made), found.live, found.alone, strict=True):
+    for side, live, alone in zip((gone, made), comparison.live, comparison.alone, strict=True):
         carried |= {side[at].manifest_path: count - len(alone.get(at, ())) for at, count in live.items()}
     return SnapshotDiff(
         before=first.snapshot_id if first else None,
@@ -119,12 +119,12 @@ def _changes(tree: Tree, manifests: Sequence[ManifestFile], rows: Rows) -> FileC
 
 
 def manifest_fates(
-    gone: Sequence[ManifestFile], made: Sequence[ManifestFile], found: Comparison
+    gone: Sequence[ManifestFile], made: Sequence[ManifestFile], comparison: Comparison
 ) -> tuple[tuple[Rewrite, ...], tuple[Dropped, ...]]:
     """What became of each manifest that is no longer listed, by what `compare` found of both: rewritten or merged into
     which, or dropped, and why."""
     holders: dict[int, list[str]] = {}
-    for mine, theirs in found.shared:
+    for mine, theirs in comparison.shared:
         holders.setdefault(mine, []).append(made[theirs].manifest_path)
     into: dict[tuple[str, ...], list[str]] = {}
     dropped: list[Dropped] = []
@@ -132,7 +132,7 @@ def manifest_fates(
         if at in holders:
             into.setdefault(tuple(sorted(holders[at])), []).append(manifest.manifest_path)
             continue
-        live = found.live[0].get(at)
+        live = comparison.live[0].get(at)
         if live is None:
             reason = "it cannot be read, so what became of its entries is not known"
         elif live:

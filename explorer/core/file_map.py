@@ -146,8 +146,8 @@ def _ages(table: pa.Table, deleted: Flags, metadata: TableMetadata, snapshot: Sn
 
 def _times(keys: pa.ChunkedArray, times: Mapping[int, int | None]) -> Ints:
     """What each key stands for, or UNKNOWN."""
-    found = pc.take(pa.array(times.values(), pa.int64()), pc.index_in(keys, pa.array(times, pa.int64())))
-    return ints(found, UNKNOWN)
+    times_of = pc.take(pa.array(times.values(), pa.int64()), pc.index_in(keys, pa.array(times, pa.int64())))
+    return ints(times_of, UNKNOWN)
 
 
 def _partitions(table: pa.Table, metadata: TableMetadata) -> tuple[npt.NDArray[np.int64], list[str]]:

@@ -58,13 +58,13 @@ class _Parser:
         at = 0
         text = text.rstrip()
         while at < len(text):
-            found = _TOKEN.match(text, at)
-            if not found:
+            token = _TOKEN.match(text, at)
+            if not token:
                 rest = text[at : at + 200].strip()
                 what = "a text begins that has no end" if rest[0] in "'\"`" else "this is no part of a filter"
                 raise FilterError(f"{what}: {rest[:40]}")
-            self.left.append((str(found.lastgroup), found.group(str(found.lastgroup))))
-            at = found.end()
+            self.left.append((str(token.lastgroup), token.group(str(token.lastgroup))))
+            at = token.end()
         self.left.reverse()
 
     def here(self) -> str:

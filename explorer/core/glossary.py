@@ -111,7 +111,7 @@ def looked_up(words: str) -> dict[str, Term]:
     """The terms that have these letters in their name, or else in their meaning. Raises NotFoundInTable."""
     wanted = words.lower().replace("-", " ").replace("_", " ").strip()
     named = {n: t for n, t in TERMS.items() if wanted in n.lower().replace("-", " ").replace("_", " ")}
-    found = named or {n: t for n, t in TERMS.items() if wanted in t.meaning.lower()}
-    if not found:
+    terms = named or {n: t for n, t in TERMS.items() if wanted in t.meaning.lower()}
+    if not terms:
         raise NotFoundInTable(f"no term has {words!r} in its name or meaning: `glossary` alone lists all")
-    return found
+    return terms

@@ -110,19 +110,19 @@ class Layouts:
 
     def add(self, spec_id: int, entries: pa.Table) -> None:
         """The data files of one manifest's logical entries, with their metrics."""
-        found = live(entries)
-        if not found.num_rows:
+        living = live(entries)
+        if not living.num_rows:
             return
-        codes, first = distinct_partitions(found["partition"])
-        places = [self._place(spec_id, p) for p in partition_values(found["partition"], first)]
+        codes, first = distinct_partitions(living["partition"])
+        places = [self._place(spec_id, p) for p in partition_values(living["partition"], first)]
         rows, sizes = (
-            found[n].cast(pa.float64()).fill_null(unknown).to_numpy()
+            living[n].cast(pa.float64()).fill_null(unknown).to_numpy()
             for n, unknown in (("record_count", TINY), ("file_size_in_bytes", 0.0))  # rows that are not told may match
         )
-        ranges = tuple(file_ranges(found, c.field_id, c.kind, True) for c in self.columns)
+        ranges = tuple(file_ranges(living, c.field_id, c.kind, True) for c in self.columns)
         files = Files(np.array(places, np.int64)[codes], np.ones(len(rows)), rows, sizes, ranges)
         order = np.argsort(files.group, kind="stable")
-        nulls = [counts(found, "null_value_counts", c.field_id).values[order] for c in self.columns]
+        nulls = [counts(living, "null_value_counts", c.field_id).values[order] for c in self.columns]
         files = files.take(order)
         self.present += self._read(files)
         self._spread(files, nulls)

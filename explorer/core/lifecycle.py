@@ -192,8 +192,8 @@ def biography(tree: Tree, path: str) -> Biography | None:
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
     tree.ahead(snapshots)
     every = {m.manifest_path: m for s in steps(snapshots, "snapshots") for m in tree.manifests(s)}
-    found = tree.read(Parts(list(every.values()), False, partial(_mentions, path), MENTIONS))
-    rows = pa.concat_tables([MENTIONS.empty_table(), *found.read()])
+    parts = tree.read(Parts(list(every.values()), False, partial(_mentions, path), MENTIONS))
+    rows = pa.concat_tables([MENTIONS.empty_table(), *parts.read()])
     listing = pc.unique(rows["manifest_path"]).to_pylist()
     mentions = {where: rows.filter(pc.equal(rows["manifest_path"], where)) for where in listing}
     events: list[FileEvent] = []

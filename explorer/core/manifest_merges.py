@@ -59,10 +59,10 @@ def next_append(
             by_spec.setdefault(spec_id if m is None else m.partition_spec_id, []).append(m)
         for spec, mine in sorted(by_spec.items(), reverse=True):
             packed = _packed(mine, target, new_bytes) if enabled else [[m] for m in mine]
-            for found in packed:
-                merged, why = _merged(len(found), len(packed), first in found, least, target, enabled)
-                manifests = tuple(m for m in found if m is not None)
-                bins.append(Bin(content, spec, manifests, merged, why, None in found))
+            for group in packed:
+                merged, why = _merged(len(group), len(packed), first in group, least, target, enabled)
+                manifests = tuple(m for m in group if m is not None)
+                bins.append(Bin(content, spec, manifests, merged, why, None in group))
     return bins
 
 
@@ -90,7 +90,7 @@ def _packed(manifests: Sequence[ManifestFile | None], target: int, new_bytes: in
             size = 0
         bins[-1].append(manifest)
         size += length
-    return [found[::-1] for found in reversed(bins)]
+    return [group[::-1] for group in reversed(bins)]
 
 
 def appended_bytes(listed: Sequence[ManifestFile]) -> int:

@@ -149,15 +149,15 @@ def _first(fields: Iterable[Mapping[str, Any]], limit: int) -> Iterator[int]:
 def _sorted(metadata: TableMetadata) -> set[int]:
     """Columns of the table's sort order whose transform keeps the order."""
     order = metadata.sort_order(metadata.default_sort_order_id)
-    found = set()
+    names = set()
     for field in order.fields if order else ():
         try:
             keeps = bool(parse_transform(field.transform).preserves_order)
         except Exception:  # a transform that is not known
             keeps = False
         if keeps and field.source_ids:
-            found.add(field.source_ids[0])
-    return found
+            names.add(field.source_ids[0])
+    return names
 
 
 def _parsed(text: str, otherwise: str) -> str:
@@ -175,8 +175,8 @@ def told(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     rows: list[tuple[str, int, int]] = [(_FILES, 0, files.num_rows)]
     for name in ("value_counts", "lower_bounds", "upper_bounds"):
         keys = [chunk.drop_null().keys.to_numpy(zero_copy_only=False) for chunk in files[name].chunks]
-        found, often = np.unique(np.concatenate([np.zeros(0, np.int32), *keys]), return_counts=True)
-        rows += [(name, i, number) for i, number in zip(found.tolist(), often.tolist(), strict=True)]
+        ids, often = np.unique(np.concatenate([np.zeros(0, np.int32), *keys]), return_counts=True)
+        rows += [(name, i, number) for i, number in zip(ids.tolist(), often.tolist(), strict=True)]
     return pa.Table.from_pylist([dict(zip(TOLD.names, row, strict=True)) for row in rows], TOLD)
 
 

@@ -150,9 +150,9 @@ def overview_of(
 def _moment(entry: HistoryEntry, summary: Mapping[str, str]) -> Moment:
     sides: tuple[dict[str, int | None], dict[str, int | None]] = ({}, {})
     for what, names in _ADDED.items():
-        found = [[n for name in some if (n := whole(summary.get(name))) is not None] for some in names]
-        silent = not any(found) and not any(name.startswith("total-") for name in summary)
-        for side, numbers in zip(sides, found, strict=True):
+        amounts = [[n for name in some if (n := whole(summary.get(name))) is not None] for some in names]
+        silent = not any(amounts) and not any(name.startswith("total-") for name in summary)
+        for side, numbers in zip(sides, amounts, strict=True):
             side[what] = None if silent else sum(numbers)
     return Moment(entry, *sides)
 
@@ -177,8 +177,8 @@ _WORDS = {"identity": "{}", "void": "nothing (void of {})", "year": "year of {}"
 
 def transform_words(transform: str, source: str) -> str:
     """A transform of a column in words (spec: "Partition Transforms")."""
-    if found := re.fullmatch(r"(bucket|truncate)\[(\d{1,10})\]", transform):
-        kind, width = found.groups()
+    if match := re.fullmatch(r"(bucket|truncate)\[(\d{1,10})\]", transform):
+        kind, width = match.groups()
         return f"{source} hashed into {int(width):,} buckets" if kind == "bucket" else f"{source} cut to {int(width):,}"
     return _WORDS.get(transform, f"{transform} of {{}}").replace("{}", source)
 

@@ -66,5 +66,5 @@ def _ranges(column: Column, index: Mapping[str, Any], page_of: list[int], term: 
 
     only, low, high = ([index[n][p] for p in page_of] for n in ("only_nulls", "min", "max"))
     nulls = [index["nulls"][p] if index["nulls"] else None for p in page_of]
-    found = chunk_ranges(only, nulls, list(map(value, low)), list(map(value, high)), term.column.kind)
-    return found.of(term)
+    ranges = chunk_ranges(only, nulls, list(map(value, low)), list(map(value, high)), term.column.kind)
+    return ranges.of(term)

@@ -82,19 +82,19 @@ class Sums:
 def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """FILES, a row for each live data file: verdict (one of OUTCOMES), the deciding term and what it met, partition,
     whether all rows match, and what must still be asked of its rows."""
-    found = scan.files(manifest, stored)
-    count = len(found.outcome)
-    reasons = [found.reason(at) for at in range(count)]
+    judged = scan.files(manifest, stored)
+    count = len(judged.outcome)
+    reasons = [judged.reason(at) for at in range(count)]
     columns = {
-        "file_path": found.entries["file_path"],
-        "verdict": pa.DictionaryArray.from_arrays(pa.array(found.outcome), pa.array(OUTCOMES)),
+        "file_path": judged.entries["file_path"],
+        "verdict": pa.DictionaryArray.from_arrays(pa.array(judged.outcome), pa.array(OUTCOMES)),
         "term": [r.term for r in reasons],
         "reason": [r.said for r in reasons],
-        "partition": [found.partition(at) for at in range(count)],
-        "wholly": pa.array(found.wholly),
-        "residual": [str(found.residual(at)) for at in range(count)],
-        "record_count": found.entries["record_count"],
-        "file_size_in_bytes": found.entries["file_size_in_bytes"],
+        "partition": [judged.partition(at) for at in range(count)],
+        "wholly": pa.array(judged.wholly),
+        "residual": [str(judged.residual(at)) for at in range(count)],
+        "record_count": judged.entries["record_count"],
+        "file_size_in_bytes": judged.entries["file_size_in_bytes"],
         "spec_id": pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), count),
         "manifest_path": pa.repeat(pa.scalar(manifest.manifest_path), count),
     }
@@ -104,17 +104,17 @@ def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
 def partitions(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """PARTITIONS, a row for each partition of one manifest's live data files: files by what becomes of them, and the
     rows and bytes of all. `values` tell partitions apart whose names are the same: null and 'null'."""
-    found = scan.files(manifest, stored)
-    first = {code: at for at, code in reversed(list(enumerate(found.codes.tolist())))}
-    number = len(found.partitions)
-    weights = {name: ints(found.entries[name], 0) for name in PARTITIONS.names[6:]}
-    outcomes = [np.bincount(found.codes[found.outcome == o], minlength=number) for o in range(len(OUTCOMES))]
+    judged = scan.files(manifest, stored)
+    first = {code: at for at, code in reversed(list(enumerate(judged.codes.tolist())))}
+    number = len(judged.partitions)
+    weights = {name: ints(judged.entries[name], 0) for name in PARTITIONS.names[6:]}
+    outcomes = [np.bincount(judged.codes[judged.outcome == o], minlength=number) for o in range(len(OUTCOMES))]
     columns = {
-        "values": [repr(found.partitions[code]) for code in range(number)],
+        "values": [repr(judged.partitions[code]) for code in range(number)],
         "spec_id": pa.repeat(pa.scalar(manifest.partition_spec_id, pa.int32()), number),
-        "partition": [found.partition(first[code]) for code in range(number)],
+        "partition": [judged.partition(first[code]) for code in range(number)],
         **dict(zip(PARTITIONS.names[3:6], outcomes, strict=True)),
-        **{n: np.bincount(found.codes, w, number).astype(np.int64) for n, w in weights.items()},
+        **{n: np.bincount(judged.codes, w, number).astype(np.int64) for n, w in weights.items()},
     }
     return pa.table(columns, schema=PARTITIONS)
 
@@ -135,8 +135,8 @@ def chosen(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa
     files = _read(scan.files(manifest, stored))
     number = more = np.zeros(files.num_rows, np.int64)
     if deletes is not None:
-        found = _counted(scan, deletes, manifest, files).sums
-        number, more = found["position"] + found["equality"] + found["vectors"], found["bytes"]
+        sums = _counted(scan, deletes, manifest, files).sums
+        number, more = sums["position"] + sums["equality"] + sums["vectors"], sums["bytes"]
     columns = {name: files[name] for name in CHOSEN.names[:4]}
     return pa.table({**columns, "deletes": number, "delete_bytes": more}, schema=CHOSEN)
 

@@ -91,19 +91,19 @@ class Projection:
         apply: Apply = parse_transform(field.transform).transform(primitive)
         kind = field.transform.partition("[")[0]
         rule = {"bucket": _bucket, "truncate": _truncate}.get(kind, _time)
-        found = rule(leaf, apply, strict, field.transform)
-        if found is None:
+        projected = rule(leaf, apply, strict, field.transform)
+        if projected is None:
             return None
-        op, values = found[0], tuple(dict.fromkeys(found[1]))
+        op, values = projected[0], tuple(dict.fromkeys(projected[1]))
         if op in ("in", "not-in") and len(values) == 1:
             op = "eq" if op == "in" else "not-eq"
         return Predicate(op, onto, values)
 
 
 def _joined(
-    join: Callable[[Expression, Expression], Expression], nothing: Expression, found: Sequence[Predicate | None]
+    join: Callable[[Expression, Expression], Expression], nothing: Expression, projected: Sequence[Predicate | None]
 ) -> Expression:
-    return reduce(join, (p for p in found if p is not None), nothing)
+    return reduce(join, (p for p in projected if p is not None), nothing)
 
 
 Projected = tuple[Operation, Sequence[Any]] | None
@@ -125,23 +125,23 @@ def _ordered(leaf: Predicate, apply: Apply, strict: bool, one: Callable[[Any, in
         strictly: dict[Operation, tuple[Operation, int]] = {
             "lt": ("lt", 0), "lt-eq": ("lt", 1), "gt": ("gt", 0), "gt-eq": ("gt", -1), "not-eq": ("not-eq", 0),
         }  # fmt: skip
-        found = strictly.get(op)
+        other = strictly.get(op)
     else:
         loosely: dict[Operation, tuple[Operation, int]] = {
             "lt": ("lt-eq", -1), "lt-eq": ("lt-eq", 0), "gt": ("gt-eq", 1), "gt-eq": ("gt-eq", 0), "eq": ("eq", 0),
         }  # fmt: skip
-        found = loosely.get(op)
-    return (found[0], [apply(one(value, found[1]))]) if found else None
+        other = loosely.get(op)
+    return (other[0], [apply(one(value, other[1]))]) if other else None
 
 
 def _time(leaf: Predicate, apply: Apply, strict: bool, transform: str) -> Projected:
-    found = _ordered(leaf, apply, strict, lambda value, n: value + n)
-    if found is None:
+    projected = _ordered(leaf, apply, strict, lambda value, n: value + n)
+    if projected is None:
         return None
     source = leaf.term.column.kind if isinstance(leaf.term, BoundTerm) else None
     if source == "date" and transform == "day":
-        return found
-    return _once_wrong(found[0], list(found[1]), strict)
+        return projected
+    return _once_wrong(projected[0], list(projected[1]), strict)
 
 
 def _once_wrong(op: Operation, values: list[Any], strict: bool) -> Projected:

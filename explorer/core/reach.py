@@ -48,8 +48,8 @@ def reach(tree: Tree, snapshots: Iterable[Snapshot], without: Iterable[Snapshot]
     lists = {s.manifest_list for s in snapshots} - {s.manifest_list for s in without}
     files: dict[str, int] = {}
     if gone:
-        [found] = tree.comparisons([(gone, list(kept.values()))], KEY[:1])
-        for part in tree.read(rows_at(gone, found.alone[0], _sizes, SIZES)).read():
+        [comparison] = tree.comparisons([(gone, list(kept.values()))], KEY[:1])
+        for part in tree.read(rows_at(gone, comparison.alone[0], _sizes, SIZES)).read():
             files.update(zip(*(part[name].to_pylist() for name in SIZES.names), strict=True))
     return Reach(frozenset(filter(None, lists)), {m.manifest_path: m.manifest_length for m in gone}, files)
 

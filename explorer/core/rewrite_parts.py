@@ -35,22 +35,22 @@ class Judge:
 def data_files(judge: Judge, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """JUDGED, of the data files of one manifest that the filter leaves. Files of other specs than the table's go
     together, with those of the partition whose values are all null (Iceberg: BinPackRewriteFilePlanner)."""
-    found = judge.scan.files(manifest, stored)
-    places = np.flatnonzero(found.outcome == READ)
-    files = found.entries.take(pa.array(places))
+    judged = judge.scan.files(manifest, stored)
+    places = np.flatnonzero(judged.outcome == READ)
+    files = judged.entries.take(pa.array(places))
     metadata, spec_id = judge.scan.metadata, manifest.partition_spec_id
     spec = metadata.spec(metadata.default_spec_id)
     ids = [f.field_id for f in spec.fields] if spec else []
     mine = spec_id == metadata.default_spec_id
-    keys = [repr([p.get(i) if mine else None for i in ids]) for p in found.partitions]
-    names = [_path(judge, spec_id, p) if mine else OTHER_SPECS if ids else "" for p in found.partitions]
+    keys = [repr([p.get(i) if mine else None for i in ids]) for p in judged.partitions]
+    names = [_path(judge, spec_id, p) if mine else OTHER_SPECS if ids else "" for p in judged.partitions]
     deletes = own_rows = np.zeros(files.num_rows, np.int64)
     if judge.deletes is not None:
         entries = live_entries(files, manifest)
         sums = judge.deletes.count(entries, spec_id).sums
         deletes, own_rows = sums["position"] + sums["equality"] + sums["vectors"], sums["own_rows"]
     sizes = amounts(files["file_size_in_bytes"])
-    return _table(judge, manifest, files, found.codes[places], (keys, names), sizes, deletes, own_rows)
+    return _table(judge, manifest, files, judged.codes[places], (keys, names), sizes, deletes, own_rows)
 
 
 def position_deletes(judge: Judge, manifest: ManifestFile, stored: pa.Table) -> pa.Table:

@@ -154,8 +154,8 @@ def deals(
         dealt = np.where(unknown, _frame(table, otherwise).drop("row").hash_rows(seed=0).to_numpy(), dealt)
     dealt = dealt % number
     order = np.argsort(dealt, kind="stable")
-    sorted_rows, (found, starts) = table.take(pa.array(order)), np.unique(dealt[order], return_index=True)
-    for deal, start, end in zip(found, starts, [*starts[1:], table.num_rows], strict=True):
+    sorted_rows, (numbers, starts) = table.take(pa.array(order)), np.unique(dealt[order], return_index=True)
+    for deal, start, end in zip(numbers, starts, [*starts[1:], table.num_rows], strict=True):
         yield int(deal), sorted_rows.slice(start, end - start)
 
 

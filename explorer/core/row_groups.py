@@ -73,8 +73,8 @@ def row_groups(
     tests = [[("statistics", file.statistics(at))] for at in range(len(groups))]
     parts: tuple[Part, ...] = ("dictionary", "bloom filter")
     for part in parts:
-        for at, found in file.tested(part, [at for at, said in enumerate(tests) if said[-1][1].keeps]):
-            tests[at].append((part, found))
+        for at, answers in file.tested(part, [at for at, said in enumerate(tests) if said[-1][1].keeps]):
+            tests[at].append((part, answers))
     told = dict(file.pages([at for at, said in enumerate(tests) if said[-1][1].keeps]))
     return [
         GroupVerdict(path, g["ordinal"], g["num_rows"], g["total_byte_size"], tuple(said), told.get(at))
@@ -129,18 +129,18 @@ class _File:
         able = [leaf for leaf in self.leaves if _term(leaf).transform == "identity" and leaf.op not in NULLS]
         if part == "bloom filter":
             able = [leaf for leaf in able if leaf.op in ("eq", "in")]
-        for at, found in self._read(part, groups if able else [], able):
+        for at, chunks in self._read(part, groups if able else [], able):
 
-            def answer(leaf: Predicate, at: int = at, found: Mapping[int, Any] = found) -> Answer:
+            def answer(leaf: Predicate, at: int = at, chunks: Mapping[int, Any] = chunks) -> Answer:
                 column = self.place.get(_term(leaf).column.field_id)
                 if column is None or leaf not in able:
                     return True, ""
-                if column not in found:
+                if column not in chunks:
                     return True, self._lacks(part, at, column)
                 if part == "bloom filter":
-                    return by_bloom_filter(leaf, found[column], self.columns[column])
+                    return by_bloom_filter(leaf, chunks[column], self.columns[column])
                 may_null = self.groups[at]["columns"][column]["null_count"] != 0
-                return by_dictionary(leaf, found[column], self.columns[column], may_null)
+                return by_dictionary(leaf, chunks[column], self.columns[column], may_null)
 
             yield at, self._reason(answer)
 
@@ -162,8 +162,8 @@ class _File:
 
     def pages(self, groups: Sequence[int]) -> Iterator[tuple[int, Pages]]:
         """What the page indexes of these row groups say."""
-        for at, found in self._read("page index", groups if self.leaves else [], self.leaves):
-            told = {self.columns[c]["field_id"]: (self.columns[c], index) for c, index in found.items()}
+        for at, chunks in self._read("page index", groups if self.leaves else [], self.leaves):
+            told = {self.columns[c]["field_id"]: (self.columns[c], index) for c, index in chunks.items()}
             yield at, pages(self.bound, self.groups[at]["num_rows"], told)
 
 

@@ -229,8 +229,8 @@ class FileVerdicts:
 
 def _file_ranges(entries: pa.Table, scan: Scan, term: BoundTerm) -> Ranges:
     column = term.column
-    found = file_ranges(entries, column.field_id, column.kind, column.field_id in scan.nested)
-    return found.of(term)
+    ranges = file_ranges(entries, column.field_id, column.kind, column.field_id in scan.nested)
+    return ranges.of(term)
 
 
 def partition_values(column: pa.ChunkedArray, first: npt.NDArray[np.int64]) -> list[dict[int, Any]]:

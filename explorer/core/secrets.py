@@ -98,14 +98,14 @@ def metadata_without_secrets(value: Any) -> Any:
 def secret_values(properties: Mapping[str, Any]) -> set[str]:
     """What is secret in connection properties, for errors of others that repeat it: the values of secret-looking names
     (of `user:password` its end too) and the passwords of URIs. Not the shortest, which any text may hold."""
-    found = set()
+    values = set()
     for name, value in properties.items():
         text = str(value)
         infos = [match["info"] or "" for match in _USER_INFO.finditer(text)]
         if is_secret(name) and not name.endswith("-id"):  # whose key it is may be told
-            found |= {text, text.partition(":")[2]}
-        found |= {form(info.partition(":")[2]) for info in infos for form in (str, unquote)}
-    return {value for value in found if len(value) > 3}
+            values |= {text, text.partition(":")[2]}
+        values |= {form(info.partition(":")[2]) for info in infos for form in (str, unquote)}
+    return {value for value in values if len(value) > 3}
 
 
 def redacted(text: str, values: Iterable[str] = ()) -> str:

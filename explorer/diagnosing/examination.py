@@ -61,8 +61,8 @@ def diagnose(
     Raises NotFoundInTable for a snapshot, rule or severity that there is none of, EngineError."""
     choice = Choice.of(skip, severity)
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
-    found = list(examination.findings())
-    told = choice.made(_grouped(found, examination.lists), table.name, table.metadata)
+    findings = list(examination.findings())
+    told = choice.made(_grouped(findings, examination.lists), table.name, table.metadata)
     return ShownReport(table.name, told, examination.checked, tuple(examination.not_checked))
 
 

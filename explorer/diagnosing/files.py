@@ -92,15 +92,15 @@ def _told(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
 
 def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     try:
-        found = orphans(table.tree)
+        loose = orphans(table.tree)
     except UnreadableFile as error:
         not_checked.append(f"orphan files: {error}")
         return
-    if found:
-        old = sum(hours > OLD for hours in found.values())
+    if loose:
+        old = sum(hours > OLD for hours in loose.values())
         yield finding(
-            "orphan-files", f"{count(len(found), 'file')} below the table's folder are named by no metadata file, "
+            "orphan-files", f"{count(len(loose), 'file')} below the table's folder are named by no metadata file, "
             f"snapshot or manifest; {old} are older than {OLD // 24} days (younger ones may be a commit's)",
-            table.metadata.location, count=len(found), examples=tuple(sorted(found)[:3]), found=sorted(found)[0],
+            table.metadata.location, count=len(loose), examples=tuple(sorted(loose)[:3]), found=sorted(loose)[0],
             node=("metadata", table.metadata.metadata_location),
         )  # fmt: skip

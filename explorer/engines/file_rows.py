@@ -81,14 +81,14 @@ def changed(
         if keys:
             differ = differ.repartition(tasks, "deal")
         answer = differ.mapInArrow(by_keys, _spark(FOUND)).toArrow()
-    found: dict[str, list[pa.Table]] = {kind: [empty] for kind in RowChanges.kinds()}
+    rows_of: dict[str, list[pa.Table]] = {kind: [empty] for kind in RowChanges.kinds()}
     counted: Tally = Counter()
     for row in answer.to_pylist():
         if row["rows"] is None:
             counted[row["kind"], row["file"]] += row["count"]
         else:
-            found[row["kind"]].append(from_ipc(row["rows"]))
-    return RowChanges(**{kind: pa.concat_tables(parts) for kind, parts in found.items()}), counted
+            rows_of[row["kind"]].append(from_ipc(row["rows"]))
+    return RowChanges(**{kind: pa.concat_tables(parts) for kind, parts in rows_of.items()}), counted
 
 
 def _spark(schema: pa.Schema) -> StructType:

@@ -117,9 +117,9 @@ def compared(
     note: Accumulator[list[Problem]] = context.accumulator([], _Noted())
     with question(context, name):
         dealt = frame(spark, storage, keys, note).repartition(max(1, -(-entries // A_DEAL)), "file_path")
-        found = dealt.mapInArrow(_dealt(by), from_arrow_schema(FOUND)).toArrow()
+        rows = dealt.mapInArrow(_dealt(by), from_arrow_schema(FOUND)).toArrow()
     noted(note.value)
-    return comparisons(found.cast(FOUND), count)
+    return comparisons(rows.cast(FOUND), count)
 
 
 def _dealt(by: Sequence[str]) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:

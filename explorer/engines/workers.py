@@ -76,8 +76,8 @@ def failure(error: Exception, what: str) -> ExplorerError:
     reason = redacted(explain(error, gateway.ended()))
     if reason == LOST:
         return EngineError(f"{what}: {reason}")
-    found = _WHERE.search(text)
-    where = f"{what}: Spark's worker at {found[1] if found else '(unknown)'}"
+    match = _WHERE.search(text)
+    where = f"{what}: Spark's worker at {match[1] if match else '(unknown)'}"
     if lacks := _LACKS.search(text):
         name = (lacks[1] or lacks[2]).lower()
         return EngineError(f"{where} has no {name}: its Python needs {NEEDED}. Install them there, or {_PYTHON}")
@@ -89,4 +89,4 @@ def failure(error: Exception, what: str) -> ExplorerError:
         return EngineError(f"{what}: Spark lost {lost[1]} several times while it worked on this: {lost[2].strip()}")
     if _ENDED.search(text):
         return EngineError(f"{where}: its Python ended in the middle, as when it is killed or has no memory left")
-    return StatementFailed(f"{where}: {reason}" if found else f"{what}: {reason}")
+    return StatementFailed(f"{where}: {reason}" if match else f"{what}: {reason}")

@@ -39,11 +39,11 @@ def inspect_catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:
 def stored_pointer(table: Table) -> Section:
     """What the catalog stores now, by its own names: it is asked, which may take as long as its server does."""
     try:
-        found = pointer(table)
+        stored = pointer(table)
     except ExplorerError as error:
         return Section("as the catalog stores it", note=str(error))
-    fields: Fields = [(name, value, "") for name, value in found.stored.row.items()]
-    return Section("as the catalog stores it", fields, note=found.stored.where)
+    fields: Fields = [(name, value, "") for name, value in stored.stored.row.items()]
+    return Section("as the catalog stores it", fields, note=stored.stored.where)
 
 
 def inspect_metadata(table: Table, facts: Mapping[str, Any]) -> list[Section]:

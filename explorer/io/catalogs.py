@@ -266,11 +266,11 @@ def _sql_row(catalog: Catalog, identifier: str) -> Mapping[str, Any] | None:
     namespace, _, table = identifier.rpartition(".")
     wanted = "catalog_name = :catalog AND table_namespace = :namespace AND table_name = :table"
     with catalog.engine.connect() as connection:
-        found = connection.execute(
+        stored_row = connection.execute(
             text(f"SELECT * FROM iceberg_tables WHERE {wanted}"),
             {"catalog": catalog.name, "namespace": namespace, "table": table},
         )
-        row = found.mappings().first()
+        row = stored_row.mappings().first()
     if row is None:
         raise NoSuchTableError(identifier)
     return dict(row)

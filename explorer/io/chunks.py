@@ -39,14 +39,14 @@ def places(footer: bytes, columns: Sequence[int]) -> list[list[dict[str, Any]]]:
 def _places(chunk: Mapping[int, Any]) -> dict[str, Any]:
     about = chunk[3]
     first, page, bloom = about.get(11, 0), about[9], about.get(14, 0)
-    found = {
+    places = {
         "dictionary": [(first, page - first)] if 0 < first < page else [],
         "bloom filter": [(bloom, about.get(15, BLOOM))] if bloom > 0 else [],
         "page index": [(chunk[6], chunk[7]), (chunk[4], chunk[5])] if {4, 5, 6, 7} <= set(chunk) else [],
     }
-    if wrong := [n for ranges in found.values() for some in ranges for n in some if type(n) is not int]:
+    if wrong := [n for ranges in places.values() for some in ranges for n in some if type(n) is not int]:
         raise ValueError(f"{wrong[0]!r:.40} is no place")
-    return {**found, "codec": about[4], "dictionary_only": _dictionary_only(about)}
+    return {**places, "codec": about[4], "dictionary_only": _dictionary_only(about)}
 
 
 def _dictionary_only(about: Mapping[int, Any]) -> bool:

@@ -166,8 +166,8 @@ class _Reader:
         """Contradictions that decide whether the tree can be walked at all; the doctor has the long list."""
         if not table.location:
             self.problem("/location", "the table's location is missing", "warning")
-        for found in walkable(table):
-            self.problem(found.location, found.what, rule=found.rule)
+        for inner in walkable(table):
+            self.problem(inner.location, inner.what, rule=inner.rule)
 
     def spec(self, raw: Any) -> PartitionSpec:
         fields = []

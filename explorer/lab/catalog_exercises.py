@@ -44,8 +44,8 @@ def _after(answer: str, rows: Sequence[tuple[str, str, str]], given: Mapping[str
 
 def _swapped(answer: str, there: str) -> str:
     """Where the pointer is after the statement of a writer that goes from v1 to v2."""
-    found = _after(answer, [("t", there, "v0"), ("other", "w1", "w0")], {"base": "v1", "new": "v2"})
-    return str(found["t"]) if found["other"] == "w1" else "the other table's"
+    rows = _after(answer, [("t", there, "v0"), ("other", "w1", "w0")], {"base": "v1", "new": "v2"})
+    return str(rows["t"]) if rows["other"] == "w1" else "the other table's"
 
 
 def _pointer(bench: Bench, answer: str) -> Marked:
@@ -135,23 +135,23 @@ PARTITIONS, FILES = 6, 2
 
 
 def _lists(bench: Bench, answer: int) -> Marked:
-    found = FarTable(bench, PARTITIONS, FILES).listed(7, 0.0)
-    lists = found.requests["LIST"]
+    requests = FarTable(bench, PARTITIONS, FILES).listed(7, 0.0)
+    lists = requests.requests["LIST"]
     if answer == lists:
-        return Marked(True, f"{found}.")
+        return Marked(True, f"{requests}.")
     if answer == PARTITIONS * FILES:
-        return Marked(False, f"{found}. A LIST gives all names of a folder, not one.")
+        return Marked(False, f"{requests}. A LIST gives all names of a folder, not one.")
     hint = "The data folder itself is listed first" if answer == PARTITIONS else "Each folder is listed on its own"
-    return Marked(False, f"{found}. {hint}.")
+    return Marked(False, f"{requests}. {hint}.")
 
 
 def _gets(bench: Bench, answer: int) -> Marked:
-    found = FarTable(bench, PARTITIONS, FILES).planned(7, 0.0)
-    if answer == found.requests["GET"]:
-        return Marked(True, f"{found}: metadata.json, manifest list, manifest. Nothing was listed.")
+    requests = FarTable(bench, PARTITIONS, FILES).planned(7, 0.0)
+    if answer == requests.requests["GET"]:
+        return Marked(True, f"{requests}: metadata.json, manifest list, manifest. Nothing was listed.")
     if answer >= PARTITIONS:
-        return Marked(False, f"{found}. A plan opens no data file: their bounds stand in the manifest.")
-    return Marked(False, f"{found}. From metadata.json to the entries each layer is a file: count the layers.")
+        return Marked(False, f"{requests}. A plan opens no data file: their bounds stand in the manifest.")
+    return Marked(False, f"{requests}. From metadata.json to the entries each layer is a file: count the layers.")
 
 
 def _counted(bench: Bench, answer: str | Sequence[str]) -> Marked:

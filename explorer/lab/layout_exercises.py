@@ -134,12 +134,12 @@ def _promoted(bench: Bench, answer: str) -> Marked:
 def _field_id(bench: Bench, answer: int) -> Marked:
     table = new_table(bench, "id INT, name STRING, color STRING", _FRUITS)
     table = carried_out(bench, table, ["ALTER TABLE t DROP COLUMN color", "ALTER TABLE t ADD COLUMN color STRING"])
-    found = {f.name: f.id for f in table.metadata.schemas[-1].fields}["color"]
+    field_id = {f.name: f.id for f in table.metadata.schemas[-1].fields}["color"]
     read = ["null" if row["color"] is None else row["color"] for row in table.rows(None, ("color",))]
-    said = f"It was done: color has id {found}, and the old rows read {', '.join(read)}"
-    if answer == found:
+    said = f"It was done: color has id {field_id}, and the old rows read {', '.join(read)}"
+    if answer == field_id:
         return Marked(True, f"{said}; id 3 is never given again.")
-    hint = "an id is never given again" if answer == 3 else f"the table's last-column-id was {found - 1}"
+    hint = "an id is never given again" if answer == 3 else f"the table's last-column-id was {field_id - 1}"
     return Marked(False, f"{said}: {hint}.")
 
 
@@ -165,9 +165,9 @@ def _property(
     name, value = answer
     given = f"ALTER TABLE t SET TBLPROPERTIES ({literal(name)} = {literal(value)})"
     table = carried_out(bench, new_table(bench, "id INT, name STRING, color STRING", _FRUITS), (given, sql))
-    found = told(table)
-    said = f"With {name} = {value} the statement wrote {found}."
-    return Marked(found == wanted, said if found == wanted else f"{said} {hint}")
+    properties = told(table)
+    said = f"With {name} = {value} the statement wrote {properties}."
+    return Marked(properties == wanted, said if properties == wanted else f"{said} {hint}")
 
 
 def _format(table: Table) -> str:

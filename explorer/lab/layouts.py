@@ -95,13 +95,13 @@ class _Laid:
         dealt = f"dealt out to {count(len(self.table.files()), 'file')}"
         made = [self._read(Layout("unsorted", dealt, seconds=seconds), queries)]
         size = max(1, (made[0].written.bytes or 0) // max(FEWEST, self._dealt // 4))
-        found = estimate(self.table, queries, file_size=size)
+        estimates = estimate(self.table, queries, file_size=size)
         columns = list(asked_columns([self.table.plan(query) for query in queries]))
         ways: tuple[tuple[str, Callable[[], str]], ...] = (
             ("bin-packed", partial(self._rewrite, "compact", "", size)),
-            ("sorted", lambda: self._rewrite("compact-sort", _best(found, False).column, size)),
+            ("sorted", lambda: self._rewrite("compact-sort", _best(estimates, False).column, size)),
             ("z-ordered", lambda: self._rewrite("compact-z-order", _several(columns), size)),
-            ("partitioned", lambda: self._partition(_best(found, True), size)),
+            ("partitioned", lambda: self._partition(_best(estimates, True), size)),
         )
         for name, way in steps(ways, "layouts"):
             self._spark.sql(f"CALL {SANDBOX}.system.set_current_snapshot('{self._name}', {unsorted})")
@@ -146,10 +146,10 @@ class _Laid:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _best(found: Estimates, partitions: bool) -> Change:
+def _best(estimates: Estimates, partitions: bool) -> Change:
     """The column to sort by, or the partition field, after which the queries would read the fewest bytes."""
-    for at in found.ranked:
-        change = found.changes[at]
+    for at in estimates.ranked:
+        change = estimates.changes[at]
         few = change.whole is not None and change.whole.files <= MOST_FILES
         if change.column and bool(change.transform) == partitions and few:
             return change

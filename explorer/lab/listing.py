@@ -83,4 +83,4 @@ def _may_hold(far: fs.S3FileSystem, path: str, one: int) -> bool:
     with far.open_input_file(path) as file:
         footer = pq.ParquetFile(file).metadata
     ids = [footer.row_group(n).column(0).statistics for n in range(footer.num_row_groups)]
-    return any(found is None or found.min <= one <= found.max for found in ids)
+    return any(bounds is None or bounds.min <= one <= bounds.max for bounds in ids)

@@ -66,9 +66,9 @@ def _rewrite(bench: Bench, answer: str) -> Marked:
     table = Table(TableReader(locate("demo.partition_evolution")))
     plan, pushed = table.plan_sql(answer)
     shown = ShownPlan(plan, table.intervals(plan, "ts"), pushed)
-    meant, found = (sorted(r["id"] for r in table.rows(None, ("id",), w)) for w in (ONE_DAY, answer))
-    if meant != found:
-        return Marked(False, f"Those are other rows: ids {found}, and {meant} are meant.", plan=shown)
+    meant, given = (sorted(r["id"] for r in table.rows(None, ("id",), w)) for w in (ONE_DAY, answer))
+    if meant != given:
+        return Marked(False, f"Those are other rows: ids {given}, and {meant} are meant.", plan=shown)
     said = f"The same rows, and {_opened(plan)} of {plan.stages[0].left.files} files are opened."
     if _opened(plan) > 1:
         hints = [

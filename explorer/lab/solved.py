@@ -38,15 +38,15 @@ def keep(question: str) -> str:
 
 def solved() -> dict[str, str]:
     """Each question that was solved, and when first. A line that is cut off is passed over. Raises OSError."""
-    found: dict[str, str] = {}
+    answers: dict[str, str] = {}
     file = _file()
     if not file.exists():
-        return found
+        return answers
     with file.open(encoding="utf-8", errors="replace") as lines:
         for line in lines.read(_LONGEST).splitlines():
             try:
                 told = json.loads(line)
-                found.setdefault(str(told["question"]), str(told["at"]))
+                answers.setdefault(str(told["question"]), str(told["at"]))
             except (ValueError, KeyError, TypeError):
                 continue
-    return found
+    return answers

@@ -29,13 +29,13 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], Rows]:
     merged = [b for b in bins if b.merged]
     gone = [m for m in listed if not has_live(m)]
     rows: Rows = []
-    for number, found in enumerate(bins, 1):
+    for number, group in enumerate(bins, 1):
         told = {
-            "becomes": "merged" if found.merged else "kept", "bin": number, "reason": found.reason,
-            "content": KINDS[min(found.content, 1)], "partition_spec_id": found.spec_id,
+            "becomes": "merged" if group.merged else "kept", "bin": number, "reason": group.reason,
+            "content": KINDS[min(group.content, 1)], "partition_spec_id": group.spec_id,
         }  # fmt: skip
         new = {"manifest": "(the append's own)", "manifest_path": None, "bytes": length}
-        rows += [told | row for row in (*([new] if found.with_new else []), *_named(tree, found.manifests))]
+        rows += [told | row for row in (*([new] if group.with_new else []), *_named(tree, group.manifests))]
     rows += [
         {"becomes": "dropped", "bin": None, "reason": "no live file is left in it", **_told(m), **row}
         for m, row in zip(gone, _named(tree, gone), strict=True)
@@ -45,10 +45,10 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], Rows]:
         f"An append would leave {count(after, 'manifest')} where there are {before}, with its own of about "
         f"{human_bytes(length)}."
     ]
-    for found in merged:
+    for group in merged:
         words.append(
-            f"{count(len(found.manifests), f'{KINDS[min(found.content, 1)]} manifest')} of partition spec "
-            f"{found.spec_id} ({human_bytes(found.bytes)}) would become one: {found.reason}. Their entries turn "
+            f"{count(len(group.manifests), f'{KINDS[min(group.content, 1)]} manifest')} of partition spec "
+            f"{group.spec_id} ({human_bytes(group.bytes)}) would become one: {group.reason}. Their entries turn "
             "EXISTING, those that are DELETED are left out."
         )
     if not merged:

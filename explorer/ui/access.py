@@ -101,10 +101,10 @@ class Access:
             request.connection.set_max_body_size(MOST_BYTES)  # type: ignore[union-attr]
             answer = self._answer(application, request)
             if answer is None:
-                found: Any = find(request, **kwargs)
-                if getattr(found, "handler_class", None) is DocHandler:
-                    found.handler_class = FirstPage
-                return found
+                matched: Any = find(request, **kwargs)
+                if getattr(matched, "handler_class", None) is DocHandler:
+                    matched.handler_class = FirstPage
+                return matched
             handler, options = answer
             return application.get_handler_delegate(request, handler, options)
 

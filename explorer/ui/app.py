@@ -1,6 +1,8 @@
 """The dashboard: catalogs and tables at the left, one table's graph and lists in the middle. One `Dashboard` a session.
 
-`iceberg-explorer serve` runs it; `panel serve explorer/ui/app.py` works too, behind the same door."""
+`iceberg-explorer serve` runs it; `panel serve explorer/ui/app.py` works too, behind the same door.
+
+It is longer than other modules: what all rooms share (table, snapshot, pair, URL) is changed here and nowhere else."""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from explorer.io.catalogs import SANDBOX
 from explorer.io.locate import parse_move
 from explorer.progress import Cancelled
 from explorer.table import Table
-from explorer.ui.background import AWAY, Job, Task
+from explorer.ui.background import Job
 from explorer.ui.bar import Bar, SparkWords
 from explorer.ui.beside import WITHIN, Beside
 from explorer.ui.bringing import show_file, show_node, show_row
@@ -36,6 +38,7 @@ from explorer.ui.overview import welcome
 from explorer.ui.palette import FILES, Palette, Place
 from explorer.ui.pane import GraphPane
 from explorer.ui.picker import Picker
+from explorer.ui.pools import AWAY, Task
 from explorer.ui.rooms import TITLES, VIEWS, Rooms
 from explorer.ui.state import ViewState
 from explorer.ui.widgets import SHORT, Text, folded, shell, soon, toast, versions

@@ -16,7 +16,8 @@ from explorer.engines.reads import ReadSession
 from explorer.estimating import estimate
 from explorer.measuring import RUNS, measure
 from explorer.table import Table
-from explorer.ui.background import ELSEWHERE, Job
+from explorer.ui.background import Job
+from explorer.ui.pools import ELSEWHERE
 from explorer.ui.widgets import NUMBER, SMALL, WRAP, grid, heading, note
 from explorer.views.estimates import assumptions, short_changes, short_filters, verdicts
 from explorer.views.measured import short_figures, timing
@@ -44,16 +45,16 @@ def estimates_view(table: Table, where: str, snapshot_id: int | None) -> Any:
             "Adding up bounds…",
         )
 
-    def show(found: Estimates) -> None:
-        box[:] = _shown(found)
+    def show(estimates: Estimates) -> None:
+        box[:] = _shown(estimates)
 
     run.on_click(start)
     start()
     return pn.Column(pn.Row(filters, size, run, styles=WRAP), job.view, box, sizing_mode="stretch_width")
 
 
-def _shown(found: Estimates) -> list[Any]:
-    filters, changes = pd.DataFrame(short_filters(found)), pd.DataFrame(short_changes(found))
+def _shown(estimates: Estimates) -> list[Any]:
+    filters, changes = pd.DataFrame(short_filters(estimates)), pd.DataFrame(short_changes(estimates))
     wide = {"filter": 330, "reads": 220, "of the table": 100, "columns": 130, "helped most by": 260,
             "then (estimate)": 120}  # fmt: skip
     widths = {
@@ -66,14 +67,14 @@ def _shown(found: Estimates) -> list[Any]:
         "files then": 90,
     }
     ranked = grid(filters, wide, _height(len(filters), 50), wrapped=("filter", "reads", "helped most by"))
-    if not any(asked.plan for asked in found.asked):
+    if not any(asked.plan for asked in estimates.asked):
         return [ranked]
     return [
-        *(note(text, margin=(1, 10)) for text in verdicts(found)),
+        *(note(text, margin=(1, 10)) for text in verdicts(estimates)),
         ranked,
         heading("All of them together"),
         grid(changes, widths, _height(len(changes)), page_size=12),
-        *(note(text, margin=(1, 10)) for text in assumptions(found)),
+        *(note(text, margin=(1, 10)) for text in assumptions(estimates)),
     ]
 
 

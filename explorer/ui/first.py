@@ -27,10 +27,10 @@ from explorer.scenarios.build import built
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.table import Table
 from explorer.ui.assets import first_script, first_style
-from explorer.ui.background import CLICKS, Task
 from explorer.ui.bar import where
 from explorer.ui.browser import LOOK, query
 from explorer.ui.overview import WELCOME
+from explorer.ui.pools import CLICKS, Task
 from explorer.ui.rooms import ROOMS, VIEWS
 from explorer.ui.state import ViewState
 from explorer.views.overview import facts, tiles

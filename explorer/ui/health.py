@@ -15,8 +15,9 @@ from explorer.core.names import shorten
 from explorer.core.units import count
 from explorer.errors import NotFoundInTable
 from explorer.table import Table
-from explorer.ui.background import AWAY, Job
+from explorer.ui.background import Job
 from explorer.ui.figures import bars_figure, shades_key, tiles_figure, told
+from explorer.ui.pools import AWAY
 from explorer.ui.widgets import SMALL, WRAP, grid, heading, note, picture, plot
 from explorer.views.health import beyond_html, said, section_html, summary, told_row
 
@@ -30,7 +31,7 @@ WIDTHS = {"level": 80, "table": 310, "beyond its thresholds": 420, "data files":
 def table_health(table: Table) -> Any:
     """One table's health, measured now; thresholds may be set, and columns' clustering asked for."""
     limits: dict[str, float] = {}
-    found: list[Health] = []
+    checked: list[Health] = []
     measure = pmui.Select(label="threshold of", options=[m.id for m in MEASURES], width=220, **SMALL)
     value = pmui.TextInput(label="beyond", value=f"{MEASURES[0].threshold:.15g}", width=140, **SMALL)
     apply = pmui.Button(label="Set", variant="outlined", width=70, margin=(14, 6))
@@ -42,7 +43,7 @@ def table_health(table: Table) -> Any:
         job.start(lambda: checkup(table, clustering=columns), show, "Measuring the table…")
 
     def show(health: Health) -> None:
-        found[:] = [health]
+        checked[:] = [health]
         told = health.under(limits)
         box[:] = [
             note(f"{summary(told)}."),
@@ -60,7 +61,7 @@ def table_health(table: Table) -> Any:
             job.say(f"{shorten(value.value, 40)!r} is no threshold: a number above 0 is.")
             return
         job.say("")
-        for health in list(found):
+        for health in list(checked):
             show(health)
 
     measure.param.watch(chosen, "value")

@@ -23,9 +23,10 @@ from explorer.lab.catalogue import predicted
 from explorer.lab.planning import rows_of
 from explorer.lab.stepper import NAMES, Run, replay
 from explorer.table import Table
-from explorer.ui.background import ELSEWHERE, Job
+from explorer.ui.background import Job
 from explorer.ui.orders import Orders, every_order, orders_view
 from explorer.ui.pane import GraphPane
+from explorer.ui.pools import ELSEWHERE
 from explorer.ui.state import MarkedState
 from explorer.ui.widgets import WRAP, LiveTabs, grid, heading, note, picture
 from explorer.ui.writers import Writers

@@ -13,7 +13,8 @@ from explorer.core.compared import Compared
 from explorer.engines.reads import ReadSession
 from explorer.lab.layouts import LIMIT, compare_layouts
 from explorer.table import Table
-from explorer.ui.background import ELSEWHERE, Job
+from explorer.ui.background import Job
+from explorer.ui.pools import ELSEWHERE
 from explorer.ui.widgets import NUMBER, SMALL, WRAP, grid, note, picture
 from explorer.views.layouts import head_lines, layout_rows, layouts_svg
 
@@ -37,13 +38,13 @@ def layouts_view(table: Table, where: str, snapshot_id: int | None, reads: ReadS
         wanted = partial(compare_layouts, table, asked, snapshot_id, rows.value or LIMIT, reads)
         job.start(wanted, show, "Spark writes the rows in each layout…")
 
-    def show(found: Compared) -> None:
-        told = pd.DataFrame(layout_rows(found))
+    def show(comparison: Compared) -> None:
+        told = pd.DataFrame(layout_rows(comparison))
         widths = {"layout": 110, "how": 220, "seconds": 80, "wrote": 140}
         numbered = {name: 150 for name in told.columns if name not in widths}
         box[:] = [
-            *(note(line, margin=(1, 10)) for line in head_lines(found)),
-            picture(layouts_svg(found), margin=(6, 10), sizing_mode="stretch_width"),
+            *(note(line, margin=(1, 10)) for line in head_lines(comparison)),
+            picture(layouts_svg(comparison), margin=(6, 10), sizing_mode="stretch_width"),
             grid(told, widths | numbered, 260, wrapped=("how",)),
         ]
 

@@ -22,7 +22,8 @@ from explorer.errors import NotFoundInTable
 from explorer.maintaining.calls import LOOKS, PROCEDURES, STRATEGIES
 from explorer.scenarios import fresh_copy
 from explorer.table import Table
-from explorer.ui.background import ELSEWHERE, Job
+from explorer.ui.background import Job
+from explorer.ui.pools import ELSEWHERE
 from explorer.ui.widgets import NUMBER, SMALL, WRAP, Statement, grid, heading, lazy_tabs, note, version_input
 from explorer.views.maintenance import shown_row
 from explorer.views.text import cell

@@ -12,7 +12,8 @@ from tornado.web import RequestHandler
 
 from explorer.engines import quotas
 from explorer.engines.spark import shared_engine
-from explorer.ui.background import AWAY, CLICKS, ELSEWHERE, HERE, Session
+from explorer.ui.background import Session
+from explorer.ui.pools import AWAY, CLICKS, ELSEWHERE, HERE
 
 VARIABLE = "ICEBERG_EXPLORER_METRICS_TOKEN"
 

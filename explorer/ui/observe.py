@@ -18,8 +18,9 @@ from explorer.lab.observe import API, Observation, observe, observe_api
 from explorer.maintenance import is_teaching, is_writable
 from explorer.scenarios import fresh_copy, origin, reset_copy
 from explorer.ui.answer_states import CompareState
-from explorer.ui.background import ELSEWHERE, Job, answered
+from explorer.ui.background import Job, answered
 from explorer.ui.pane import GraphPane
+from explorer.ui.pools import ELSEWHERE
 from explorer.ui.state import ViewState
 from explorer.ui.widgets import SMALL, WRAP, LiveTabs, grid, heading, label
 from explorer.views.labviews import report_rows

@@ -14,8 +14,9 @@ from panel.custom import AnyWidgetComponent
 from explorer.engines.failures import explain
 from explorer.progress import Cancelled
 from explorer.ui.assets import script, style
-from explorer.ui.background import AWAY, CLICKS, QUIET_S, Session, Task
+from explorer.ui.background import QUIET_S, Session
 from explorer.ui.host import GraphHost, answer_to
+from explorer.ui.pools import AWAY, CLICKS, Task
 from explorer.ui.state import GraphState
 from explorer.views.svg import vocabulary
 

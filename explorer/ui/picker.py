@@ -15,8 +15,9 @@ import panel_material_ui as pmui
 from explorer.errors import ExplorerError
 from explorer.io import catalogs
 from explorer.progress import Cancelled, cancelled
-from explorer.ui.background import AWAY, Job
+from explorer.ui.background import Job
 from explorer.ui.kept import KeptTables
+from explorer.ui.pools import AWAY
 from explorer.ui.widgets import label
 
 SHOWN = 500

@@ -95,10 +95,10 @@ def plan_view(
             plans = []
             for name in names or [str(snapshot_id)]:
                 of, at = beside(table, name)
-                made, found = of.plan_sql(asked, at) if in_sql else (of.plan(asked, at), None)
+                made, pushed_down = of.plan_sql(asked, at) if in_sql else (of.plan(asked, at), None)
                 _ = made.tasks  # made here, off the page's thread
                 bounds = of.intervals(made, made.columns[0]) if made.columns and len(names) > 1 else None
-                plans.append(_Planned(name, of, made, found, bounds))
+                plans.append(_Planned(name, of, made, pushed_down, bounds))
             return plans
 
         job.start(plan, partial(show, asked), "Planning…")
@@ -145,12 +145,12 @@ def _beside(plans: list[_Planned]) -> list[Any]:
 def _alone(
     planned: _Planned, runs: Callable[[], Any], layouts: Callable[[], Any], go: Callable[[str], None]
 ) -> list[Any]:
-    table, plan, found = planned.table, planned.plan, planned.found
+    table, plan, pushed_down = planned.table, planned.plan, planned.found
     tabs = lazy_tabs(
         {
             "Files": lambda: answered(partial(_files, plan), _files_grid, "Telling why…"),
             "Map": lambda: FileMapPanel(table, _version(plan), go, plan).view,
-            "Graph": lambda: answered(partial(PlanState, table, plan), partial(_graph, table, found), "Drawing…"),
+            "Graph": lambda: answered(partial(PlanState, table, plan), partial(_graph, table, pushed_down), "Drawing…"),
             "Bounds": lambda: _intervals_view(table, plan),
             "Partitions": lambda: answered(partial(table.partition_verdicts, plan), _partitions, "Adding up…"),
             "Manifests": lambda: _manifests(plan),
@@ -172,7 +172,7 @@ def _alone(
             ),
         }
     )
-    told = (*filter(None, pushed_lines(plan, found)), *spec_lines(plan), *summary_lines(plan))
+    told = (*filter(None, pushed_lines(plan, pushed_down)), *spec_lines(plan), *summary_lines(plan))
     return [picture(funnel_svg(plan), **WIDE), *(note(line, margin=(1, 10)) for line in told), tabs]
 
 
@@ -221,10 +221,10 @@ def _files_grid(files: pd.DataFrame) -> list[Any]:
     return [*more, grid(files, widths, min_height=260, wrapped=wrapped, header_filters=filters)]
 
 
-def _graph(table: Table, found: Pushed | None, state: PlanState) -> list[Any]:
+def _graph(table: Table, pushed_down: Pushed | None, state: PlanState) -> list[Any]:
     files = {
-        "plan.html": lambda: table.shown(state.plan, found).to_html().encode(),
-        "plan.svg": lambda: table.shown(state.plan, found).to_svg().encode(),
+        "plan.html": lambda: table.shown(state.plan, pushed_down).to_html().encode(),
+        "plan.svg": lambda: table.shown(state.plan, pushed_down).to_svg().encode(),
     }
     buttons = pn.Row(*downloads(files, width=110, height=34))
     return [GraphPane.of(state, sizing_mode="stretch_width", height=460), buttons]
@@ -236,8 +236,8 @@ def _intervals_view(table: Table, plan: Plan) -> Any:
     box = pn.Column(sizing_mode="stretch_width")
     job = Job("", [column], box)
 
-    def show(found: Intervals) -> None:
-        box[:] = _intervals(found)
+    def show(intervals: Intervals) -> None:
+        box[:] = _intervals(intervals)
 
     def start(*_: Any) -> None:
         job.start(partial(table.intervals, plan, column.value), show, "Reading bounds…")
@@ -247,14 +247,14 @@ def _intervals_view(table: Table, plan: Plan) -> Any:
     return pn.Column(pn.Row(column, job.view), box, sizing_mode="stretch_width")
 
 
-def _intervals(found: Intervals) -> list[Any]:
-    if not found.items:
+def _intervals(intervals: Intervals) -> list[Any]:
+    if not intervals.items:
         return [note("No file is looked at.")]
-    return [picture(intervals_svg(found), margin=(0, 10), sizing_mode="stretch_width")]
+    return [picture(intervals_svg(intervals), margin=(0, 10), sizing_mode="stretch_width")]
 
 
-def _partitions(found: Collection) -> list[Any]:
-    return [picture(partitions_svg(found.to_arrow()), margin=(0, 10), sizing_mode="stretch_width")]
+def _partitions(partitions: Collection) -> list[Any]:
+    return [picture(partitions_svg(partitions.to_arrow()), margin=(0, 10), sizing_mode="stretch_width")]
 
 
 def _manifests(plan: Plan) -> Any:

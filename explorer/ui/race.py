@@ -12,7 +12,8 @@ from explorer.core.runs import Lap
 from explorer.core.units import count
 from explorer.lab.race import FAULTS, Fault, Tally, faults, race
 from explorer.progress import Progress, cancelled, tell
-from explorer.ui.background import Job, Pool
+from explorer.ui.background import Job
+from explorer.ui.pools import Pool
 from explorer.ui.widgets import NUMBER, WRAP, grid, heading, picture
 from explorer.views.labviews import race_svg
 

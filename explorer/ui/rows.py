@@ -25,9 +25,10 @@ from explorer.core.values import row_dicts
 from explorer.engines.reads import ReadRequest, ReadSession, SparkRead, SqlRequest, metadata_columns
 from explorer.table import Table
 from explorer.ui.answer_states import DeletesState
-from explorer.ui.background import ELSEWHERE, HERE, Job, Pool, answered
+from explorer.ui.background import Job, answered
 from explorer.ui.layers import layers_figure, layers_words
 from explorer.ui.pane import GraphPane
+from explorer.ui.pools import ELSEWHERE, HERE, Pool
 from explorer.ui.tables import download_buttons
 from explorer.ui.timeline import DRAWN, timeline, timeline_words
 from explorer.ui.widgets import (

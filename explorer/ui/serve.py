@@ -39,7 +39,7 @@ def serve(
     off unless allowed. Raises AccessRefused there without a password or OAuth."""
     import panel as pn
 
-    from explorer.ui import app, background
+    from explorer.ui import app, pools
     from explorer.ui.first import TABLE_VARIABLE
     from explorer.ui.monitoring import HANDLERS
 
@@ -90,7 +90,7 @@ def serve(
         if show:
             webbrowser.open(_door_sign(Path(folder), url))
         server.run_until_shutdown()
-    background.stop()
+    pools.stop()
 
 
 def _oauth() -> dict[str, Any]:

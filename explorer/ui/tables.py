@@ -23,8 +23,9 @@ from explorer.core.values import named_partition_path, row_dicts
 from explorer.graphs.graph import Graph
 from explorer.model.manifest import FILE_CONTENT, STATUS
 from explorer.model.metadata import TableMetadata
-from explorer.ui.background import HERE, Job, Pool
+from explorer.ui.background import Job
 from explorer.ui.export import export
+from explorer.ui.pools import HERE, Pool
 from explorer.ui.widgets import SMALL, WRAP, Text, grid, sizes_in_words
 from explorer.views.rows import plain
 from explorer.views.text import cell
@@ -124,9 +125,9 @@ def table_view(
     def read(where: str) -> tuple[Collection, Collection, pd.DataFrame]:
         if not made:
             made.append(get())
-        found = made[0].select(where) if where else made[0]
-        some = found if len(found) <= SHOWN else found.select(limit=FIRST)
-        return found, some, frame(some, what, metadata)
+        rows = made[0].select(where) if where else made[0]
+        some = rows if len(rows) <= SHOWN else rows.select(limit=FIRST)
+        return rows, some, frame(some, what, metadata)
 
     def show(answer: tuple[Collection, Collection, pd.DataFrame]) -> None:
         which.visible = len(made[0]) > SHOWN

@@ -10,39 +10,39 @@ from explorer.core.units import count, human_bytes
 from explorer.views.text import clean, render_table
 
 
-def estimates_object(found: Estimates) -> dict[str, Any]:
+def estimates_object(estimates: Estimates) -> dict[str, Any]:
     """The filters, those that read the most bytes first, and the changes, the best first, each labelled an estimate."""
-    rows = {"filters": filter_rows(found), "estimates": change_rows(found)}
-    return {"table": _object(found.whole), **rows, "assumed": list(found.assumed)}
+    rows = {"filters": filter_rows(estimates), "estimates": change_rows(estimates)}
+    return {"table": _object(estimates.whole), **rows, "assumed": list(estimates.assumed)}
 
 
-def filter_rows(found: Estimates) -> list[dict[str, Any]]:
+def filter_rows(estimates: Estimates) -> list[dict[str, Any]]:
     """A filter each: what its plan reads, the share of the table's bytes, the columns it asks for, or what is wrong;
     and the change that helps it the most, as an estimate."""
     rows = []
-    for asked in found.asked:
+    for asked in estimates.asked:
         row: dict[str, Any] = {"where": asked.where, "error": asked.error or None}
         if asked.plan:
             row |= _object(asked.now)
-            row |= {"share": _share(asked.now, found.whole), "columns": asked.plan.columns}
+            row |= {"share": _share(asked.now, estimates.whole), "columns": asked.plan.columns}
             helps = [
                 (r.bytes, r.weight, at) for at, r in enumerate(asked.reads) if r and r.bytes < LESS * asked.now.bytes
             ]
             size, _, at = min(helps, default=(None, 0, None))
-            row |= {"helped_most_by": None if at is None else found.changes[at].said, "estimated_bytes": size}
+            row |= {"helped_most_by": None if at is None else estimates.changes[at].said, "estimated_bytes": size}
         rows.append(row)
     return rows
 
 
-def change_rows(found: Estimates) -> list[dict[str, Any]]:
+def change_rows(estimates: Estimates) -> list[dict[str, Any]]:
     """The present first, then a change each: what all filters would read together, how that differs from now, how many
     files there would be, and what the estimate rests on beside what all rest on."""
-    now = found.total() or Reads()
-    rows = [{"change": "as it is", **_object(now), "of_now": "100%", "files_then": found.whole.files,
+    now = estimates.total() or Reads()
+    rows = [{"change": "as it is", **_object(now), "of_now": "100%", "files_then": estimates.whole.files,
              "estimate": False, "because": "by the plans"}]  # fmt: skip
-    ranked = found.ranked
-    for at in (*ranked, *(at for at in range(len(found.changes)) if at not in ranked)):
-        change, then = found.changes[at], found.total(at)
+    ranked = estimates.ranked
+    for at in (*ranked, *(at for at in range(len(estimates.changes)) if at not in ranked)):
+        change, then = estimates.changes[at], estimates.total(at)
         rows.append(
             {
                 "change": change.said, **_object(then),
@@ -62,36 +62,38 @@ def _share(reads: Reads, whole: Reads) -> str | None:
     return f"{reads.bytes / whole.bytes:.0%}" if whole.bytes else None
 
 
-def estimates_lines(found: Estimates) -> Iterator[str]:
+def estimates_lines(estimates: Estimates) -> Iterator[str]:
     """The same as text."""
-    yield from (clean(f"{asked.where}: {asked.error}") for asked in found.asked if asked.error)
-    fitting = [row for row, asked in zip(short_filters(found), found.asked, strict=True) if asked.plan]
+    yield from (clean(f"{asked.where}: {asked.error}") for asked in estimates.asked if asked.error)
+    fitting = [row for row, asked in zip(short_filters(estimates), estimates.asked, strict=True) if asked.plan]
     if not fitting:
         return
     yield from render_table(fitting, 200).splitlines()
     yield ""
-    yield from verdicts(found)
+    yield from verdicts(estimates)
     yield ""
-    yield from render_table(short_changes(found), 200).splitlines()
+    yield from render_table(short_changes(estimates), 200).splitlines()
     yield ""
-    yield from map(clean, assumptions(found))
+    yield from map(clean, assumptions(estimates))
 
 
-def verdicts(found: Estimates) -> Iterator[str]:
+def verdicts(estimates: Estimates) -> Iterator[str]:
     """The change that spares the most bytes, and the one that makes what is read weigh the least, in sentences."""
-    asked = sum(1 for a in found.asked if a.plan)
+    asked = sum(1 for a in estimates.asked if a.plan)
     if not asked:
         return
     who = "the filter reads" if asked == 1 else f"{asked:,} filters together read"
-    yield f"Now {who} {_said(found.total())}. A file weighs its bytes, or what opening it costs if that is more."
-    best, lightest = found.best, found.lightest
+    yield f"Now {who} {_said(estimates.total())}. A file weighs its bytes, or what opening it costs if that is more."
+    best, lightest = estimates.best, estimates.lightest
     if best is None:
         yield "By estimate no single change spares bytes."
     else:
-        yield clean(f"By estimate '{found.changes[best].said}' spares the most bytes: {_said(found.total(best))}.")
+        yield clean(
+            f"By estimate '{estimates.changes[best].said}' spares the most bytes: {_said(estimates.total(best))}."
+        )
     if lightest is not None and lightest != best:
-        what = found.changes[lightest].said
-        yield clean(f"By estimate what is read weighs the least after '{what}': {_said(found.total(lightest))}.")
+        what = estimates.changes[lightest].said
+        yield clean(f"By estimate what is read weighs the least after '{what}': {_said(estimates.total(lightest))}.")
 
 
 def _said(reads: Reads | None) -> str:
@@ -99,13 +101,13 @@ def _said(reads: Reads | None) -> str:
     return f"{human_bytes(reads.bytes)} of {count(reads.files, 'file')} (weight {human_bytes(reads.weight)})"
 
 
-def assumptions(found: Estimates) -> list[str]:
+def assumptions(estimates: Estimates) -> list[str]:
     """What the estimates rest on: what all do, then each other assumption once with the changes that make it."""
     by: dict[str, list[str]] = {}
-    for row in change_rows(found)[1:]:
+    for row in change_rows(estimates)[1:]:
         by.setdefault(row["because"], []).append(row["change"])
     return [
-        *(f"All estimates: {said}." for said in found.assumed),
+        *(f"All estimates: {said}." for said in estimates.assumed),
         *(f"{', '.join(changes)}: {because}." for because, changes in by.items()),
     ]
 
@@ -124,12 +126,12 @@ def _short_filter(row: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def short_filters(found: Estimates) -> list[dict[str, Any]]:
+def short_filters(estimates: Estimates) -> list[dict[str, Any]]:
     """The filters as a person reads them."""
-    return [_short_filter(row) for row in filter_rows(found)]
+    return [_short_filter(row) for row in filter_rows(estimates)]
 
 
-def short_changes(found: Estimates) -> list[dict[str, Any]]:
+def short_changes(estimates: Estimates) -> list[dict[str, Any]]:
     """The changes that can be estimated, as a person reads them."""
     return [
         {
@@ -138,6 +140,6 @@ def short_changes(found: Estimates) -> list[dict[str, Any]]:
             "files read": f"{row['data_files']:,}", "weight": human_bytes(row["weight"]),
             "files then": f"{row['files_then']:,}",
         }
-        for row in change_rows(found)
+        for row in change_rows(estimates)
         if row["bytes"] is not None
     ]  # fmt: skip

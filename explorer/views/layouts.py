@@ -19,24 +19,24 @@ WIDTH, LEFT, COST, READ = 900, 230, 90, 330
 LINE, HEAD = 40, 22
 
 
-def layouts_object(found: Compared) -> dict[str, Any]:
+def layouts_object(comparison: Compared) -> dict[str, Any]:
     """A layout each: what it cost, and what each query reads of it."""
     layouts = [
         {
             "layout": one.name, "how": one.how, "why_not": one.why or None, "seconds": round(one.seconds, 3),
             "files": one.written.files, "bytes": one.written.bytes,
             "reads": [{"where": q, "data_files": r.files, "bytes": r.bytes}
-                      for q, r in zip(found.queries, one.reads, strict=False)],
+                      for q, r in zip(comparison.queries, one.reads, strict=False)],
         }
-        for one in found.layouts
+        for one in comparison.layouts
     ]  # fmt: skip
-    return {"table": found.table, "rows": found.rows, "which": found.said, "queries": list(found.queries),
-            "drawn": found.drawn or None, "layouts": layouts}  # fmt: skip
+    return {"table": comparison.table, "rows": comparison.rows, "which": comparison.said,
+            "queries": list(comparison.queries), "drawn": comparison.drawn or None, "layouts": layouts}  # fmt: skip
 
 
-def layout_rows(found: Compared) -> list[dict[str, Any]]:
+def layout_rows(comparison: Compared) -> list[dict[str, Any]]:
     """The same as a person reads it: a column for each query, by its number."""
-    return [_row(one, len(found.queries)) for one in found.layouts]
+    return [_row(one, len(comparison.queries)) for one in comparison.layouts]
 
 
 def _row(one: Layout, queries: int) -> dict[str, Any]:
@@ -51,31 +51,31 @@ def _amount(of: Amount) -> str:
     return f"{count(of.files, 'file')}, {human_bytes(of.bytes)}"
 
 
-def head_lines(found: Compared) -> Iterator[str]:
+def head_lines(comparison: Compared) -> Iterator[str]:
     """What was written, and what is asked."""
-    yield clean(f"{found.table}: {found.said}, written in each layout; the table itself is as it was.")
-    yield clean(f"Queries{f', {found.drawn}' if found.drawn else ''}:")
-    yield from (clean(f"  query {at}: {query}") for at, query in enumerate(found.queries, 1))
+    yield clean(f"{comparison.table}: {comparison.said}, written in each layout; the table itself is as it was.")
+    yield clean(f"Queries{f', {comparison.drawn}' if comparison.drawn else ''}:")
+    yield from (clean(f"  query {at}: {query}") for at, query in enumerate(comparison.queries, 1))
 
 
-def layouts_lines(found: Compared) -> Iterator[str]:
+def layouts_lines(comparison: Compared) -> Iterator[str]:
     """All of it as text."""
-    yield from head_lines(found)
+    yield from head_lines(comparison)
     yield ""
-    yield from render_table(layout_rows(found), 240).splitlines()
+    yield from render_table(layout_rows(comparison), 240).splitlines()
 
 
-def layouts_svg(found: Compared) -> str:
+def layouts_svg(comparison: Compared) -> str:
     """For each layout a bar of the seconds that writing it took, and one of the bytes that queries read, each query in
     a colour of its own."""
-    made = [one for one in found.layouts if not one.why]
+    made = [one for one in comparison.layouts if not one.why]
     slowest = max((one.seconds for one in made), default=0) or 1
     most = max((one.read[1] for one in made), default=0) or 1
     height = HEAD + LINE * len(made) + 8
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="100%" style="max-width:'
         f'{WIDTH}px" font-family="system-ui, sans-serif" font-size="13" fill="currentColor" role="img">'
-        f"<title>{escape(clean(f'layouts of {found.table}: seconds to write, bytes that queries read'))}</title>",
+        f"<title>{escape(clean(f'layouts of {comparison.table}: seconds to write, bytes that queries read'))}</title>",
         _text(LEFT, 14, "seconds to write", 12), _text(LEFT + COST + 90, 14, "bytes read by all queries", 12),
     ]  # fmt: skip
     for at, one in enumerate(made):
@@ -86,7 +86,7 @@ def layouts_svg(found: Compared) -> str:
         x = LEFT + COST + 90.0
         for number, read in enumerate(one.reads):
             wide = READ * (read.bytes or 0) / most
-            told = f"query {number + 1}, {found.queries[number]}: {_amount(read)}"
+            told = f"query {number + 1}, {comparison.queries[number]}: {_amount(read)}"
             out.append(_bar(x, y + 4, wide, COLOURS[number % len(COLOURS)], told))
             x += wide
         out.append(_text(x + 6, y + 19, f"{human_bytes(one.read[1])}, {count(files, 'file')}", 12))

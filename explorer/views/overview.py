@@ -36,13 +36,13 @@ class ShownOverview(Overview):
 
 def overview_object(told: Overview) -> dict[str, Any]:
     """A table at a glance as JSON data; a moment is a flat object."""
-    found: dict[str, Any] = plain(asdict(told))
-    found["moments"] = [
+    shown: dict[str, Any] = plain(asdict(told))
+    shown["moments"] = [
         {**plain(asdict(m.entry)), **{f"{what}_added": m.added[what] for what in AMOUNTS},
          **{f"{what}_removed": m.removed[what] for what in AMOUNTS}}
         for m in told.moments
     ]  # fmt: skip
-    return found
+    return shown
 
 
 def tiles(told: Overview) -> list[tuple[str, str, str]]:

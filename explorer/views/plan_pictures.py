@@ -55,30 +55,32 @@ def funnel_svg(plan: Plan) -> str:
     return "\n".join([*out, "</svg>"])
 
 
-def intervals_svg(found: Intervals) -> str:
+def intervals_svg(intervals: Intervals) -> str:
     """A line for each data file from its lower to its upper bound, and what the filter asks as a band behind them."""
-    kind = found.column.kind
-    points = sorted({v for i in found.items for v in (i.low, i.high) if v is not None} | set(_asked(found, kind)))
+    kind = intervals.column.kind
+    points = sorted(
+        {v for i in intervals.items for v in (i.low, i.high) if v is not None} | set(_asked(intervals, kind))
+    )
     place = _scale(points)
-    named = len(found.items) <= NAMED
-    step = 20 if named else min(8.0, HEIGHT / len(found.items))
-    asked = [p for p in found.asked if p.term.transform == "identity" and p.literals]
+    named = len(intervals.items) <= NAMED
+    step = 20 if named else min(8.0, HEIGHT / len(intervals.items))
+    asked = [p for p in intervals.asked if p.term.transform == "identity" and p.literals]
     top = 44 + 14 * len(asked[:ASKED])
-    bottom = top + step * len(found.items)
-    out = [opened(bottom + 34, f"data files by the bounds of {found.column.name}"), *_legend()]
+    bottom = top + step * len(intervals.items)
+    out = [opened(bottom + 34, f"data files by the bounds of {intervals.column.name}"), *_legend()]
     out += [_band(p, kind, place, top - 6, bottom + 4) for p in asked]
     out += [_asks(p, kind, place, 44 + 14 * at) for at, p in enumerate(asked[:ASKED])]
-    lines = sorted(enumerate(found.items), key=lambda line: line[1].outcome == READ)
+    lines = sorted(enumerate(intervals.items), key=lambda line: line[1].outcome == READ)
     out += [_line(item, place, top + step * at, step, named) for at, item in lines]
     if points:
-        out += _axis(found, points, place, bottom)
-    if found.left_out:
-        out.append(text(LEFT, bottom + 30, f"… {count(found.left_out, 'more file')} not drawn"))
+        out += _axis(intervals, points, place, bottom)
+    if intervals.left_out:
+        out.append(text(LEFT, bottom + 30, f"… {count(intervals.left_out, 'more file')} not drawn"))
     return "\n".join([*out, "</svg>"])
 
 
-def _asked(found: Intervals, kind: Any) -> list[Any]:
-    return [comparable(v, kind) for p in found.asked if p.term.transform == "identity" for v in p.literals]
+def _asked(intervals: Intervals, kind: Any) -> list[Any]:
+    return [comparable(v, kind) for p in intervals.asked if p.term.transform == "identity" for v in p.literals]
 
 
 def _asks(predicate: Predicate, kind: Any, place: Place, y: float) -> str:
@@ -165,13 +167,13 @@ def _band(predicate: Predicate, kind: Any, place: Place, top: float, bottom: flo
     return "".join(f'<rect x="{a:.1f}" width="{max(4.0, b - a):.1f}" {look}>{words}</rect>' for a, b in spans)
 
 
-def _axis(found: Intervals, points: Sequence[Any], place: Place, bottom: float) -> list[str]:
-    back, y = plain(found.column.kind), bottom + 6
+def _axis(intervals: Intervals, points: Sequence[Any], place: Place, bottom: float) -> list[str]:
+    back, y = plain(intervals.column.kind), bottom + 6
     ends = ((points[0], "start"), (points[-1], "end")) if len(points) > 1 else ((points[0], "middle"),)
     line = f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="currentColor" opacity="0.5"/>'
-    out = [line, text(0, bottom + 20, shorten(found.column.name, 26), 'font-size="12" font-weight="600"')]
+    out = [line, text(0, bottom + 20, shorten(intervals.column.name, 26), 'font-size="12" font-weight="600"')]
     for value, anchor in ends:
-        said = shorten(found.column.said(back(value)), 40)
+        said = shorten(intervals.column.said(back(value)), 40)
         out.append(text(place(value), bottom + 20, said, f'text-anchor="{anchor}" font-size="12"'))
     return out
 
@@ -181,16 +183,16 @@ CELLS = 6000
 OUTCOME_LOOKS = {"read": "read", "by_metrics": "metrics", "by_partition": "partition"}
 
 
-def partitions_svg(found: pa.Table) -> str:
+def partitions_svg(partitions: pa.Table) -> str:
     """Partitions (core.plan_parts.PARTITIONS) by what becomes of their files: a bar each with its name while they are
     few, else a square each."""
-    rows = found.slice(0, CELLS).to_pylist()
+    rows = partitions.slice(0, CELLS).to_pylist()
     said = [f"{r['partition'] or 'unpartitioned'}, spec {r['spec_id']}: {_became(r)}" for r in rows]
     draw = _partition_bars if len(rows) <= NAMED else _partition_squares
     height, drawn = draw(rows, said)
-    more = len(found) - len(rows)
+    more = len(partitions) - len(rows)
     left_out = [text(LEFT, height + 16, f"… {count(more, 'more partition')} not drawn")] if more else []
-    title = f"{count(len(found), 'partition')} by what is read of them"
+    title = f"{count(len(partitions), 'partition')} by what is read of them"
     return "\n".join([opened(height + 24, title), *_legend(OUTCOME_LOOKS.values()), *drawn, *left_out, "</svg>"])
 
 

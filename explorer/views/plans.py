@@ -186,7 +186,7 @@ def mode_rows(modes: Sequence[ColumnMode]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def clustering_rows(found: Sequence[Clustering]) -> list[dict[str, Any]]:
+def clustering_rows(clusterings: Sequence[Clustering]) -> list[dict[str, Any]]:
     """A column each: files a query for one value opens, on average and by quantile."""
     names = {0.5: "median", 0.9: "p90", 1.0: "most"}
     return [
@@ -195,24 +195,24 @@ def clustering_rows(found: Sequence[Clustering]) -> list[dict[str, Any]]:
             "share": None if c.share is None else f"{c.share:.0%}",
             **{names[q]: n for q, n in zip(QUANTILES, c.quantiles, strict=True)},
         }
-        for c in found
+        for c in clusterings
     ]  # fmt: skip
 
 
-def pushed_object(plan: Plan, found: Pushed | None) -> dict[str, Any]:
+def pushed_object(plan: Plan, pushed_down: Pushed | None) -> dict[str, Any]:
     """What Spark handed to Iceberg of a condition in SQL, and what it kept, with advice; nothing without one."""
-    if found is None:
+    if pushed_down is None:
         return {}
-    kept = [{"condition": k, "advice": advice(k)} for k in found.kept]
+    kept = [{"condition": k, "advice": advice(k)} for k in pushed_down.kept]
     return {"pushed": str(plan.bound), "kept-by-spark": kept}
 
 
-def pushed_lines(plan: Plan, found: Pushed | None) -> Iterator[str]:
+def pushed_lines(plan: Plan, pushed_down: Pushed | None) -> Iterator[str]:
     """The same in sentences."""
-    if found is None:
+    if pushed_down is None:
         return
-    yield clean(f"Spark hands to Iceberg: {plan.bound if found.pushed != TRUE else 'nothing'}")
-    for kept in found.kept:
+    yield clean(f"Spark hands to Iceberg: {plan.bound if pushed_down.pushed != TRUE else 'nothing'}")
+    for kept in pushed_down.kept:
         yield clean(f"Spark asks every row itself: {kept}" + (f" ({words})" if (words := advice(kept)) else ""))
     yield ""
 
@@ -269,11 +269,11 @@ def answer_rows(plan: Plan, answers: Sequence[Answer | Exception]) -> list[dict[
 
 def read_paths(plan: Plan) -> set[str]:
     """The paths of the data files that a plan reads."""
-    found: set[str] = set()
+    paths: set[str] = set()
     for part in plan.files.read():
         read = part.filter(pc.equal(part["verdict"].cast(pa.string()), "read"))
-        found.update(read["file_path"].to_pylist())
-    return found
+        paths.update(read["file_path"].to_pylist())
+    return paths
 
 
 def _differs(ours: Set[str], theirs: Set[str]) -> str:

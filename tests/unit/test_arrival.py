@@ -15,7 +15,7 @@ from benchmarks.sessions import come
 from explorer.progress import Cancelled, Watch, steps
 from explorer.ui import app, first
 from explorer.ui.access import Access
-from explorer.ui.background import CLICKS
+from explorer.ui.pools import CLICKS
 from tests.unit.test_background import Gate, until
 
 

@@ -20,7 +20,8 @@ from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.progress import Cancelled, Progress, Watch, as_one_step, cancelled, steps, tell
 from explorer.table import Table
-from explorer.ui.background import SHOWN_S, Job, Pool, Session, Task
+from explorer.ui.background import SHOWN_S, Job, Session
+from explorer.ui.pools import Pool, Task
 from tests.unit.small import make_table
 
 

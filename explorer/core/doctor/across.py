@@ -67,8 +67,8 @@ class Across:
                     earlier = next(m for m in manifests[:at] if self._together(n, m))
                     pairs.setdefault((n, earlier), []).append(some)
                 seen |= mask
-        for (one, other), found in list(pairs.items())[:TOLD]:
-            yield from self._pair(np.concatenate(found), one, other, name, rule, what)
+        for (one, other), rows in list(pairs.items())[:TOLD]:
+            yield from self._pair(np.concatenate(rows), one, other, name, rule, what)
         if len(pairs) > TOLD:
             path, rest = self._paths[list(pairs)[TOLD][0]], len(pairs) - TOLD
             yield self.lists.of(rule, f"so are files of {rest:,} more pairs of manifests", path, count=rest)

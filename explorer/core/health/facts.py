@@ -171,9 +171,9 @@ def added_up(parts: Batches) -> Facts:
             for name, total in sums.items():
                 total += lists[name].to_numpy() if len(lists[name]) else 0
             used |= set(lists["used"].to_pylist())
-            found = pa.RecordBatch.from_struct_array(lists["cells"])
-            held.append(pa.Table.from_batches([found]).cast(cells.schema))
-            size += found.num_rows
+            cells_of = pa.RecordBatch.from_struct_array(lists["cells"])
+            held.append(pa.Table.from_batches([cells_of]).cast(cells.schema))
+            size += cells_of.num_rows
         if size > AT_ONCE:
             held, size = [summed(pa.concat_tables(held), ("kind",))], 0
     return Facts(rows, summed(pa.concat_tables(held), ("kind",)), sums["sizes"], sums["loads"], frozenset(used))

@@ -200,8 +200,8 @@ class Health:
     @property
     def measures(self) -> list[Measured]:
         """All measures, the worst first."""
-        found = [m for section in self.sections for m in section.measures]
-        return sorted(found, key=lambda m: (LEVELS.index(m.level), -m.times))
+        measures = [m for section in self.sections for m in section.measures]
+        return sorted(measures, key=lambda m: (LEVELS.index(m.level), -m.times))
 
     @property
     def worst(self) -> Level:

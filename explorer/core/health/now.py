@@ -241,18 +241,18 @@ def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata,
     )  # fmt: skip
 
 
-def clustered(found: Sequence[Clustering], metadata: TableMetadata, limits: Limits) -> Section:
+def clustered(columns: Sequence[Clustering], metadata: TableMetadata, limits: Limits) -> Section:
     """How many files a query for one value opens, column by column."""
     order = metadata.sort_order(metadata.default_sort_order_id)
     first = metadata.field(order.fields[0].source_ids[0]) if order and order.fields else None
-    mine = next((c for c in found if first and c.name == first.name), None)
+    mine = next((c for c in columns if first and c.name == first.name), None)
     told = mine is not None and mine.files >= 10
     words = f"{mine.name}: {mine.average:,.1f} of {count(mine.files, 'file')}" if mine else "no sort order"
-    shown = [c for c in found if c.bounded][:SHOWN]
+    shown = [c for c in columns if c.bounded][:SHOWN]
     return Section(
         "clustering", "Clustering", "current snapshot",
         (Measured("unclustered", mine.share if told and mine else None, limits["unclustered"], words),),
-        (Number("columns with bounds", sum(c.bounded > 0 for c in found)), Number("columns", len(found))),
+        (Number("columns with bounds", sum(c.bounded > 0 for c in columns)), Number("columns", len(columns))),
         Bars("files that a query for one value opens, by column", tuple(shorten(c.name, 40) for c in shown),
              {"share": tuple(c.share or 0.0 for c in shown)}, "share") if shown else None,
     )  # fmt: skip

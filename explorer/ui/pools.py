@@ -1,0 +1,167 @@
+"""Work off the page's thread: on threads that all sessions share fairly."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from typing import Any, ClassVar
+
+import panel as pn
+
+from explorer.engines.quotas import acting
+from explorer.progress import Cancelled, Phase, Progress, Watch, cancelled, tell
+
+LOOK_S = 0.1
+"""How often work that waits for other work looks how far that is."""
+
+
+def viewer() -> str:
+    """Who looks at this page: the name they logged in by, or their session's, shortened so that it opens nothing."""
+    if pn.state.user:
+        return str(pn.state.user)
+    context: Any = pn.state.curdoc.session_context if pn.state.curdoc else None
+    return f"session {hashlib.sha256(str(context.id).encode()).hexdigest()[:8]}" if context else ""
+
+
+class Task:
+    """Work under way, in the words of engines.reads.SparkRead. May be used from any thread."""
+
+    def __init__(self, work: Callable[[], Any], owner: object) -> None:
+        self.owner = owner
+        self._work, self._who = work, viewer()
+        self._watch = Watch()
+        self.answer: Future[Any] = Future()
+        self._asked = time.monotonic()
+
+    @property
+    def over(self) -> bool:
+        """Whether it is done, failed or cancelled."""
+        return self.answer.done()
+
+    def when_over(self, tell: Callable[[], None]) -> None:
+        """Have it told, on any thread, that it is over."""
+        self.answer.add_done_callback(lambda _: tell())
+
+    def progress(self) -> Progress:
+        """How far it is; seconds since it was asked."""
+        watch, phase = self._watch, self._phase()
+        return Progress(phase, watch.done, watch.total, watch.what, time.monotonic() - self._asked)
+
+    @property
+    def said(self) -> str:
+        """What is to be known of its answer."""
+        return self._watch.said
+
+    def _phase(self) -> Phase:
+        if not self.over:
+            return "running" if self.answer.running() else "queued"
+        if self.answer.cancelled():
+            return "cancelled"
+        error = self.answer.exception()
+        return "done" if error is None else "cancelled" if isinstance(error, Cancelled) else "failed"
+
+    def cancel(self) -> None:
+        """Stop it: one that waits never starts, one that runs is told to stop at its next step."""
+        self._watch.cancel()
+        self.answer.cancel()
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Its answer. Raises what it raised, Cancelled, or TimeoutError."""
+        try:
+            return self.answer.result(timeout)
+        except CancelledError as error:
+            raise Cancelled("cancelled") from error
+
+    def joined(self) -> Any:
+        """Its answer, for other work, which waits for it: who waits for that is told how far this is, and may cancel
+        it. Raises as `result` does."""
+        while not self.over:
+            if cancelled():
+                self.cancel()
+            tell(self._watch.done, self._watch.total, self._watch.what)
+            wait([self.answer], LOOK_S)
+        return self.result()
+
+    def run(self) -> None:
+        """Do it, on this thread."""
+        if not self.answer.set_running_or_notify_cancel():
+            return
+        try:
+            with self._watch.listening(), acting(self._who):
+                answer = self._work()
+        except BaseException as error:  # who waits for it is told, whatever it is
+            self.answer.set_exception(error)
+        else:
+            self.answer.set_result(answer)
+
+
+class Pool:
+    """So many threads for all sessions. Of the tasks that wait, one goes first whose owner has the fewest running, and
+    no owner has more than `each`: whoever asks much waits, and the others do not."""
+
+    every: ClassVar[list[Pool]] = []
+
+    def __init__(self, name: str, threads: int, each: int) -> None:
+        self.threads, self.each = threads, each
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._lock = threading.Lock()
+        self._waiting: list[Task] = []
+        self._running: list[Task] = []
+        self.every.append(self)
+
+    def submit(self, work: Callable[[], Any], owner: object) -> Task:
+        """Have it done when it is its turn."""
+        task = Task(work, owner)
+        with self._lock:
+            self._waiting.append(task)
+            self._start()
+        return task
+
+    def counts(self) -> tuple[int, int]:
+        """How many are running, and how many wait."""
+        with self._lock:
+            return len(self._running), len(self._waiting)
+
+    def stop(self) -> None:
+        """Cancel everything."""
+        with self._lock:
+            for task in (*self._waiting, *self._running):
+                task.cancel()
+
+    def _start(self) -> None:
+        self._waiting = [task for task in self._waiting if not task.over]
+        while len(self._running) < self.threads:
+            busy = Counter(id(task.owner) for task in self._running)
+            free = [task for task in self._waiting if busy[id(task.owner)] < self.each]
+            if not free:
+                return
+            task = min(free, key=lambda waiting: busy[id(waiting.owner)])  # of equals the oldest
+            self._waiting.remove(task)
+            self._running.append(task)
+            self._executor.submit(self._carry_out, task)
+
+    def _carry_out(self, task: Task) -> None:
+        task.run()
+        with self._lock:
+            self._running.remove(task)
+            self._start()
+
+
+def stop() -> None:
+    """Cancel everything: the server ends."""
+    for pool in Pool.every:
+        pool.stop()
+
+
+CLICKS = Pool("clicks", 2, 1)
+"""For what a page stands still without: it does not queue behind the long answers of others."""
+HERE = Pool("here", 2, 2)
+"""For what computes in this process: Python computes on one core, so more threads would only slow the pages down."""
+ELSEWHERE = Pool("elsewhere", 16, 2)
+"""For what waits for Spark or other processes."""
+AWAY = Pool("away", 16, 2)
+"""For what waits for catalogs, whose servers may not answer."""
