@@ -29,8 +29,11 @@ def clean(text: str) -> str:
 
 def json_text(data: Any, indent: int | None = 2) -> str:
     """JSON that reads well, with every character that `clean` would replace as an escape: the data stay the same."""
-    text = json.dumps(data, indent=indent, ensure_ascii=False)
-    if text.isprintable():
+    return _escaped(json.dumps(data, indent=indent, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
+    if text.replace("\n", "").isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
@@ -51,7 +54,12 @@ def json_pieces(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _deeper(data: Any, spaces: int) -> str:
-    return json_text(data).replace("\n", "\n" + " " * spaces)
+    """`json_text` that stands so far to the right. Python writes what has an indent by itself, and slowly."""
+    line = "\n" + " " * spaces
+    if isinstance(data, dict) and data and not any(isinstance(value, (dict, list)) for value in data.values()):
+        text = json.dumps(data, ensure_ascii=False, separators=(f",{line}  ", ": "))
+        return _escaped(f"{{{line}  {text[1:-1]}{line}}}")
+    return json_text(data).replace("\n", line)
 
 
 def cell(value: Any) -> str:

@@ -116,7 +116,7 @@ def test_a_part_that_fails_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_an_object_in_pieces_is_the_same_text() -> None:
-    rows = [{"a": 1, "b": ["x\u200b", {}]}, "two\nlines", [], None]
+    rows = [{"a": 1, "b": ["x\u200b", {}]}, "two\nlines", [], None, {"flat\u200b": "a, b\n", "é": None, "n": 1.5}, {}]
     for data in ({}, {"head": {"n": 1}}, {"none": [], "rows": rows, "head": {"deep": rows}, "t": True}):
         pieces = json_pieces({name: iter(v) if isinstance(v, list) else v for name, v in data.items()})
         assert "".join(pieces) == json_text(data)
