@@ -46,6 +46,7 @@ COLUMNS = {
         sequence_number file_sequence_number snapshot_id manifest_path""",
 }
 WIDTHS = {
+    "content": 130,
     "file_path": 380,
     "manifest_path": 380,
     "manifest-list": 320,

@@ -34,14 +34,15 @@ unsent.remember()
 
 DENSE = (
     ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; "
-    "height: auto; text-overflow: ellipsis; } .tabulator-popup-container { background: Canvas !important; "
+    "height: auto; text-overflow: ellipsis; } .tabulator-cell > div[style^='text-align'] { overflow: hidden; "
+    "text-overflow: ellipsis; } .tabulator-popup-container { background: Canvas !important; "
     "color: CanvasText !important; border: 1px solid GrayText !important; }"
 )
 """Tables as dense as the graph is; what their heads tell has the page's colours."""
 COPIED = re.compile(r".*snapshot[-_]id|.*_path|manifest-list|location|file|metadata[- ]file")
 """Columns of ids and paths, which can be copied (static/grids.js)."""
 COPY = (
-    ".tabulator .tabulator-row .ix-copied { position: relative; padding-right: 22px; } "
+    ".tabulator .tabulator-row .ix-copied { position: relative; } .ix-copied > div { margin-right: 12px; } "
     ".ix-copied:focus-within { outline: 2px solid Highlight; outline-offset: -2px; } "
     ".tabulator-cell.ix-copied::after { content: ''; position: absolute; right: 8px; top: 11px; width: 6px; "
     "height: 7px; border: 1px solid; border-radius: 2px; opacity: 0.45; "
