@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import socket
@@ -31,8 +32,14 @@ def elsewhere(master: str) -> bool:
     if is_local(master):
         return False
     kind, _, hosts = master.partition("://")
-    names = [host.rpartition(":")[0] for host in hosts.split(",")]
-    return kind != "spark" or not all(name in ("localhost", "[::1]") or name.startswith("127.") for name in names)
+    return kind != "spark" or not all(_is_loopback(host.rpartition(":")[0]) for host in hosts.split(","))
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return name == "localhost" or ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def configuration_folders() -> list[str]:

@@ -229,7 +229,9 @@ def _listed(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
 
 
 def _tables(catalog: Catalog, name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
-    return [CatalogTable(name, ".".join(identifier)) for identifier in sorted(catalog.list_tables(namespace))]
+    """Each once: a server may repeat itself."""
+    listed = sorted({".".join(identifier) for identifier in catalog.list_tables(namespace)})
+    return [CatalogTable(name, identifier) for identifier in listed]
 
 
 def _namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:

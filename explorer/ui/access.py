@@ -271,7 +271,10 @@ def _is_foreign(request: HTTPServerRequest) -> bool:
     if headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest", "document") not in within:
         return True
     origin = headers.get("Origin")
-    return origin is not None and urlsplit(origin).netloc.lower() != request.host.lower()
+    try:
+        return origin is not None and urlsplit(origin).netloc.lower() != request.host.lower()
+    except ValueError:  # no URL at all
+        return True
 
 
 def _came_back(request: HTTPServerRequest, prefix: str) -> bool:

@@ -216,7 +216,7 @@ def _problem(reason: str, identity: str) -> dict[str, Any]:
 
 def _folder(space: Namespace, identity: str, part: str) -> dict[str, Any]:
     found = space.named(part)
-    items = [_item(f"{identity}.{table}", label(table.rpartition(".")[2]), "table_chart") for table in found[:SHOWN]]
+    items = [_item(f"{identity}:{table}", label(table.rpartition(".")[2]), "table_chart") for table in found[:SHOWN]]
     if len(found) > SHOWN:
         more = f"… {len(found) - SHOWN:,} more: filter for them above"
         items.append(_item(f"{identity}.more", more, "more_horiz"))

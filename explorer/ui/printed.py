@@ -3,13 +3,13 @@ picture, which stays where no kernel runs and no script is trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from explorer.core.diff import SnapshotDiff
-from explorer.core.lifecycle import Biography, Cell
+from explorer.core.lifecycle import Biography, Cell, matrix
 from explorer.core.lineage import HistoryEntry
 from explorer.core.plan import Plan
 from explorer.core.row_diff import RowDiff
@@ -17,28 +17,42 @@ from explorer.core.snapshot_deletes import Deletes
 from explorer.errors import NotPossible
 from explorer.fate import Fate
 from explorer.graphs.delete_graph import delete_graph
-from explorer.views.changes import render_biography, render_diff, render_history, render_lifecycle
+from explorer.views.changes import diff_lines, render_biography, render_history, render_lifecycle
 from explorer.views.labviews import render_run, sequence_svg
 from explorer.views.overview import ShownOverview, facts_html, tiles_html
 from explorer.views.past_pictures import diff_svg, history_svg, lifecycle_svg, overview_svg
 from explorer.views.pictures import grounded, still
-from explorer.views.rowviews import render_deletes, render_fate, render_row_diff
+from explorer.views.rowviews import delete_lines, render_fate, render_row_diff
 from explorer.views.shown_plan import ShownPlan
 from explorer.views.svg import render_svg
+from explorer.views.text import clean
 
-LONG = 20_000
-"""Characters of the text that stand below a picture."""
+LONG, PRINTED = 20_000, 200_000
+"""Characters of the text that stand below a picture, and of one that stands alone, at most."""
+COLUMNS = 60
+"""Snapshots of a lifecycle that are told as text: each is a column."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """How a kind of result is shown: as text, and as a picture, if there is one of it; `html` is what stands in a page
-    in place of the text."""
+    """How a kind of result is shown: as the lines of a text, and as a picture, if there is one of it; `html` is what
+    stands in a page in place of the text."""
 
     what: str
-    text: Callable[[Any], str]
+    lines: Callable[[Any], Iterable[str]]
     picture: Callable[[Any], str] | None = None
     html: Callable[[Any], str] | None = None
+
+    def text(self, result: Any, longest: int = PRINTED) -> str:
+        """The text, of so many characters at most: no more lines are made."""
+        kept, size = [], 0
+        for line in self.lines(result):
+            size += len(line) + 1
+            if size > longest:
+                kept.append("… and more: iceberg-explorer prints all of it")
+                break
+            kept.append(line)
+        return "\n".join(kept) + "\n"
 
     def to_svg(self, result: Any) -> str | None:
         """The picture on a ground of its own."""
@@ -48,13 +62,28 @@ class Shown:
         """The picture as an <img>, and the text folded below it."""
         if self.picture is None:
             return None
-        more = self.html(result) if self.html else _folded(self.text(result))
+        more = self.html(result) if self.html else _folded(self.text(result, LONG))
         return f"<div>{still(self.picture(result), self.what)}{more}</div>"
 
 
+def _clean(text: str) -> str:
+    return "\n".join(map(clean, text.split("\n")))
+
+
 def _folded(words: str) -> str:
-    cut = f"\n… {len(words) - LONG:,} characters more" if len(words) > LONG else ""
-    return f"<details><summary>as text</summary><pre>{escape(words[:LONG])}{cut}</pre></details>"
+    return f"<details><summary>as text</summary><pre>{escape(_clean(words))}</pre></details>"
+
+
+def _lines(render: Callable[[Any], str]) -> Callable[[Any], list[str]]:
+    return lambda result: render(result).splitlines()
+
+
+def _of_lifecycle(cells: Sequence[Cell]) -> list[str]:
+    _, snapshots, _ = matrix(cells)
+    late = set(snapshots[-COLUMNS:])
+    left_out = f"… {len(snapshots) - COLUMNS:,} older snapshots" if len(snapshots) > COLUMNS else ""
+    told = render_lifecycle([cell for cell in cells if cell.snapshot in late]).splitlines()
+    return [*filter(None, [left_out]), *told]
 
 
 def _of_fate(fate: Fate) -> str:
@@ -67,26 +96,28 @@ def _of_deletes(known: Deletes) -> str:
 
 
 SHOWN: dict[type, Shown] = {
-    SnapshotDiff: Shown("the difference of two snapshots", render_diff, diff_svg),
-    Deletes: Shown("data files and the deletes that could matter to them", render_deletes, _of_deletes),
-    RowDiff: Shown("rows that differ", render_row_diff),
-    Biography: Shown("the life of a file", render_biography),
-    Plan: Shown("a planned scan", lambda plan: repr(ShownPlan(plan)), lambda plan: ShownPlan(plan).to_svg()),
-    ShownPlan: Shown("a planned scan", repr, lambda plan: plan.to_svg()),
-    ShownOverview: Shown(
-        "snapshots in time", repr, overview_svg, lambda told: f"{tiles_html(told)}{facts_html(told)}"
+    SnapshotDiff: Shown("the difference of two snapshots", diff_lines, diff_svg),
+    Deletes: Shown("data files and the deletes that could matter to them", delete_lines, _of_deletes),
+    RowDiff: Shown("rows that differ", _lines(render_row_diff)),
+    Biography: Shown("the life of a file", _lines(render_biography)),
+    Plan: Shown(
+        "a planned scan", lambda plan: repr(ShownPlan(plan)).splitlines(), lambda plan: ShownPlan(plan).to_svg()
     ),
-    Fate: Shown("the fate of rows", _of_fate),
+    ShownPlan: Shown("a planned scan", _lines(repr), lambda plan: plan.to_svg()),
+    ShownOverview: Shown(
+        "snapshots in time", _lines(repr), overview_svg, lambda told: f"{tiles_html(told)}{facts_html(told)}"
+    ),
+    Fate: Shown("the fate of rows", _lines(_of_fate)),
 }  # fmt: skip
 LISTS: dict[type, Shown] = {
-    Cell: Shown("the lifecycle of manifests", render_lifecycle, lifecycle_svg),
-    HistoryEntry: Shown("the history of snapshots", lambda lines: render_history(lines, []), history_svg),
+    Cell: Shown("the lifecycle of manifests", _of_lifecycle, lifecycle_svg),
+    HistoryEntry: Shown("the history of snapshots", lambda lines: render_history(lines, []).splitlines(), history_svg),
 }
 """Of lists of these."""
 LATER: dict[tuple[str, str], Shown] = {
     ("explorer.lab.stepper", "Run"): Shown(
         "a run of the lab",
-        lambda run: render_run(run.events, run.writers, run.rows()),
+        lambda run: render_run(run.events, run.writers, run.rows()).splitlines(),
         lambda run: sequence_svg(run.events, run.writers),
     ),
 }
@@ -108,7 +139,7 @@ class Exhibit:
     def _repr_html_(self) -> str | None:
         if self._shown and self._shown.picture:
             return self._shown.to_html(self.result)
-        return f"<pre>{escape(repr(self))}</pre>"
+        return f"<pre>{escape(_clean(repr(self)))}</pre>"
 
     def _repr_svg_(self) -> str | None:
         return self._shown.to_svg(self.result) if self._shown else None

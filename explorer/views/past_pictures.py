@@ -53,6 +53,8 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
         y = row[life.manifest]
         out.append(text(0, y + 4, shorten(life.manifest, 26), SMALL))
         for start, end, cell in life.runs:
+            if end < first:
+                continue
             words = f"{life.manifest}, {snapshots[start]} to {snapshots[end]}: {_entries(cell)}"
             out.append(
                 f'<g>{told(words)}<line x1="{x(start) - 5:.1f}" x2="{x(end) + 5:.1f}" y1="{y}" y2="{y}" '
@@ -169,12 +171,12 @@ def diff_svg(diff: SnapshotDiff) -> str:
     """Files that only one of two snapshots reads, by their rows; and what became of the manifests."""
     changes = [(STATUSES["removed"], c) for c in diff.removed] + [(STATUSES["added"], c) for c in diff.added]
     shown, y = changes[:FILES], 34.0
-    most = max((c.record_count for _, c in shown), default=0) or 1
+    most = max((rows_of(c) for _, c in shown), default=0) or 1
     sides = [f"{'nothing' if i is None else f'snapshot {i}'}" for i in (diff.before, diff.after)]
     out = [opened(LINE * (len(shown) + 3) + 12, "the difference of two snapshots")]
     out.append(text(0, 16, f"from {sides[0]} to {sides[1]}", 'font-weight="600"'))
     for status, change in shown:
-        wide = max(4.0, (WIDTH - 2 * LEFT - 170) * change.record_count / most)
+        wide = max(4.0, (WIDTH - 2 * LEFT - 170) * rows_of(change) / most)
         out.append(f"<g>{told(f'{status.title}: {change.file_path}')}")
         out.append(
             text(
@@ -198,7 +200,12 @@ def diff_svg(diff: SnapshotDiff) -> str:
     return "\n".join([*out, "</svg>"])
 
 
+def rows_of(change: FileChange) -> int:
+    """A file's rows; what no file can have is 0."""
+    return max(0, change.record_count or 0)
+
+
 def _amount(change: FileChange) -> str:
     where = f", {shorten(change.partition, 24)}" if change.partition else ""
     noun = "row" if change.kind == "data_file" else "delete"
-    return f"{count(change.record_count, noun)}, {human_bytes(change.bytes)}{where}"
+    return f"{count(rows_of(change), noun)}, {human_bytes(change.bytes)}{where}"

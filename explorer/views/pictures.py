@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 
+from explorer.core.names import shorten
 from explorer.views.text import clean
 
 WIDTH = 900
@@ -29,9 +30,13 @@ def text(x: float, y: float, words: str, more: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(clean(words))}</text>'
 
 
+TOLD = 500
+"""Characters of what is said of one part: there are thousands, and a name may be of any length."""
+
+
 def told(words: str) -> str:
     """What is said of the part of a picture that it stands in."""
-    return f"<title>{escape(clean(words))}</title>"
+    return f"<title>{escape(shorten(clean(words), TOLD))}</title>"
 
 
 def stacked(pictures: Sequence[str], what: str) -> str:

@@ -82,7 +82,7 @@ def render_table(
     widest = _widest(names, width)
     for name in names:
         justify: Literal["left", "right"] = "right" if _numeric(rows, name) else "left"
-        table.add_column(Text(name), justify=justify, no_wrap=True, overflow="ellipsis")
+        table.add_column(Text(clean(name)), justify=justify, no_wrap=True, overflow="ellipsis")
     for row in rows:
         table.add_row(*(Text(shorten(cell(row.get(name)), widest)) for name in names))
     return _print(table, width)
@@ -132,7 +132,7 @@ def render_fields(fields: Mapping[str, Any], width: int | None = None) -> str:
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
     for key, value in fields.items():
-        table.add_row(Text(key), Text(cell(value)))
+        table.add_row(Text(clean(str(key))), Text(cell(value)))
     return _print(table, width)
 
 

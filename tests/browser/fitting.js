@@ -73,8 +73,8 @@
     const r = e.getBoundingClientRect();
     return r.width > 1 && shown(e) && !free(e) && r.right > innerWidth + 3 && r.bottom > 0 && r.top < innerHeight;
   };
-  const words = (e) => (e.ariaLabel || e.textContent || e.shadowRoot?.textContent || "").trim().slice(0, 40);
-  const called = (e) => `${e.tagName.toLowerCase()}.${e.classList[0] ?? ""} "${words(e)}"`;
+  const spoken = (e) => (e.ariaLabel || e.textContent || e.shadowRoot?.textContent || "").trim().slice(0, 40);
+  const called = (e) => `${e.tagName.toLowerCase()}.${e.classList[0] ?? ""} "${spoken(e)}"`;
 
   // Texts that leave their frames or lie on each other, and a page that scrolls sideways.
   window.misfits = () => {

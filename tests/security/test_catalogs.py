@@ -174,7 +174,7 @@ def test_namespaces_are_nested_and_come_in_pages(servers: tuple[Server, Server])
     server, _ = servers
     pages = {"": ([["a"], ["b"]], "2"), "2": ([["c"]], None)}
     spaces = {"a": [["a", "inner"]]}
-    tables = {"c": {"": (["t1", "t2"], "next"), "next": (["t3"], None)}, "a\x1finner": {"": (["deep"], None)}}
+    tables = {"c": {"": (["t1", "t2"], "next"), "next": (["t2", "t3"], None)}, "a\x1finner": {"": (["deep"], None)}}
 
     def lists(path: str, query: dict[str, str]) -> Any:
         token = query.get("pageToken", "")

@@ -139,6 +139,8 @@ def questions(table: explorer.Table) -> Iterator[Callable[[], Any]]:
     yield lambda: table.diff(None, "main")
     yield lambda: table.diff("snapshot-1", "main")
     yield table.deletes
+    for asked in (table.lifecycle, table.history, lambda: table.diff(None, "main"), table.deletes):
+        yield lambda asked=asked: explorer.show(asked())._repr_html_()  # type: ignore[misc]
     yield lambda: [table.file(f["file_path"]) for f in list(table.files())[:1]]
     for operation in (*PROCEDURES, *LOOKS):
         if operation != "remove-orphans":

@@ -12,12 +12,16 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import explorer
+from explorer.core.file_changes import FileChanges
+from explorer.core.lifecycle import Cell
 from explorer.core.operations import Operation
 from explorer.core.runs import Event, WriterState
 from explorer.lab.stepper import Run
 from explorer.ui.printed import LONG, teach
 from explorer.views.changes import render_biography, render_diff, render_history, render_lifecycle
+from explorer.views.past_pictures import MANIFESTS, SNAPSHOTS, diff_svg, lifecycle_svg
 from explorer.views.rowviews import render_deletes, render_row_diff
+from explorer.views.text import render_fields, render_table
 from tests.unit.small import edit_metadata
 
 
@@ -95,9 +99,35 @@ def test_the_text_below_a_picture_is_not_endless(shell: InteractiveShell, whole:
     cell = explorer.open_table(str(whole)).lifecycle()[0]
     many = [replace(cell, manifest=f"manifest-{at}", manifest_path=f"{at}.avro") for at in range(2000)]
     html = shell.display_formatter.format(many)[0]["text/html"]
-    assert "characters more</pre>" in html
+    assert "… and more: iceberg-explorer prints all of it\n</pre>" in html
     assert len(html) < 3 * LONG
     assert "… 1,960 older manifests not drawn" in pictured(shell, many)
+
+
+def test_a_lifecycle_of_branches_that_take_turns_is_drawn_to_its_end_only() -> None:
+    cells = [
+        Cell(f"{branch}{m}.avro", f"manifest-{branch}{m}", at, f"snapshot-{at}", "carried" if at > 1 else "created")
+        for at in range(400)
+        for branch in ("ab"[at % 2],)
+        for m in range(5)
+    ]
+    assert 0 < lifecycle_svg(cells).count("<line") <= MANIFESTS * SNAPSHOTS / 2
+    told = explorer.show(cells)
+    assert repr(told).startswith("… 340 older snapshots\n")
+
+
+def test_a_file_without_a_number_of_rows_is_drawn(whole: Path) -> None:
+    diff = explorer.open_table(str(whole)).diff("snapshot-1", "snapshot-3")
+    changes = [replace(change, record_count=number) for change in diff.added for number in (None, -5)]
+    svg = diff_svg(replace(diff, added=FileChanges.of(changes)))
+    assert svg.count("0 rows") == len(changes) > 1
+
+
+def test_what_names_say_commands_no_terminal() -> None:
+    evil = "\x1b]0;owned\x07\u202e"
+    for text in (render_table([{evil: 1}]), render_fields({evil: 1})):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
 
 
 def test_a_host_that_is_no_ipython_shows_the_same(shell: InteractiveShell, whole: Path) -> None:

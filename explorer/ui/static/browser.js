@@ -154,7 +154,7 @@ export default {
     model.on("change:search", say);
     const heard = [["popstate", went], ["pointerdown", asked], ["keydown", asked], ["keydown", pressed],
       ["pointerdown", pressed], ["keydown", presenting], ["present", present],
-      ["pointerover", pointed], ["keydown", typed], ["click", savedAsSvg],
+      ["pointermove", pointed], ["keydown", typed], ["click", savedAsSvg],
       ["keydown", savedAsSvg]];
     for (const [kind, act] of heard) window.addEventListener(kind, act, true);
     say();

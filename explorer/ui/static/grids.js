@@ -10,7 +10,7 @@ const signed = (cell) => {
   const button = document.createElement("button");
   Object.assign(button, { type: "button", title: "Copy", tabIndex: -1 });
   button.setAttribute("aria-label", `Copy ${cell.getAttribute("tabulator-field") || "it"}`);
-  copies(button, cell);
+  copies(button, cell.firstElementChild ?? cell);
   button.addEventListener("click", (event) => event.stopPropagation()); // or else the row is clicked, too
   cell.append(button);
   return button;
@@ -27,6 +27,7 @@ const beside = (cell, list, key) => {
   return cells(rows[rows.indexOf(row) + (key === "ArrowDown" ? 1 : -1)])[at];
 };
 
+// (Of a move, not of an entrance: that from one place to another within one shadow tree is not heard outside it.)
 export function pointed(event) {
   const cell = event.composedPath().find((element) => element.classList?.contains(COPIED));
   if (cell) signed(cell);
