@@ -34,6 +34,7 @@ from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.model.problem import Problem
 
 MANIFESTS, FILES, FILES_AT_ONCE = 2000, 100_000, 50_000
+GONE = "it could be read before, and cannot be any more"
 
 
 _PATHS = pa.schema([("file_path", pa.string())])
@@ -169,9 +170,14 @@ class RowReader(FileRows):
                 told.append(_told(meta, manifest, files.take(pa.array(some))))
 
         def read() -> Iterator[list[LiveFile]]:
-            for manifest, mine in places:
+            listed = [manifest for manifest, _ in places]
+            for (manifest, mine), entries in zip(places, self._each(listed, at, True), strict=True):
+                if entries is None:
+                    raise UnreadableFile(manifest.manifest_path, GONE)
+                some = entries.take(pa.array(mine))
                 for start in range(0, len(mine), MADE):
-                    yield self._picked(manifest, at, mine[start : start + MADE].tolist())
+                    part = some.slice(start, MADE)
+                    yield live_files(part, manifest.partition_spec_id, manifest.manifest_path)
 
         files = LiveFiles(
             read,
@@ -267,7 +273,7 @@ class RowReader(FileRows):
             return [kept[i] for i in places]
         [files] = self._each([manifest], snapshot, metrics=True)
         if files is None:
-            raise UnreadableFile(manifest.manifest_path, "it could be read before, and cannot be any more")
+            raise UnreadableFile(manifest.manifest_path, GONE)
         some = files.take(pa.array(places, pa.int64()))
         return live_files(some, manifest.partition_spec_id, manifest.manifest_path)
 
