@@ -132,7 +132,7 @@ def watch(pid: int, own: list[int], over: threading.Event | None = None) -> None
 
 
 ENGINES = {
-    "partitions": lambda table, engine: table.partitions(engine=engine),
+    "partitions": lambda table, engine: table.partitions(engine=engine).to_arrow(),
     "diff of the first and the last snapshot": lambda table, engine: table.diff("snapshot-1", "snapshot-4", engine),
     "lifecycle": lambda table, engine: table.lifecycle(engine),
     "commits": lambda table, engine: table.commits(engine=engine),
