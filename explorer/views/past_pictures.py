@@ -169,8 +169,9 @@ def _strip(what: str, moments: Sequence[Moment], top: float, x: Callable[[Moment
 
 def diff_svg(diff: SnapshotDiff) -> str:
     """Files that only one of two snapshots reads, by their rows; and what became of the manifests."""
-    changes = [(STATUSES["removed"], c) for c in diff.removed] + [(STATUSES["added"], c) for c in diff.added]
-    shown, y = changes[:FILES], 34.0
+    number, y = len(diff.removed) + len(diff.added), 34.0
+    sides_of = (("removed", diff.removed), ("added", diff.added))
+    shown = [(STATUSES[side], c) for side, changes in sides_of for c in changes[:FILES]][:FILES]
     most = max((rows_of(c) for _, c in shown), default=0) or 1
     sides = [f"{'nothing' if i is None else f'snapshot {i}'}" for i in (diff.before, diff.after)]
     out = [opened(LINE * (len(shown) + 3) + 12, "the difference of two snapshots")]
@@ -188,9 +189,9 @@ def diff_svg(diff: SnapshotDiff) -> str:
         )
         out.append(text(LEFT + 96 + wide, y + 13, _amount(change), SMALL) + "</g>")
         y += LINE
-    if len(changes) > len(shown):
-        out.append(text(0, y + 13, f"… {count(len(changes) - len(shown), 'more file')} not drawn", SMALL))
-    elif not changes:
+    if number > len(shown):
+        out.append(text(0, y + 13, f"… {count(number - len(shown), 'more file')} not drawn", SMALL))
+    elif not number:
         out.append(text(0, y + 13, "both read the same files", SMALL))
     kinds = {
         "kept": len(diff.kept_manifests), "added": len(diff.added_manifests),

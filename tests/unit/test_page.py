@@ -175,6 +175,14 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SqlCatalog:
     return catalog
 
 
+async def filled(opened: list[str]) -> Picker:
+    """A tree of catalogs that has been listed; what is chosen in it goes to `opened`."""
+    picker = Picker(opened.append)
+    picker.fill()
+    await until(lambda: not picker.job.busy)
+    return picker
+
+
 def test_a_namespace_is_listed_when_it_is_unfolded(large: SqlCatalog, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     whole = SqlCatalog.list_tables
@@ -188,9 +196,7 @@ def test_a_namespace_is_listed_when_it_is_unfolded(large: SqlCatalog, monkeypatc
     async def test() -> None:
         opened: list[str] = []
         with set_curdoc(Document()):
-            picker = Picker(opened.append)
-            picker.fill()
-            await until(lambda: not picker.job.busy)
+            picker = await filled(opened)
             listed, absent = picker.tree.items
             assert [s["label"] for s in listed["items"]] == ["few", "many"]
             assert "absent" in absent["items"][0]["label"]  # says so, and leaves the others
@@ -231,9 +237,7 @@ def test_every_table_of_a_large_namespace_can_be_filtered_for(large: SqlCatalog)
     async def test() -> None:
         opened: list[str] = []
         with set_curdoc(Document()):
-            picker = Picker(opened.append)
-            picker.fill()
-            await until(lambda: not picker.job.busy)
+            picker = await filled(opened)
             picker.filter.value_input = "T051"
             assert [t["label"] for t in picker.tree.items[0]["items"][1]["items"]] == ["…"]  # nothing was listed for it
             picker.filter.param.trigger("enter_pressed")
