@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import socket
@@ -12,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from explorer.errors import EngineError
+from explorer.io.addresses import is_loopback
 
 VARIABLE = "ICEBERG_EXPLORER_SPARK_MASTER"
 SECONDS = 10.0
@@ -32,14 +32,7 @@ def elsewhere(master: str) -> bool:
     if is_local(master):
         return False
     kind, _, hosts = master.partition("://")
-    return kind != "spark" or not all(_is_loopback(host.rpartition(":")[0]) for host in hosts.split(","))
-
-
-def _is_loopback(name: str) -> bool:
-    try:
-        return name == "localhost" or ipaddress.ip_address(name.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    return kind != "spark" or not all(is_loopback(host.rpartition(":")[0]) for host in hosts.split(","))
 
 
 def configuration_folders() -> list[str]:

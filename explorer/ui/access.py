@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
 import re
 import secrets
 from collections.abc import Collection, Mapping
@@ -25,6 +24,7 @@ from panel.io.server import DocHandler
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, OutputTransform, RequestHandler
 
+from explorer.io.addresses import ip_address, is_loopback
 from explorer.ui.assets import asset
 from explorer.ui.first import FirstPage
 
@@ -153,7 +153,7 @@ class Access:
 
     def _is_host(self, name: str) -> bool:
         # an address is no name that could be re-bound: where others are served, any of this machine's will do
-        return name in self.hosts or (bool(self.password or self.oauth) and _address(name) is not None)
+        return name in self.hosts or (bool(self.password or self.oauth) and ip_address(name) is not None)
 
 
 class Modules(RequestHandler):
@@ -239,19 +239,6 @@ class _Headers(OutputTransform):
     def transform_chunk(self, chunk: bytes, finishing: bool) -> bytes:
         """With marks, where it is of a page; no part of one ends within a tag."""
         return re.sub(rb"<script\b", b'<script nonce="' + self.nonce.encode() + b'"', chunk) if self.pages else chunk
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address, or `localhost`, leads to this machine alone."""
-    ip = _address(address)
-    return address == "localhost" or (ip is not None and ip.is_loopback)
-
-
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(text.strip("[]").partition("%")[0])
-    except ValueError:
-        return None
 
 
 def _local(request: HTTPServerRequest) -> tuple[str, int]:

@@ -18,7 +18,8 @@ import click
 
 from explorer.engines.quotas import check_audit, quotas
 from explorer.errors import AccessRefused
-from explorer.ui.access import Access, is_loopback
+from explorer.io.addresses import is_loopback
+from explorer.ui.access import Access
 
 PASSWORD_VARIABLE = "ICEBERG_EXPLORER_PASSWORD"
 OAUTH_VARIABLES = ("PANEL_OAUTH_PROVIDER", "PANEL_OAUTH_KEY", "PANEL_OAUTH_SECRET", "PANEL_COOKIE_SECRET")
