@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow.compute as pc
 import pytest
@@ -189,10 +191,11 @@ def test_sql_that_fits_no_column_says_so(sandbox: Path) -> None:
         measure(open_demo("three_inserts"), "nothing = 1", sql=True)
 
 
-def test_layouts_are_written_and_compared(engine: SparkEngine, sandbox: Path) -> None:
+def test_layouts_are_written_and_compared(engine: SparkEngine, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Figure 16: what sorting spares is what the plan of really sorted rows says, and nothing is left of them."""
     engine.session()  # the command's own Spark is the same one
-    before, warehouse = open_demo("unsorted_files"), engine.sandbox / "warehouse" / "lab"
+    before, warehouse, given = open_demo("unsorted_files"), engine.sandbox / "warehouse" / "lab", uuid.uuid4()
+    monkeypatch.setattr("explorer.lab.layouts.uuid", SimpleNamespace(uuid4=lambda: given))
     asked = ["compare-layouts", "demo.unsorted_files", "--query", "name = 'jack'", "--query", "favorite_color = 'red'"]
     told = CliRunner().invoke(main, [*asked, "-o", "json"])
     assert told.exit_code == 0, told.output
@@ -208,7 +211,8 @@ def test_layouts_are_written_and_compared(engine: SparkEngine, sandbox: Path) ->
     assert jack["sorted"]["data_files"] == 1 < jack["unsorted"]["data_files"]
     assert 0 < jack["sorted"]["bytes"] < by["sorted"]["bytes"]
     assert before.newer() is None
-    assert not list(warehouse.glob("layouts_*"))  # beside it, other tests write into the lab
+    assert warehouse.is_dir()
+    assert not list(warehouse.glob(f"layouts_{given.hex[:12]}*"))
 
 
 def test_a_query_that_does_not_fit_is_told_before_anything_is_written(sandbox: Path) -> None:
