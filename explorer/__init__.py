@@ -75,6 +75,7 @@ __all__ = [
     "metadata_view",
     "open_table",
     "overview",
+    "panel",
     "pointer",
     "show",
     "show_deletes",
@@ -157,6 +158,15 @@ def compare_layouts(
     return ShownLayouts(compared(table, queries, snapshot, limit))
 
 
+def panel(of: Any, question: str = "overview") -> Any:
+    """A question about a table as a live widget with its choices: "overview", "history", "lifecycle", "diff",
+    "deletes" or "plan"; or a run of the lab, whose steps are taken and shown in it. Raises NotFoundInTable for another
+    question, and what the first asking does."""
+    from explorer.ui.panels import Panel
+
+    return Panel(of, question)
+
+
 def show(result: Any) -> Any:
     """A lifecycle, diff, history, plan or other answer as a notebook of IPython shows it, for hosts that are none
     (marimo): its picture, and its text. Raises NotPossible for what has none."""
@@ -223,13 +233,21 @@ def catalog(name: str = "sandbox", properties: Mapping[str, str] | None = None) 
     )
 
 
-def sweep(catalog: str = "sandbox", properties: Mapping[str, str] | None = None, namespace: str = "") -> Collection:
+def sweep(
+    catalog: str = "sandbox",
+    properties: Mapping[str, str] | None = None,
+    namespace: str = "",
+    roots: Sequence[str] = (),
+    relocate: Mapping[str, str] | None = None,
+) -> Collection:
     """Counts, sizes, snapshots and problems of all tables of a catalog, each by its metadata file and one manifest
-    list, as rows that come as they are read; a table that fails has an `error`. Reading raises TableNotFound when the
-    catalog cannot be listed. Other questions than this: explorer.sweeping.sweep."""
+    list, as rows that come as they are read; a table that fails has an `error`. `roots` and `relocate` as open_table has
+    them. Reading raises TableNotFound when the catalog cannot be listed. Other questions than this:
+    explorer.sweeping.sweep."""
     from explorer.sweeping import summaries
 
-    return Collection(summaries(catalog, properties, namespace), f"tables of {catalog}")
+    moved = tuple((relocate or {}).items())
+    return Collection(summaries(catalog, properties, namespace, roots, moved), f"tables of {catalog}")
 
 
 def metadata_view(spark: Any, table: Table, snapshot: str | int | None = None, name: str = "") -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -87,8 +88,9 @@ def _written(tree: MetadataTree, folder: str) -> dict[str, float]:
     written = {}
     for file in steps(sorted(Path(root).rglob("*")), "files"):
         with contextlib.suppress(FileNotFoundError):  # gone meanwhile
-            if file.is_file():
-                written[str(file)] = file.stat().st_mtime
+            itself = file.lstat()  # a link is told by its own time: what it leads to may lie elsewhere
+            if not stat.S_ISDIR(itself.st_mode):
+                written[str(file)] = itself.st_mtime
     return written
 
 

@@ -19,13 +19,22 @@ from explorer.views.svg import render_svg, vocabulary
 from explorer.views.text import render_tree
 
 _OUT, _GONE = ".jp-OutputArea-child", ":is(.jupyter-widgets, .jp-RenderedSVG)"
+_LIVE = ":is(.ix-root, .ix-panel)"
 STILL = (
     f".ix-still {{ display: none }} {_OUT}:has(+ {_OUT} {_GONE}) .ix-still {{ display: block }} "
-    f"{_OUT}:has(.ix-still):has(+ {_OUT} .ix-root) {{ display: none }} "
-    f"{_OUT}:has(.ix-still) + {_OUT}:has({_GONE}):not(:has(.ix-root)) {{ display: none }}"
+    f"{_OUT}:has(.ix-still):has(+ {_OUT} {_LIVE}) {{ display: none }} "
+    f"{_OUT}:has(.ix-still) + {_OUT}:has({_GONE}):not(:has({_LIVE})) {{ display: none }}"
 )
 """The picture stands for the output after it where that says that its widget is gone, and is hidden where that lives.
 Where styles are stripped, as in a notebook that is not trusted, it is seen in any case."""
+
+
+def display_kept(widget: Any, still_html: str) -> None:
+    """Two outputs: JupyterLab shows of one that has a widget nothing else, not even where the widget is gone. The first
+    is what stays, as HTML without styles of its own."""
+    bundle, about = widget._repr_mimebundle_()
+    display({"text/html": f'<style>{STILL}</style><div class="ix-still">{still_html}</div>'}, raw=True)
+    display(bundle, metadata=about, raw=True)
 
 
 class GraphWidget(GraphHost, anywidget.AnyWidget):
@@ -57,11 +66,7 @@ class GraphWidget(GraphHost, anywidget.AnyWidget):
         return {**live, "image/svg+xml": render_svg(self.graph), "text/plain": text}, about
 
     def _ipython_display_(self) -> None:
-        """Two outputs: JupyterLab shows of one that has a widget nothing else, not even where the widget is gone."""
-        bundle, about = self._repr_mimebundle_()
-        picture = still(bundle["image/svg+xml"], self.graph.title)
-        display({"text/html": f'<style>{STILL}</style><div class="ix-still">{picture}</div>'}, raw=True)
-        display(bundle, metadata=about, raw=True)
+        display_kept(self, still(render_svg(self.graph), self.graph.title))
 
     @traitlets.observe("request")
     def _on_request(self, change: Mapping[str, Any]) -> None:

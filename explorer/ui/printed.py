@@ -62,8 +62,14 @@ class Shown:
         """The picture as an <img>, and the text folded below it."""
         if self.picture is None:
             return None
-        more = self.html(result) if self.html else _folded(self.text(result, LONG))
-        return f"<div>{still(self.picture(result), self.what)}{more}</div>"
+        return f"<div>{still(self.picture(result), self.what)}{self._below(result)}</div>"
+
+    def live_html(self, result: Any) -> str:
+        """The same in a page of a kernel: the picture itself, whose parts say what they are where one points to."""
+        return f"<div>{self.picture(result) if self.picture else ''}{self._below(result)}</div>"
+
+    def _below(self, result: Any) -> str:
+        return self.html(result) if self.html else _folded(self.text(result, LONG))
 
 
 def _clean(text: str) -> str:
@@ -127,22 +133,24 @@ LATER: dict[tuple[str, str], Shown] = {
 class Exhibit:
     """A result that shows itself so where no IPython does it, as in marimo."""
 
-    def __init__(self, result: Any) -> None:
-        self.result = result
-        self._shown = _shown(result)
-        if self._shown is None:
+    def __init__(self, result: Any, shown: Shown | None = None) -> None:
+        known = shown or _shown(result)
+        if known is None:
             raise NotPossible(f"there is no picture of a {type(result).__name__}: it shows itself")
+        self.result, self._shown = result, known
 
     def __repr__(self) -> str:
-        return self._shown.text(self.result) if self._shown else ""
+        return self._shown.text(self.result)
 
-    def _repr_html_(self) -> str | None:
-        if self._shown and self._shown.picture:
-            return self._shown.to_html(self.result)
-        return f"<pre>{escape(_clean(repr(self)))}</pre>"
+    def live_html(self) -> str:
+        """As a panel in a page of a kernel shows it."""
+        return self._shown.live_html(self.result)
+
+    def _repr_html_(self) -> str:
+        return self._shown.to_html(self.result) or f"<pre>{escape(_clean(repr(self)))}</pre>"
 
     def _repr_svg_(self) -> str | None:
-        return self._shown.to_svg(self.result) if self._shown else None
+        return self._shown.to_svg(self.result)
 
 
 def _shown(result: Any) -> Shown | None:

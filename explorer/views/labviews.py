@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -25,9 +25,7 @@ def render_run(events: Iterable[Event], writers: Sequence[WriterState], rows: Se
         f"{w.name}: {w.operation.kind}" + ("" if w.operation.what.reads else f", {w.operation.isolation}")
         for w in writers
     ]
-    for e in events:
-        lines.append(f"{e.n:>3} {e.writer} {e.step:<9}{e.outcome:<10}{e.words}")
-        lines += [f"      wrote {f}" for f in e.files] + [f"      removed {f}" for f in e.removed]
+    lines += step_lines(events)
     for w in writers:
         lines.append(f"{w.name} {w.state}" + (f"; left behind: {', '.join(w.left_behind)}" if w.left_behind else ""))
     for row in saw_rows(writers):
@@ -36,6 +34,14 @@ def render_run(events: Iterable[Event], writers: Sequence[WriterState], rows: Se
         )
     lines.append("rows: " + "; ".join(f"{i} {v!r} {p}" for i, v, p in rows))
     return "\n".join(clean(line) for line in lines) + "\n"
+
+
+def step_lines(events: Iterable[Event]) -> Iterator[str]:
+    """The steps of a run as lines, with the files each wrote and removed."""
+    for e in events:
+        yield f"{e.n:>3} {e.writer} {e.step:<9}{e.outcome:<10}{e.words}"
+        yield from (f"      wrote {f}" for f in e.files)
+        yield from (f"      removed {f}" for f in e.removed)
 
 
 def run_object(saved: str, writers: Sequence[WriterState], rows: Sequence[LabRow]) -> dict[str, Any]:

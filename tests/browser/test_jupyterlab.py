@@ -36,6 +36,13 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     expect(widget.locator(".ix-side")).to_contain_text("deleted_files_count")
     page.wait_for_timeout(500)
     page.screenshot(path=artifacts / "jupyterlab.png")
+    panel = page.locator(".ix-panel")
+    panel.scroll_into_view_if_needed()
+    expect(panel.locator("svg")).to_contain_text("manifest-5")
+    panel.get_by_label("to snapshot").fill("3")
+    expect(panel.locator("svg")).not_to_contain_text("manifest-5")
+    expect(panel.locator("output").nth(1)).to_have_text("3 of 5")
+    page.screenshot(path=artifacts / "jupyterlab-panel.png")
     assert not watched.outside
     assert not [e for e in watched.errors if "explorer" in e or "anywidget" in e or "ix-" in e]
     assert page.locator(".ix-still:visible").count() == 0

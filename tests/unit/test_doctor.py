@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from explorer.core.doctor.findings import ORDER, Choice, Finding
 from explorer.core.doctor.rules import REMEDIES, RULES
 from explorer.errors import NotFoundInTable
 from explorer.io.paths import local_path
+from explorer.leftovers import orphans
 from explorer.views.doctor import ShownReport
 from tests.robustness.editing import edit_avro, edit_json
 from tests.unit.small import newest_metadata
@@ -270,6 +272,15 @@ def test_the_document_has_every_rule_as_it_is() -> None:
     assert len({r.id for r in RULES}) == len(RULES)
     assert all(r.severity in ORDER and r.remedy in REMEDIES for r in RULES)
     assert f"[{max(r.number for r in RULES)} rules]" in (ROOT / "README.md").read_text()
+
+
+def test_a_link_among_orphans_has_its_own_age(table: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "old"
+    elsewhere.write_text("")
+    os.utime(elsewhere, (0, 0))
+    (table / "data" / "stray.parquet").symlink_to(elsewhere)
+    ages = orphans(explorer.open_table(str(table)).tree)
+    assert [hours < 1 for path, hours in ages.items() if path.endswith("stray.parquet")] == [True]
 
 
 def test_orphans_are_not_told_where_a_manifest_is_missing(table: Path) -> None:

@@ -101,3 +101,6 @@ def test_tables_that_moved_are_swept_where_they_are(catalog: dict[str, str], tmp
     told = CliRunner().invoke(main, [*command, *moved, "--root", str(tmp_path / "elsewhere")])
     assert told.exit_code == 0, told.output
     assert [row["records"] for row in json.loads(told.stdout)] == [2]
+    where = {f"file://{tmp_path}/warehouse/other": str(tmp_path / "elsewhere")}
+    rows = explorer.sweep("small", catalog, "other", roots=[str(tmp_path / "elsewhere")], relocate=where)
+    assert [row["records"] for row in rows] == [2]

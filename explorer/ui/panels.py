@@ -1,0 +1,205 @@
+"""Panels in a notebook (anywidget): a question with its choices, and below them the answer as printed.py shows it,
+asked anew as they are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from html import escape
+from typing import Any, Literal
+
+import anywidget
+import traitlets
+
+from explorer.core.lifecycle import Cell
+from explorer.core.lineage import HistoryEntry
+from explorer.errors import ExplorerError, NotFoundInTable
+from explorer.glance import overview
+from explorer.table import Table
+from explorer.ui.assets import asset
+from explorer.ui.notebook import display_kept
+from explorer.ui.printed import LISTS, Exhibit, Shown
+from explorer.views.labviews import sequence_svg, step_lines
+from explorer.views.past_pictures import SNAPSHOTS
+from explorer.views.text import clean
+
+NEWEST = 200
+"""Snapshots that are offered by name; any other can be typed."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What can be chosen of a question: the name of a `snapshot` (also of a branch or tag, or a time), a `filter`, a
+    `step` from 1 to `most`, or a button to `press`."""
+
+    name: str
+    kind: Literal["snapshot", "filter", "step", "press"]
+    label: str
+    value: str | int = ""
+    choices: Sequence[str] = ()
+    most: int = 0
+
+    def took(self, value: object) -> Choice:
+        """The same with what a browser sent. Raises NotFoundInTable for what cannot be chosen."""
+        if self.kind == "step":
+            if type(value) is not int or not 1 <= value <= self.most:
+                raise NotFoundInTable(f"{self.label} is a number from 1 to {self.most:,}")
+        elif not isinstance(value, str):
+            raise NotFoundInTable(f"{self.label} is a text")
+        elif self.kind == "press" and value not in self.choices:
+            raise NotFoundInTable(f"{self.label} is one of {', '.join(self.choices)}")
+        return replace(self, value=value)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a table or a run: `ask` takes the values of the choices, in their order."""
+
+    title: str
+    ask: Callable[..., Any]
+    choices: tuple[Choice, ...] = ()
+    shown: Shown | None = None
+    """How the answer is shown, where its kind does not say it."""
+
+
+def _snapshots(table: Table) -> list[str]:
+    newest = [entry.snapshot for entry in table.history()[-NEWEST:]]
+    return [*(ref.name for ref in table.metadata.refs[:NEWEST]), *newest[::-1]]
+
+
+def _at(table: Table, label: str = "as of", value: str = "") -> Choice:
+    return Choice(label, "snapshot", label, value, _snapshots(table))
+
+
+def _window(number: int, title: str, kind: type, ask: Callable[[int, int], Any]) -> Question:
+    """A question about some of the snapshots, which is about the newest ones first."""
+    first = max(1, number - SNAPSHOTS + 1)
+    ends = (("from", first), ("to", number)) if number > 1 else ()
+    choices = tuple(Choice(name, "step", f"{name} snapshot", at, most=number) for name, at in ends)
+    return Question(title, lambda first=1, last=number: ask(*sorted((first, last))), choices, LISTS[kind])
+
+
+def _overview(table: Table) -> Question:
+    return Question("overview", lambda at: overview(table, at or None), (_at(table),))
+
+
+def _history(table: Table) -> Question:
+    entries = table.history()
+    return _window(len(entries), "history", HistoryEntry, lambda first, last: entries[first - 1 : last])
+
+
+def _lifecycle(table: Table) -> Question:
+    cells, names = table.lifecycle(), [entry.snapshot for entry in table.history()]
+
+    def between(first: int, last: int) -> list[Any]:
+        wanted = set(names[first - 1 : last])
+        return [cell for cell in cells if cell.snapshot in wanted]
+
+    return _window(len(names), "lifecycle of manifests", Cell, between)
+
+
+def _diff(table: Table) -> Question:
+    names = [entry.snapshot for entry in table.history()]
+    before = _at(table, "from", names[-2] if len(names) > 1 else "none")
+    before = replace(before, choices=[*before.choices, "none"])
+    sides = (before, _at(table, "to", names[-1] if names else "none"))
+
+    def ask(before: str, after: str) -> Any:
+        sides = [None if name in ("", "none") else name for name in (before, after)]
+        return table.diff(sides[0], sides[1])
+
+    return Question("diff", ask, sides)
+
+
+def _deletes(table: Table) -> Question:
+    return Question("deletes", lambda at: table.deletes(at or None), (_at(table),))
+
+
+def _plan(table: Table) -> Question:
+    schema = table.metadata.schema(table.metadata.current_schema_id)
+    columns = [field.name for field in schema.fields[:NEWEST]] if schema else []
+    where = Choice("filter", "filter", "filter", choices=[f"{name} = " for name in columns])
+    return Question("plan", lambda text, at: table.shown(table.plan(text, at or None)), (where, _at(table)))
+
+
+QUESTIONS: dict[str, Callable[[Table], Question]] = {
+    "overview": _overview, "history": _history, "lifecycle": _lifecycle, "diff": _diff, "deletes": _deletes,
+    "plan": _plan,
+}  # fmt: skip
+
+
+def _run(run: Any) -> Question:
+    """A run of the lab as far as a step, and whose turn comes next."""
+    steps = len(run.events)
+    going = [w.name for w in run.writers if not w.over]
+    turns = Choice("step", "press", "next step of" if going else "no step is left", choices=going)
+    until = (Choice("until", "step", "until step", steps, most=steps),) if steps > 1 else ()
+    shown = Shown("a run of the lab", step_lines, lambda events: sequence_svg(events, run.writers))
+    return Question("run of the lab", lambda turn, last=steps: run.events[:last], (turns, *until), shown)
+
+
+class Panel(anywidget.AnyWidget):
+    """A question about a table or a run, see QUESTIONS, as a live widget; beside it the answer as a picture and a text,
+    which stay where no kernel runs."""
+
+    _esm = asset("panel.js")
+    title = traitlets.Unicode().tag(sync=True)
+    style = traitlets.Unicode(asset("panel.css")).tag(sync=True)
+    choices: Any = traitlets.List().tag(sync=True)
+    can_read_again = traitlets.Bool().tag(sync=True)
+    answer = traitlets.Dict().tag(sync=True)
+    request = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, of: Table | Any, question: str) -> None:
+        super().__init__()
+        if question not in QUESTIONS:
+            raise NotFoundInTable(f"no question {question!r}: there are {', '.join(QUESTIONS)}")
+        self._of, self._make = of, QUESTIONS[question] if isinstance(of, Table) else _run
+        self.can_read_again = isinstance(of, Table)
+        self._asked(self._make(of))
+
+    def _asked(self, question: Question) -> None:
+        """Take over a question, and its answer. Raises what asking does."""
+        result = question.ask(*(choice.value for choice in question.choices))
+        self._question, self._exhibit = question, Exhibit(result, question.shown)
+        self.title = question.title
+        self.choices = [asdict(choice) for choice in question.choices]
+        self._tell(self._exhibit.live_html())
+
+    def _tell(self, html: str) -> None:
+        self.answer = {"html": html, "n": self.answer.get("n", 0) + 1}
+
+    @traitlets.observe("request")
+    def _on_request(self, change: Mapping[str, Any]) -> None:
+        """A choice that was changed, a button, or, without a name, to read the table again."""
+        try:
+            self._asked(self._next(change["new"].get("name"), change["new"].get("value")))
+        except ExplorerError as error:  # the former answer would be taken for this one's
+            self._tell(f'<p class="ix-error" role="alert">{escape(clean(str(error)))}</p>')
+
+    def _next(self, name: object, value: object) -> Question:
+        at = next((i for i, choice in enumerate(self._question.choices) if choice.name == name), None)
+        if at is None:
+            self._of = self._of.refresh() if isinstance(self._of, Table) else self._of
+            return self._kept(self._make(self._of))
+        took = self._question.choices[at].took(value)
+        if took.kind == "press":
+            self._of.step(took.value)
+            return self._make(self._of)
+        choices = list(self._question.choices)
+        choices[at] = took
+        self._question = replace(self._question, choices=tuple(choices))  # also where it has no answer
+        return self._question
+
+    def _kept(self, question: Question) -> Question:
+        """The same with what was chosen before; the newest snapshots stay the newest."""
+        before = {choice.name: choice.value for choice in self._question.choices if choice.kind != "step"}
+        return replace(question, choices=tuple(replace(c, value=before.get(c.name, c.value)) for c in question.choices))
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        """The widget, and the picture and text of its answer."""
+        live, about = super()._repr_mimebundle_(**options) or ({}, {})
+        return {**live, "image/svg+xml": self._exhibit._repr_svg_(), "text/plain": repr(self._exhibit)}, about
+
+    def _ipython_display_(self) -> None:
+        display_kept(self, self._exhibit._repr_html_() or "")

@@ -1,0 +1,121 @@
+"""Panels of a notebook: a question, its choices, and the answer that goes with them; also what a stranger sends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import explorer
+from explorer.core.operations import Operation
+from explorer.core.runs import Event, WriterState
+from explorer.lab.stepper import Run
+from explorer.ui.panels import QUESTIONS, Panel
+from tests.unit.small import edit_metadata, make_table, writable
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def choose(panel: Panel, name: str, value: Any) -> str:
+    """What is shown after a choice."""
+    panel.request = {"name": name, "value": value, "at": panel.request.get("at", 0) + 1}
+    return str(panel.answer["html"])
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_each_question_is_a_widget_a_picture_and_a_text(whole: Path, question: str) -> None:
+    panel = explorer.panel(explorer.open_table(str(whole)), question)
+    live, _ = panel._repr_mimebundle_()
+    assert live[WIDGET]["model_id"] == panel.model_id
+    assert live["image/svg+xml"].startswith("<svg")
+    assert live["text/plain"].strip()
+    assert "<svg" in panel.answer["html"]
+    assert "<script" not in panel.answer["html"]
+
+
+def test_what_is_chosen_is_answered(whole: Path) -> None:
+    table = explorer.open_table(str(whole))
+    assert "+2 rows" in choose(explorer.panel(table), "as of", "snapshot-1")
+    diff = explorer.panel(table, "diff")
+    names = [entry.snapshot_id for entry in table.history()]
+    assert f"from snapshot {names[1]} to snapshot {names[2]}" in diff.answer["html"]
+    assert f"from nothing to snapshot {names[2]}" in choose(diff, "from", "none")
+    history = explorer.panel(table, "history")
+    assert "snapshot-1 " in history.answer["html"]
+    assert "snapshot-1 " not in choose(history, "from", 3)
+    lifecycle = explorer.panel(table, "lifecycle")
+    assert "manifest-3" in lifecycle.answer["html"]
+    assert "manifest-3" not in choose(lifecycle, "to", 2)
+    plan = explorer.panel(table, "plan")
+    assert {"id = ", "fruit = "} <= set(plan.choices[0]["choices"])
+    assert "after column metrics" in choose(plan, "filter", "id = 1")
+
+
+def test_a_wrong_choice_says_so_in_place_of_the_former_answer(whole: Path) -> None:
+    diff = explorer.panel(explorer.open_table(str(whole)), "diff")
+    for name, value in (("from", "<b>no</b>"), ("to", 3), ("to", None)):
+        said = choose(diff, name, value)
+        assert said.startswith('<p class="ix-error" role="alert">')
+        assert "<b>" not in said
+        assert "<svg" not in said
+        choose(diff, "from", "none")
+    assert "<svg" in choose(diff, "to", "main")
+    history = explorer.panel(explorer.open_table(str(whole)), "history")
+    for value in (0, 4, -1, "2", 2.5, True):
+        assert "a number from 1 to 3" in choose(history, "to", value)
+    with pytest.raises(explorer.NotFoundInTable, match="lifecycle"):
+        explorer.panel(explorer.open_table(str(whole)), "lives")
+
+
+def test_read_again_takes_over_what_was_committed_and_keeps_what_was_chosen(tmp_path: Path) -> None:
+    place = make_table(tmp_path, 2)
+    history = explorer.panel(explorer.open_table(str(place)), "history")
+    diff = explorer.panel(explorer.open_table(str(place)), "diff")
+    choose(diff, "from", "snapshot-1")
+    choose(diff, "to", "main")
+    writable(place).append(explorer.open_table(str(place)).rows().to_arrow())
+    assert "snapshot-3 " in choose(history, "", "")
+    assert [choice["value"] for choice in history.choices] == [1, 3]
+    choose(diff, "", "")
+    assert [choice["value"] for choice in diff.choices] == ["snapshot-1", "main"]
+    assert "manifests: 1 kept, 2 added" in diff.answer["html"]
+
+
+def test_a_table_without_snapshots_has_its_panels(whole: Path, table: Path) -> None:
+    def empty(data: dict[str, Any]) -> None:
+        data.update({"snapshots": [], "snapshot-log": [], "refs": {}, "current-snapshot-id": None})
+
+    edit_metadata(table, empty)
+    for question in QUESTIONS:
+        assert explorer.panel(explorer.open_table(str(table)), question).answer["html"], question
+
+
+def test_a_name_is_text_in_panels(table: Path) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    edit_metadata(table, lambda data: data["refs"].update({evil: {**data["refs"]["main"], "type": "tag"}}))
+    for question in QUESTIONS:
+        panel = explorer.panel(explorer.open_table(str(table)), question)
+        assert "<img src=x" not in panel.answer["html"], question
+        assert "<img src=x" not in json.dumps(panel._repr_mimebundle_()[0]["image/svg+xml"])
+
+
+def test_a_run_of_the_lab_takes_its_steps_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run.__new__(Run)
+    writer = WriterState("A", Operation("append"))
+    run.writers, run.events = [writer], []  # type: ignore[list-item]
+
+    def step(self: Run, token: str) -> None:
+        self.events.append(Event(len(self.events) + 1, token, "load", "ok", f"step <{len(self.events) + 1}>"))
+        writer.state = "committed" if len(self.events) == 3 else "load"
+
+    monkeypatch.setattr(Run, "step", step)
+    panel = explorer.panel(run)
+    assert "step &lt;1&gt;" in choose(panel, "step", "A")
+    assert "is one of A" in choose(panel, "step", "B")
+    choose(panel, "step", "A")
+    assert "step &lt;3&gt;" in choose(panel, "step", "A")
+    assert (panel.choices[0]["choices"], panel.choices[0]["label"]) == ([], "no step is left")
+    assert "step &lt;3&gt;" not in choose(panel, "until", 2)
+    assert len(run.events) == 3
