@@ -241,8 +241,8 @@ def sweep(
     relocate: Mapping[str, str] | None = None,
 ) -> Collection:
     """Counts, sizes, snapshots and problems of all tables of a catalog, each by its metadata file and one manifest
-    list, as rows that come as they are read; a table that fails has an `error`. `roots` and `relocate` as open_table has
-    them. Reading raises TableNotFound when the catalog cannot be listed. Other questions than this:
+    list, as rows that come as they are read; a table that fails has an `error`; `roots` and `relocate` as open_table
+    has. Reading raises TableNotFound when the catalog cannot be listed. Other questions than this:
     explorer.sweeping.sweep."""
     from explorer.sweeping import summaries
 

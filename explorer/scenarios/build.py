@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from explorer.engines import gateway
 from explorer.engines.spark import SANDBOX, SparkEngine
 from explorer.errors import TableNotFound
 from explorer.io import catalogs
@@ -53,6 +54,8 @@ def build_all(
             _discard(engine, scenario.name)
             raise
     progress("", len(scenarios), len(scenarios))
+    if scenarios:
+        gateway.keep_classes(spark.sparkContext._gateway)  # of all that the teaching tables needed
 
 
 LAB = "lab"

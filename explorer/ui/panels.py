@@ -13,6 +13,7 @@ import traitlets
 
 from explorer.core.lifecycle import Cell
 from explorer.core.lineage import HistoryEntry
+from explorer.core.runs import Event
 from explorer.errors import ExplorerError, NotFoundInTable
 from explorer.glance import overview
 from explorer.table import Table
@@ -134,7 +135,11 @@ def _run(run: Any) -> Question:
     going = [w.name for w in run.writers if not w.over]
     turns = Choice("step", "press", "next step of" if going else "no step is left", choices=going)
     until = (Choice("until", "step", "until step", steps, most=steps),) if steps > 1 else ()
-    shown = Shown("a run of the lab", step_lines, lambda events: sequence_svg(events, run.writers))
+
+    def lines(events: Sequence[Event]) -> list[str]:
+        return [*(f"{w.name}: {w.operation.kind}" for w in run.writers), *step_lines(events)]
+
+    shown = Shown("a run of the lab", lines, lambda events: sequence_svg(events, run.writers))
     return Question("run of the lab", lambda turn, last=steps: run.events[:last], (turns, *until), shown)
 
 

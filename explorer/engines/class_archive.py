@@ -1,0 +1,69 @@
+"""The classes that Spark loads as one file that Java maps into memory (class data sharing, JEP 310 and 350) where it
+would read hundreds of jars: it is up in three quarters of the time, and its first statements take half of theirs."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from explorer.engines.java import Java
+from explorer.io.home import cache_home, not_private, private
+
+
+def place(java: Java, jars: Iterable[Path]) -> Path:
+    """Where the classes of these jars are kept for a Java: they are of no use to another one, or when a jar changes."""
+    told = hashlib.sha256(os.path.realpath(java.command).encode())
+    for jar in jars:
+        state = jar.stat()
+        told.update(f"\n{jar} {state.st_size} {state.st_mtime_ns}".encode())
+    return cache_home() / "classes" / f"{java.version}-{told.hexdigest()[:24]}.jsa"
+
+
+def options(archive: Path) -> list[str]:
+    """What Java is told to use it: nothing where it is not there, or others than this user may have written it. An
+    archive that does not fit Java passes over."""
+    trusted = archive.is_file() and not (not_private(archive) or not_private(archive.parent))
+    return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"] if trusted else []
+
+
+def write(java_gateway: Any, archive: Path) -> None:
+    """Have a Java keep the classes that it has loaded by now, which takes another Java some seconds; nothing is done
+    where they are kept already, and where it fails Java starts as before."""
+    if archive.exists():
+        return
+    private(archive.parent)
+    own = archive.with_suffix(f".{os.getpid()}")
+    try:
+        told = _dump(java_gateway, own)
+        os.replace(own, archive)
+    except Exception as error:  # of py4j or the file system: it is a matter of seconds, no more
+        logging.getLogger(__name__).info("Java's classes were not kept: %s", error)
+        own.unlink(missing_ok=True)
+        return
+    logging.getLogger(__name__).info("Java's classes are kept: %s", told)
+    for old in archive.parent.glob(f"{archive.name.partition('-')[0]}-*.jsa"):
+        if old != archive:
+            old.unlink(missing_ok=True)
+
+
+def _dump(java_gateway: Any, file: Path) -> str:
+    """Ask the diagnostic command VM.cds of a Java for it; its bean's own class is closed to reflection."""
+    lang, jvm = java_gateway.jvm.java.lang, java_gateway.jvm
+
+    def array(kind: Any, *items: Any) -> Any:
+        made = java_gateway.new_array(kind, len(items))
+        for at, item in enumerate(items):
+            made[at] = item
+        return made
+
+    texts = "[Ljava.lang.String;"
+    kinds = map(lang.Class.forName, ("javax.management.ObjectName", "java.lang.String", "[Ljava.lang.Object;", texts))
+    invoke = lang.Class.forName("javax.management.MBeanServer").getMethod("invoke", array(lang.Class, *kinds))
+    command = array(lang.Object, array(lang.String, "static_dump", str(file)))
+    bean = jvm.javax.management.ObjectName("com.sun.management:type=DiagnosticCommand")
+    server = lang.management.ManagementFactory.getPlatformMBeanServer()
+    return str(invoke.invoke(server, array(lang.Object, bean, "vmCds", command, array(lang.String, texts))))
