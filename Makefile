@@ -10,7 +10,8 @@ STAMP := .venv/.installed
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson \
-	bench-sessions bench-pages plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser clean requirements
+	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser \
+	clean requirements
 
 demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
@@ -60,6 +61,9 @@ bench-sessions: $(STAMP)  ## half an hour: fifty sessions, a thousand pages; wri
 
 bench-pages: $(STAMP)  ## minutes: a page's times in a browser and at the server; writes docs/pages.md
 	$(BIN)/python -m benchmarks.arrivals
+
+bench-start: $(STAMP)  ## minutes: Spark's start with and without kept classes; writes docs/spark.md
+	$(BIN)/python -m benchmarks.spark_start
 
 bench-lesson: $(STAMP)  ## a quarter of an hour: the lesson with thirty seats, real pages; writes docs/lesson.md
 	$(BIN)/iceberg-explorer demo

@@ -82,10 +82,13 @@ def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
     os.environ["PYSPARK_GATEWAY_SECRET"] = secret
 
 
-def keep_classes(java_gateway: Any) -> None:
-    """Have later starts find the classes that this process's JVM has loaded by now: see class_archive."""
-    if _archive is not None:
-        class_archive.write(java_gateway, _archive)
+def keep_classes(java_gateway: Any) -> Path:
+    """Have later starts find the classes that this process's JVM has loaded by now, and say where: see class_archive.
+    Raises EngineError when there is no JVM."""
+    if _archive is None:
+        raise EngineError("no JVM is running")
+    class_archive.write(java_gateway, _archive)
+    return _archive
 
 
 def pid() -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from explorer.engines import class_archive, gateway
+from explorer.engines.java import find_java, resolve_jars, spark_home
 from explorer.engines.spark import SparkEngine
 from explorer.model.manifest import STATUS
 from explorer.scenarios import NAMESPACE, SCENARIOS, Scenario
@@ -359,3 +363,12 @@ def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> N
     }
     assert not (sandbox / "warehouse" / NAMESPACE / "half_made").exists()
     assert built() == set(BY_NAME)
+
+
+def test_java_starts_with_the_classes_that_were_kept(sandbox: Path, engine: SparkEngine) -> None:
+    """`-Xshare:on` fails where the archive does not fit the class path."""
+    java = find_java()
+    kept = gateway.keep_classes(engine.session().sparkContext._gateway)
+    class_path = os.pathsep.join([*map(str, resolve_jars(java)), str(spark_home() / "jars" / "*")])
+    told = subprocess.run([java.command, *class_archive.options(kept), "-Xshare:on", "-cp", class_path, "-version"])
+    assert (kept.is_file(), told.returncode) == (True, 0)

@@ -1,0 +1,54 @@
+"""Which kept classes Java is told to use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from explorer.engines import class_archive
+from explorer.engines.java import Java
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
+    (tmp_path / "one.jar").write_text("a jar")
+    place = class_archive.place(Java("/usr/bin/java", 17, "PATH"), [tmp_path / "one.jar"])
+    place.parent.mkdir(mode=0o700)
+    place.write_text("classes")
+    place.chmod(0o444)
+    return place
+
+
+def test_they_are_used_where_they_are(archive: Path) -> None:
+    assert class_archive.options(archive) == [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"]
+    archive.unlink()
+    assert class_archive.options(archive) == []
+
+
+@pytest.mark.parametrize("which", ["file", "folder"])
+def test_what_others_may_have_written_is_not_used(archive: Path, which: str) -> None:
+    (archive if which == "file" else archive.parent).chmod(0o777)
+    assert class_archive.options(archive) == []
+
+
+def test_another_java_and_another_jar_have_others(archive: Path, tmp_path: Path) -> None:
+    jar, other = tmp_path / "one.jar", tmp_path / "two.jar"
+    other.write_text("a jar")
+    asked = [
+        class_archive.place(Java("/usr/bin/java", 17, "PATH"), [jar]),
+        class_archive.place(Java("/opt/java", 17, "PATH"), [jar]),
+        class_archive.place(Java("/usr/bin/java", 17, "PATH"), [jar, other]),
+    ]
+    os.utime(jar, (0, 0))
+    asked.append(class_archive.place(Java("/usr/bin/java", 17, "PATH"), [jar]))
+    assert asked[0] == archive
+    assert len(set(asked)) == 4
+
+
+def test_what_fails_leaves_nothing_and_is_no_end(archive: Path) -> None:
+    missing = archive.with_name("17-other.jsa")
+    class_archive.write(object(), missing)
+    assert sorted(archive.parent.iterdir()) == [archive]
