@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from typing import Any, Literal
 
 import anywidget
@@ -19,10 +18,9 @@ from explorer.glance import overview
 from explorer.table import Table
 from explorer.ui.assets import asset
 from explorer.ui.notebook import display_kept
-from explorer.ui.printed import LISTS, Exhibit, Shown
+from explorer.ui.printed import LISTS, Exhibit, Shown, clean_text
 from explorer.views.labviews import sequence_svg, step_lines
 from explorer.views.past_pictures import SNAPSHOTS
-from explorer.views.text import clean
 
 NEWEST = 200
 """Snapshots that are offered by name; any other can be typed."""
@@ -169,10 +167,10 @@ class Panel(anywidget.AnyWidget):
         self._question, self._exhibit = question, Exhibit(result, question.shown)
         self.title = question.title
         self.choices = [asdict(choice) for choice in question.choices]
-        self._tell(self._exhibit.live_html())
+        self._tell(self._exhibit.to_json())
 
-    def _tell(self, html: str) -> None:
-        self.answer = {"html": html, "n": self.answer.get("n", 0) + 1}
+    def _tell(self, answer: Mapping[str, Any]) -> None:
+        self.answer = {**answer, "n": self.answer.get("n", 0) + 1}  # also where it is the same as before
 
     @traitlets.observe("request")
     def _on_request(self, change: Mapping[str, Any]) -> None:
@@ -180,7 +178,7 @@ class Panel(anywidget.AnyWidget):
         try:
             self._asked(self._next(change["new"].get("name"), change["new"].get("value")))
         except ExplorerError as error:  # the former answer would be taken for this one's
-            self._tell(f'<p class="ix-error" role="alert">{escape(clean(str(error)))}</p>')
+            self._tell({"error": clean_text(str(error))})
 
     def _next(self, name: object, value: object) -> Question:
         at = next((i for i, choice in enumerate(self._question.choices) if choice.name == name), None)
@@ -207,4 +205,4 @@ class Panel(anywidget.AnyWidget):
         return {**live, "image/svg+xml": self._exhibit._repr_svg_(), "text/plain": repr(self._exhibit)}, about
 
     def _ipython_display_(self) -> None:
-        display_kept(self, self._exhibit._repr_html_() or "")
+        display_kept(self, self._exhibit._repr_html_())

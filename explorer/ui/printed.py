@@ -21,7 +21,7 @@ from explorer.views.changes import diff_lines, render_biography, render_history,
 from explorer.views.labviews import render_run, sequence_svg
 from explorer.views.overview import ShownOverview, facts_html, tiles_html
 from explorer.views.past_pictures import diff_svg, history_svg, lifecycle_svg, overview_svg
-from explorer.views.pictures import grounded, still
+from explorer.views.pictures import data_uri, grounded, still
 from explorer.views.rowviews import delete_lines, render_fate, render_row_diff
 from explorer.views.shown_plan import ShownPlan
 from explorer.views.svg import render_svg
@@ -62,22 +62,24 @@ class Shown:
         """The picture as an <img>, and the text folded below it."""
         if self.picture is None:
             return None
-        return f"<div>{still(self.picture(result), self.what)}{self._below(result)}</div>"
+        more = self.html(result) if self.html else _folded(self.text(result, LONG))
+        return f"<div>{still(self.picture(result), self.what)}{more}</div>"
 
-    def live_html(self, result: Any) -> str:
-        """The same in a page of a kernel: the picture itself, whose parts say what they are where one points to."""
-        return f"<div>{self.picture(result) if self.picture else ''}{self._below(result)}</div>"
+    def to_json(self, result: Any) -> dict[str, Any]:
+        """What a script makes the same of: the `picture` as a URI, `what` it shows, the `text`, and whether that is
+        `folded`."""
+        picture = data_uri(self.picture(result)) if self.picture else ""
+        folded = bool(picture) and self.html is None
+        return {"picture": picture, "what": self.what, "text": clean_text(self.text(result, LONG)), "folded": folded}
 
-    def _below(self, result: Any) -> str:
-        return self.html(result) if self.html else _folded(self.text(result, LONG))
 
-
-def _clean(text: str) -> str:
+def clean_text(text: str) -> str:
+    """Lines without what commands terminals or turns text around."""
     return "\n".join(map(clean, text.split("\n")))
 
 
 def _folded(words: str) -> str:
-    return f"<details><summary>as text</summary><pre>{escape(_clean(words))}</pre></details>"
+    return f"<details><summary>as text</summary><pre>{escape(clean_text(words))}</pre></details>"
 
 
 def _lines(render: Callable[[Any], str]) -> Callable[[Any], list[str]]:
@@ -142,12 +144,12 @@ class Exhibit:
     def __repr__(self) -> str:
         return self._shown.text(self.result)
 
-    def live_html(self) -> str:
-        """As a panel in a page of a kernel shows it."""
-        return self._shown.live_html(self.result)
+    def to_json(self) -> dict[str, Any]:
+        """As a panel shows it, see Shown.to_json."""
+        return self._shown.to_json(self.result)
 
     def _repr_html_(self) -> str:
-        return self._shown.to_html(self.result) or f"<pre>{escape(_clean(repr(self)))}</pre>"
+        return self._shown.to_html(self.result) or f"<pre>{escape(clean_text(repr(self)))}</pre>"
 
     def _repr_svg_(self) -> str | None:
         return self._shown.to_svg(self.result)

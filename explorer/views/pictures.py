@@ -60,12 +60,15 @@ def grounded(svg: str) -> str:
     return _VIEW.sub(head, svg, count=1)
 
 
+def data_uri(svg: str) -> str:
+    """A picture as an <img> takes it: whatever is in it, nothing of it runs."""
+    return f"data:image/svg+xml;base64,{b64encode(grounded(svg).encode()).decode()}"
+
+
 def still(svg: str, words: str) -> str:
     """A picture as an <img>: pages that take out SVG, scripts and styles of a stranger leave it."""
-    data = b64encode(grounded(svg).encode()).decode()
     return (
-        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(clean(words))}" width="{_size(svg)[0]:.0f}" '
-        'style="max-width: 100%">'
+        f'<img src="{data_uri(svg)}" alt="{escape(clean(words))}" width="{_size(svg)[0]:.0f}" style="max-width: 100%">'
     )
 
 

@@ -38,9 +38,11 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     page.screenshot(path=artifacts / "jupyterlab.png")
     panel = page.locator(".ix-panel")
     panel.scroll_into_view_if_needed()
-    expect(panel.locator("svg")).to_contain_text("manifest-5")
+    panel.get_by_text("as text").click()
+    expect(panel.locator("pre")).to_contain_text("manifest-5")
     panel.get_by_label("to snapshot").fill("3")
-    expect(panel.locator("svg")).not_to_contain_text("manifest-5")
+    expect(panel.locator("pre")).not_to_contain_text("manifest-5")
+    assert panel.locator("img").evaluate("image => image.naturalWidth") > 300
     expect(panel.locator("output").nth(1)).to_have_text("3 of 5")
     page.screenshot(path=artifacts / "jupyterlab-panel.png")
     assert not watched.outside

@@ -1,4 +1,4 @@
-// A panel in a notebook: the choices of a question as controls of the browser's own, and below them its answer.
+// A panel in a notebook: the choices of a question as the browser's own controls, and below them its answer.
 
 let lists = 0;
 
@@ -29,7 +29,8 @@ function control(choice, ask) {
     label.append(told);
     return label;
   }
-  Object.assign(input, { type: "text", value: choice.value, size: choice.kind === "filter" ? 40 : 18, spellcheck: false });
+  const size = choice.kind === "filter" ? 40 : 18;
+  Object.assign(input, { type: "text", value: choice.value, size, spellcheck: false });
   if (choice.choices.length) {
     const list = document.createElement("datalist");
     list.id = `ix-panel-${(lists += 1)}`;
@@ -38,8 +39,25 @@ function control(choice, ask) {
     label.append(list);
   }
   input.addEventListener("change", () => ask(choice.name, input.value));
-  input.addEventListener("keydown", (event) => event.stopPropagation()); // a notebook takes letters for commands
+  // a notebook takes letters for commands
+  input.addEventListener("keydown", (event) => event.stopPropagation());
   return label;
+}
+
+// The picture and the text of an answer, or what went wrong.
+function parts({ error, picture, what, text, folded }) {
+  if (error) {
+    const said = document.createElement("p");
+    said.className = "ix-error";
+    said.setAttribute("role", "alert");
+    said.textContent = error;
+    return [said];
+  }
+  const image = new Image(), words = document.createElement("pre"), more = document.createElement("details");
+  Object.assign(image, { src: picture, alt: what });
+  words.textContent = text;
+  more.append(Object.assign(document.createElement("summary"), { textContent: "as text" }), words);
+  return [...(picture ? [image] : []), folded ? more : words];
 }
 
 export default {
@@ -63,7 +81,7 @@ export default {
       bar.replaceChildren(...model.get("choices").map((choice) => control(choice, ask)), ...more);
     };
     const show = () => {
-      answer.innerHTML = model.get("answer").html; // of our own making: every name in it is escaped there
+      answer.replaceChildren(...parts(model.get("answer")));
       box.removeAttribute("aria-busy");
     };
     model.on("change:choices", choices);
