@@ -42,7 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tables meanwhile."""
     order = ("unit/", "properties/", "spark/test_lab", "browser/", "security/", "notebooks/", "spark/", "servers/")
     if "PYTEST_XDIST_WORKER" in os.environ:
-        order = ("spark/test_lab", "unit/", "properties/", "spark/test_jobs", "spark/test_race", *order[3:])
+        alone = ("unit/", "properties/", "security/test_files", "servers/test_stores")  # which need no tables
+        order = ("spark/test_lab", *alone, "spark/test_jobs", "spark/test_race", *order[3:])
     items.sort(key=lambda item: next((i for i, name in enumerate(order) if f"/tests/{name}" in str(item.path)), 9))
 
 

@@ -36,8 +36,7 @@ def framed(rows: Collection, spark: Any) -> Any:
 CHOSEN = (("", ("file_path", "partition")), ("record_count > 1 and status = 1", ()), ("status != 1", ("status",)))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("limit", [None, 2])
+@pytest.mark.parametrize(("name", "limit"), [*((name, None) for name in NAMES), (NAMES[0], 2)])
 def test_what_is_chosen_stays_a_dataframe(name: str, limit: int | None, sandbox: Path, engine: SparkEngine) -> None:
     table = explorer.open_table(f"{NAMESPACE}.{name}")
     spark = engine.session()
