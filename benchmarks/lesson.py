@@ -27,8 +27,8 @@ from benchmarks import pages
 from benchmarks.screen import closed_at_end
 from explorer.core.operations import titled
 from explorer.ui.rooms import ROOMS, VIEWS
-from tests.browser.conftest import free_port
 from tests.browser.find_browser import FLAGS, find
+from tests.ports import free_port
 
 PAGE = Path(__file__).parents[1] / "docs" / "lesson.md"
 WAIT_MS = 900_000

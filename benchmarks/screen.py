@@ -18,8 +18,9 @@ from urllib.parse import quote
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.conftest import free_port, to
+from tests.browser.conftest import to
 from tests.browser.find_browser import FLAGS, find
+from tests.ports import free_port
 
 
 @contextmanager

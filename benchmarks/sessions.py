@@ -41,7 +41,7 @@ from benchmarks.run import GENERATOR, HERE
 from explorer.engines.java import find_java, resolve_jars
 from explorer.engines.spark import shared_engine
 from explorer.ui import contents, rooms
-from tests.browser.conftest import free_port
+from tests.ports import free_port
 
 ENTRIES, MANIFESTS, SNAPSHOTS = 1_000_000, 100, 50
 VIEWS = [name for name in rooms.VIEWS if name not in contents.ON_SPARK]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sy
 
 from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.find_browser import FLAGS, find
+from tests.ports import free_port
 
 expect.set_options(timeout=20_000)  # as long as a page waits: the machine may be busy
 LOCAL = {"127.0.0.1", "localhost", "[::1]"}
@@ -118,12 +118,6 @@ def watched(profile: BrowserContext, request: pytest.FixtureRequest) -> Iterator
     profile.set_offline(False)
     for opened in profile.pages:
         opened.close()
-
-
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
 
 
 @contextlib.contextmanager

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Served, Watched, free_port, served, signed_in, to
+from tests.browser.conftest import Served, Watched, served, signed_in, to
+from tests.ports import free_port
 from tests.security.web_cases import REQUESTS
 
 

@@ -21,19 +21,13 @@ import pytest
 from explorer.engines.java import PACKAGES, find_java, resolve_jars, spark_home
 from explorer.engines.tables import mounts
 from explorer.errors import EngineError
+from tests.ports import free_port
 
 JARS = "ICEBERG_EXPLORER_REST_JARS"
 """Names a folder with the jars of rest/pom.xml; without it they are looked for in maven's local repository."""
 _REST = Path(__file__).parent / "rest"
 _QUICK = ("-XX:TieredStopAtLevel=1", "-Xmx384m")
 START_S = 60.0
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @contextmanager

@@ -17,9 +17,10 @@ import pytest
 import explorer
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.maintenance import preview
+from tests.ports import free_port
 from tests.servers.asking import Engineer, register, write
 from tests.servers.conftest import EVERY, Store
-from tests.servers.running import free_port, metastore, versitygw
+from tests.servers.running import metastore, versitygw
 
 SECRETS = ("hush-glue", "hush-store", "hush-password", "hush-token", "hush-ugi")
 

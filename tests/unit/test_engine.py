@@ -20,7 +20,7 @@ from explorer.engines.spark import SparkEngine, settings
 from explorer.engines.workers import package
 from explorer.errors import EngineError, NotSupported
 from explorer.io.storage import Storage
-from tests.servers.running import free_port
+from tests.ports import free_port
 
 
 def fake_java(folder: Path, version: str) -> Path:
