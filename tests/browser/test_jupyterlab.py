@@ -42,6 +42,7 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     expect(panel.locator("pre")).to_contain_text("manifest-5")
     panel.get_by_label("to snapshot").fill("3")
     expect(panel.locator("pre")).not_to_contain_text("manifest-5")
+    expect(panel.locator("pre")).to_be_visible()
     assert panel.locator("img").evaluate("image => image.naturalWidth") > 300
     expect(panel.locator("output").nth(1)).to_have_text("3 of 5")
     page.screenshot(path=artifacts / "jupyterlab-panel.png")

@@ -81,7 +81,9 @@ export default {
       bar.replaceChildren(...model.get("choices").map((choice) => control(choice, ask)), ...more);
     };
     const show = () => {
+      const open = answer.querySelector("details")?.open ?? false;
       answer.replaceChildren(...parts(model.get("answer")));
+      answer.querySelector("details")?.toggleAttribute("open", open);
       box.removeAttribute("aria-busy");
     };
     model.on("change:choices", choices);
