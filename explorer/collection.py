@@ -174,14 +174,14 @@ class Collection(Sequence[Mapping[str, Any]]):
 class Rows(Collection):
     """Rows that Spark read, with the scan reports of its plan and which version and schema it was."""
 
-    def __init__(self, table: pa.Table, reports: tuple[ScanReport, ...], words: str) -> None:
+    def __init__(self, table: pa.Table, reports: tuple[ScanReport, ...], version: str) -> None:
         super().__init__(table, "rows")
-        self.reports, self.words = reports, words
+        self.reports, self.words = reports, version
 
     @classmethod
-    def of(cls, read: SparkRead, words: str) -> Rows:
+    def of(cls, read: SparkRead, version: str) -> Rows:
         """From a read that is done."""
-        return cls(read.result(), read.reports, words)
+        return cls(read.result(), read.reports, version)
 
 
 def _columns_of(frame: Framed, columns: Sequence[str]) -> Framed:

@@ -88,11 +88,11 @@ def _reports(table: str | None, where: Where, options: dict[str, Any]) -> Iterat
         yield table, _unopened(table, error, str(error), options)
 
 
-def _unopened(name: str, failure: Exception | None, words: str, options: dict[str, Any]) -> ShownReport | str:
+def _unopened(name: str, failure: Exception | None, reason: str, options: dict[str, Any]) -> ShownReport | str:
     from explorer.diagnosing import unopened
 
     if not isinstance(failure, UnreadableFile):
-        return words
+        return reason
     try:
         return unopened(name, failure, options["skip"], options["severity"])
     except ExplorerError as error:

@@ -46,7 +46,7 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
         else listed.format("sequence_number")
     )
     invalid = "null: only ADDED entries may inherit it, so this entry is invalid"
-    words = {
+    origins = {
         "snapshot_id": (listed.format("added_snapshot_id"), "null: the manifest list has no added_snapshot_id"),
         "sequence_number": (sequence, invalid),
         "file_sequence_number": (sequence, invalid),
@@ -57,7 +57,7 @@ def inherit(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
     }
     for name, filled in inherited(stored, manifest).items():
         was_null, still_null = pc.is_null(stored[name]), pc.is_null(filled)
-        origin = _said(pc.if_else(still_null, 2, pc.if_else(was_null, 1, 0)), [STORED_ORIGIN, *words[name]])
+        origin = _said(pc.if_else(still_null, 2, pc.if_else(was_null, 1, 0)), [STORED_ORIGIN, *origins[name]])
         table = table.append_column(f"inherited_{name}", filled).append_column(f"{name}_origin", origin)
     return table
 
@@ -67,10 +67,10 @@ def snapshot_ids(stored: pa.Table, manifest: ManifestFile) -> pa.ChunkedArray:
     return pc.fill_null(stored["snapshot_id"], pa.scalar(manifest.added_snapshot_id, pa.int64()))
 
 
-def _said(index: pa.ChunkedArray, words: list[str]) -> pa.ChunkedArray:
+def _said(index: pa.ChunkedArray, texts: list[str]) -> pa.ChunkedArray:
     """The words at each index, written once."""
     chunks = [
-        pa.DictionaryArray.from_arrays(chunk.cast(pa.int32()), pa.array(words, pa.string())) for chunk in index.chunks
+        pa.DictionaryArray.from_arrays(chunk.cast(pa.int32()), pa.array(texts, pa.string())) for chunk in index.chunks
     ]
     return pa.chunked_array(chunks, WORDS)
 

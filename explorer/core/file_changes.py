@@ -120,13 +120,13 @@ class FileChanges(Made[FileChange]):
 
     def _words(self, name: str) -> tuple[list[str], npt.NDArray[np.int32]]:
         """The words of a column, and which of them each file has."""
-        words: dict[str, int] = {}
+        values: dict[str, int] = {}
         codes = [np.zeros(0, np.int32)]
         for part in self._rows[name].chunks:
-            known = [words.setdefault(word, len(words)) for word in part.dictionary.to_pylist()]
+            known = [values.setdefault(word, len(values)) for word in part.dictionary.to_pylist()]
             codes.append(np.array(known, np.int32)[part.indices.to_numpy()])
         all_codes = np.concatenate(codes)
-        return list(words), all_codes if self._places is None else all_codes[self._places]
+        return list(values), all_codes if self._places is None else all_codes[self._places]
 
     def _amounts(self, column: pa.ChunkedArray) -> Ints:
         numbers = amounts(column)

@@ -107,11 +107,11 @@ def meanings() -> dict[str, str]:
     return {name: str(term) for name, term in TERMS.items()}
 
 
-def looked_up(words: str) -> dict[str, Term]:
+def looked_up(term: str) -> dict[str, Term]:
     """The terms that have these letters in their name, or else in their meaning. Raises NotFoundInTable."""
-    wanted = words.lower().replace("-", " ").replace("_", " ").strip()
+    wanted = term.lower().replace("-", " ").replace("_", " ").strip()
     named = {n: t for n, t in TERMS.items() if wanted in n.lower().replace("-", " ").replace("_", " ")}
     terms = named or {n: t for n, t in TERMS.items() if wanted in t.meaning.lower()}
     if not terms:
-        raise NotFoundInTable(f"no term has {words!r} in its name or meaning: `glossary` alone lists all")
+        raise NotFoundInTable(f"no term has {term!r} in its name or meaning: `glossary` alone lists all")
     return terms

@@ -137,9 +137,9 @@ def sentences(metadata: TableMetadata, listing: Listing, tally: Mapping[tuple[Be
         ("too young", "too young: younger than older_than, they may be of a commit under way"),
         ("not listed", "not listed, since their names begin with `_` or `.`: the procedure never removes them"),
     )
-    for becomes, words in young:
+    for becomes, fate in young:
         if number := tally.get((becomes, False), 0):
-            yield f"{count(number, 'file')} {'is' if number == 1 else 'are'} {words}."
+            yield f"{count(number, 'file')} {'is' if number == 1 else 'are'} {fate}."
     if kept := tally.get(("kept", True), 0):
         yield f"{count(kept, 'file')} whose prefix differs would be left alone (prefix_mismatch_mode IGNORE)."
     elsewhere = [

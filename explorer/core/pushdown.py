@@ -29,4 +29,4 @@ _ADVICE = (
 
 def advice(kept: str) -> str:
     """Why Spark keeps a condition for itself, and what would be handed to Iceberg; empty where nothing would."""
-    return next((words for pattern, words in _ADVICE if re.search(pattern, kept, re.IGNORECASE)), "")
+    return next((hint for pattern, hint in _ADVICE if re.search(pattern, kept, re.IGNORECASE)), "")

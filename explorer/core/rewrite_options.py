@@ -153,9 +153,9 @@ POSITIVE = (
 )  # fmt: skip
 
 
-def _check(holds: bool, words: str) -> None:
+def _check(holds: bool, complaint: str) -> None:
     if not holds:
-        raise ValueError(words)
+        raise ValueError(complaint)
 
 
 def _parsed(name: str, kind: Kind, text: str | int) -> float:

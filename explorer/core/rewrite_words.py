@@ -47,7 +47,7 @@ def _looked_at(rule: Rule, grouping: Grouping, kind: str) -> str:
         MANY_DELETES: "with too many deletes",
         DELETE_RATIO: "with too high a delete ratio",
     }
-    why = ", ".join(f"{seen.by_reason[bit]:,} {words}" for bit, words in told.items() if seen.by_reason[bit])
+    why = ", ".join(f"{seen.by_reason[bit]:,} {reason}" for bit, reason in told.items() if seen.by_reason[bit])
     begin = f"{count(seen.files, kind)} ({human_bytes(seen.bytes)}): "
     if rule.rewrite_all:
         return begin + "rewrite-all takes all of them" + (f" ({why})." if why else ".")

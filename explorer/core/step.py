@@ -149,6 +149,6 @@ def _names(names: Sequence[str]) -> str:
     return _listed(names) if len(names) <= NAMED else f"{len(names):,} manifests"
 
 
-def _listed(words: Sequence[str]) -> str:
+def _listed(parts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
-    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)

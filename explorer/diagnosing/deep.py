@@ -196,8 +196,8 @@ class _Deep:
         own = internal_value(file.partition[key])
         if any(value != own for value in made):
             other = next(value for value in made if value != own)
-            words = f"is not what {part.transform} makes of column {field.name!r}: filters skip it"
-            yield self._of(file, "partition-value", f"its partition {part.name!r} {words}", own, other)  # fmt: skip
+            claim = f"is not what {part.transform} makes of column {field.name!r}: filters skip it"
+            yield self._of(file, "partition-value", f"its partition {part.name!r} {claim}", own, other)  # fmt: skip
 
     # -- deletes and statistics ---------------------------------------------------------------------------------------
     def _delete(self, mask: int, file: LiveFile) -> Iterator[Finding]:
@@ -217,11 +217,11 @@ class _Deep:
             named = pc.unique(table["file_path"]).to_pylist()
             hits = [path for path in named if path in self.rows and self.rows[path][1] & mask]
             if named and not hits:
-                words = "none of the data files that it names is in a snapshot that lists it: it hides nothing"
+                claim = "none of the data files that it names is in a snapshot that lists it: it hides nothing"
                 if {_without_place(path) for path in named} & {_without_place(path) for path in self.rows}:
-                    words += " (they are there under another scheme or authority, which readers tell apart)"
+                    claim += " (they are there under another scheme or authority, which readers tell apart)"
                 severity = {"severity": "info"} if self._was_compacted(named) else {}
-                yield self._of(file, "delete-names-nothing", words, named[0], **severity)
+                yield self._of(file, "delete-names-nothing", claim, named[0], **severity)
             for path in hits:
                 mine = table.filter(pc.equal(table["file_path"], path))["pos"]
                 yield from self._beyond(file, path, mine)

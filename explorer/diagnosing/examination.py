@@ -343,7 +343,7 @@ def _grouped(findings: Iterable[Finding], lists: Lists) -> Iterator[Finding]:
     many = {f.file for f in lengths}
     if lengths and len(many) * 2 > len(lists.held) and (moved or len(many) > 2):
         told = [f for f in told if f.rule != "manifest-length" and f is not moved]
-        words = f"{moved.what}; " if moved else ""
+        cause = f"{moved.what}; " if moved else ""
         told.append(
             replace(
                 lengths[0],
@@ -351,7 +351,7 @@ def _grouped(findings: Iterable[Finding], lists: Lists) -> Iterator[Finding]:
                 severity="info",
                 count=len(many),
                 examples=tuple(sorted(many)[:3]),
-                what=f"{words}{len(many):,} of {len(lists.held):,} manifests have another length than their lists say",
+                what=f"{cause}{len(many):,} of {len(lists.held):,} manifests have another length than their lists say",
             )
         )
     return iter(told)

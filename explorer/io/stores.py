@@ -207,14 +207,16 @@ def explained(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
         return f"a package is missing: pip install 'iceberg-metadata-explorer[{EXTRAS[error.name]}]'"
     text = re.split(r"\n|Debug source", str(error))[0].strip()
     kind = type(error).__name__
-    words = redacted(f"{kind}: {text}", secret_values(properties))[:500]
+    complaint = redacted(f"{kind}: {text}", secret_values(properties))[:500]
     if re.search(r"\btimed? ?out|deadline", str(error), re.IGNORECASE):  # and not obstore's `retry_timeout: 60s`
         host = urlsplit(properties.get("s3.endpoint", "")).netloc or split_uri(uri)[1]
-        words += f" ({host} was too slow: s3.connect-timeout and s3.request-timeout, in seconds, say how long to wait)"
+        complaint += (
+            f" ({host} was too slow: s3.connect-timeout and s3.request-timeout, in seconds, say how long to wait)"
+        )
     if "token request" in text:
         google = split_uri(uri)[0] in ("gs", "gcs")
         wanted = (
             "gcs.oauth2.token or $GOOGLE_APPLICATION_CREDENTIALS" if google else "adls.account-key, adls.sas-token …"
         )
-        words += f" (no credentials were given: {wanted})"
-    return words
+        complaint += f" (no credentials were given: {wanted})"
+    return complaint

@@ -119,8 +119,8 @@ def _one_day(bench: Bench, answer: str) -> Marked:
     call = f"CALL {SANDBOX}.system.rewrite_data_files(table => '{{name}}', where => '{where}')"
     table = observe(table, call, bench.engine).table
     left = table.plan(answer)
-    words = f"The day has {count(left.left.files or 0, 'file')} now, and the table {len(table.files()):,}."
-    return Marked(left.left.files == 1, words, plan=table.shown(left))
+    verdict = f"The day has {count(left.left.files or 0, 'file')} now, and the table {len(table.files()):,}."
+    return Marked(left.left.files == 1, verdict, plan=table.shown(left))
 
 
 def _mended(

@@ -95,13 +95,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """A page of names, or bytes of a file."""
         asked = urlsplit(self.path)
-        words = {name: values[0] for name, values in parse_qs(asked.query).items()}
-        if "list-type" not in words:
+        parameters = {name: values[0] for name, values in parse_qs(asked.query).items()}
+        if "list-type" not in parameters:
             self._file(True)
             return
         self._store.came("LIST")
-        after = words.get("continuation-token") or words.get("start-after", "")
-        text = self._store.listing(words.get("prefix", ""), words.get("delimiter", ""), after)
+        after = parameters.get("continuation-token") or parameters.get("start-after", "")
+        text = self._store.listing(parameters.get("prefix", ""), parameters.get("delimiter", ""), after)
         self._answer(200, text.encode(), {"Content-Type": "application/xml"})
 
     @property

@@ -87,8 +87,8 @@ def _property(where: str, most: int, bench: Bench, answer: tuple[str, str]) -> M
     plan = table.plan(where)
     told = next(m for m in table.metrics() if m.name == plan.columns[0])
     said = f"Written anew with {name} = {value}, {_opened(plan)} of {len(STATIONS)} files are opened"
-    words = f"{said}: the mode of {told.name} is {told.mode}, by {told.rule}, which skips by: {told.skips}."
-    return Marked(_opened(plan) <= most, words, plan=_shown(table, plan))
+    verdict = f"{said}: the mode of {told.name} is {told.mode}, by {told.rule}, which skips by: {told.skips}."
+    return Marked(_opened(plan) <= most, verdict, plan=_shown(table, plan))
 
 
 def _sort_order(bench: Bench, answer: Sequence[str]) -> Marked:
@@ -103,10 +103,10 @@ def _sort_order(bench: Bench, answer: Sequence[str]) -> Marked:
     plans = [table.plan(where) for where in QUERIES]
     counts = [_opened(plan) for plan in plans]
     told = "; ".join(f"{where}: {files}" for where, files in zip(QUERIES, counts, strict=True))
-    words = f"Sorted by {', '.join(answer)} the queries open {sum(counts)} files ({told})."
+    verdict = f"Sorted by {', '.join(answer)} the queries open {sum(counts)} files ({told})."
     right = sum(counts) <= ENOUGH
     hint = "" if right else " What every query asks of comes first, then what is asked of beside it."
-    return Marked(right, words + hint, plan=_shown(table, plans[counts.index(max(counts))]))
+    return Marked(right, verdict + hint, plan=_shown(table, plans[counts.index(max(counts))]))
 
 
 PLAN_EXERCISES = (

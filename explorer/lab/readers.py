@@ -87,8 +87,8 @@ class Reader(Writer):
         return f"loads {base_name(scan.table.metadata.metadata_location)} of {called}: it will read "
 
     def _load(self) -> Taken:
-        words = self._loads(self.table_name, TABLE)
-        return Taken("ok", words + self.saw[-1].snapshot, short=self.saw[-1].snapshot)
+        action = self._loads(self.table_name, TABLE)
+        return Taken("ok", action + self.saw[-1].snapshot, short=self.saw[-1].snapshot)
 
     def _plan(self) -> Taken:
         paths = self._scans[-1].plan()
@@ -97,8 +97,8 @@ class Reader(Writer):
         return Taken("ok", told, short=count(len(paths), "file"))
 
     def _load_other(self) -> Taken:
-        words = self._loads(self._other, OTHER)
-        return Taken("ok", f"{words}{self.saw[-1].snapshot}; {self._plan().words}", short=self.saw[-1].snapshot)
+        action = self._loads(self._other, OTHER)
+        return Taken("ok", f"{action}{self.saw[-1].snapshot}; {self._plan().words}", short=self.saw[-1].snapshot)
 
     def _read(self) -> Taken:
         for i, scan in enumerate(self._scans):

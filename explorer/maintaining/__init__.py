@@ -84,12 +84,12 @@ def preview(
     made = asked(table, operation, options or {}, where, columns, retain_last)
     tree = table.tree.by(engine, f"preview of {operation}")
     try:
-        words, tables = _planned(table, tree, made, engine)
+        explained, tables = _planned(table, tree, made, engine)
     except pa.ArrowException:  # some are ValueErrors too, and no refusal
         raise
     except ValueError as error:
-        words, tables = [f"Iceberg would refuse: {error}."], {}
-    return Preview(operation, call(table, made), tuple(words), tables)
+        explained, tables = [f"Iceberg would refuse: {error}."], {}
+    return Preview(operation, call(table, made), tuple(explained), tables)
 
 
 def _planned(
@@ -110,12 +110,12 @@ def _planned(
         }
     if operation == "remove-orphans":
         return _orphans(tree, values)
-    words, rows = (
+    explained, rows = (
         plan_append(tree)
         if operation == "next-append"
         else plan_rewrite_manifests(tree, values.get("spec_id"), values.get("sort_by", ()))
     )
-    return words, {"manifests": Collection.of_rows(rows, "manifests")}
+    return explained, {"manifests": Collection.of_rows(rows, "manifests")}
 
 
 def _rewriting(table: Table, made: Asked, engine: Engine) -> tuple[Iterable[str], Mapping[str, Collection]]:
@@ -134,8 +134,8 @@ def _rewriting(table: Table, made: Asked, engine: Engine) -> tuple[Iterable[str]
             }  # fmt: skip
 
     groups = Collection(Batches(GROUPS, lambda: _batches(rows(), GROUPS)), "groups")
-    words = [plan.already] if plan.already else sentences(table.metadata, plan.rule, plan.grouping)
-    return words, {"groups": groups, "files": Collection(plan.files, "files")}
+    explained = [plan.already] if plan.already else sentences(table.metadata, plan.rule, plan.grouping)
+    return explained, {"groups": groups, "files": Collection(plan.files, "files")}
 
 
 def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Iterable[str], Mapping[str, Collection]]:
@@ -148,8 +148,8 @@ def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Iterable[st
         for f in fates:
             yield {"file": f.file, "becomes": f.becomes, "reason": f.reason, "live": f.live, "age": _age(f)}
 
-    told = Collection(Batches(FATES, lambda: _batches(rows(), FATES)), "files")
-    return orphan_sentences(tree.metadata, listing, tally), {"files": told}
+    explained = Collection(Batches(FATES, lambda: _batches(rows(), FATES)), "files")
+    return orphan_sentences(tree.metadata, listing, tally), {"files": explained}
 
 
 def _age(fate: Fate) -> str:
@@ -173,12 +173,14 @@ def _dangling(table: Table, tree: MetadataTree) -> tuple[Iterable[str], Mapping[
         }
         for delete in known.dangling
     ]  # fmt: skip
-    words = [f"{count(len(rows), 'delete')} of {len(known.files.deletes)} apply to no data file: they hide nothing."]
+    explained = [
+        f"{count(len(rows), 'delete')} of {len(known.files.deletes)} apply to no data file: they hide nothing."
+    ]
     ways = Counter(way for delete in known.dangling for way in dropped_by(table.metadata, delete, lowest))
-    words += [f"{count(number, 'delete')} would be dropped by {way}." for way, number in ways.most_common()]
+    explained += [f"{count(number, 'delete')} would be dropped by {way}." for way, number in ways.most_common()]
     if rows:
-        words.append("Until then, each is read by whoever plans a scan of its partition.")
-    return words, {"deletes": Collection.of_rows(rows, "deletes")}
+        explained.append("Until then, each is read by whoever plans a scan of its partition.")
+    return explained, {"deletes": Collection.of_rows(rows, "deletes")}
 
 
 def _batches(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.Table]:

@@ -41,20 +41,20 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], Rows]:
         for m, row in zip(gone, _named(tree, gone), strict=True)
     ]
     before, after = len(listed), sum(1 if b.merged else len(b.manifests) + b.with_new for b in bins)
-    words = [
+    sentences = [
         f"An append would leave {count(after, 'manifest')} where there are {before}, with its own of about "
         f"{human_bytes(length)}."
     ]
     for group in merged:
-        words.append(
+        sentences.append(
             f"{count(len(group.manifests), f'{KINDS[min(group.content, 1)]} manifest')} of partition spec "
             f"{group.spec_id} ({human_bytes(group.bytes)}) would become one: {group.reason}. Their entries turn "
             "EXISTING, those that are DELETED are left out."
         )
     if not merged:
-        words.append("Nothing would be merged: " + "; ".join(dict.fromkeys(b.reason for b in bins)) + ".")
-    words.append("Spark's batch writes append so (newAppend); its streaming writes (newFastAppend) merge nothing.")
-    return words, rows
+        sentences.append("Nothing would be merged: " + "; ".join(dict.fromkeys(b.reason for b in bins)) + ".")
+    sentences.append("Spark's batch writes append so (newAppend); its streaming writes (newFastAppend) merge nothing.")
+    return sentences, rows
 
 
 def plan_rewrite_manifests(
@@ -69,17 +69,17 @@ def plan_rewrite_manifests(
     if unknown := [name for name in sort_by if name not in {f.name for f in spec.fields}]:
         raise ValueError(f"there is no field {unknown[0]!r} of partition spec {wanted} to sort by")
     plans = rewrite_manifests(listed, metadata.properties, wanted or 0)
-    words, rows = [], Rows()
+    sentences, rows = [], Rows()
     for plan in plans:
         kind = ("data", "delete")[plan.content]
         if plan.rewritten:
-            words.append(
+            sentences.append(
                 f"{count(len(plan.manifests), f'{kind} manifest')} of partition spec {wanted} would become about "
                 f"{plan.wanted}, their entries sorted by {', '.join(sort_by) or 'partition'}: {plan.reason}. No file "
                 "changes."
             )
         elif plan.manifests or plan.content == 0:
-            words.append(f"No {kind} manifest would be written anew: {plan.reason}.")
+            sentences.append(f"No {kind} manifest would be written anew: {plan.reason}.")
         becomes = "rewritten" if plan.rewritten else "left"
         rows += [
             {"becomes": becomes, "reason": plan.reason, **_told(m), **row}
@@ -93,8 +93,10 @@ def plan_rewrite_manifests(
     ]
     if others:
         specs = ", ".join(map(str, sorted({m.partition_spec_id for m in others})))
-        words.append(f"{count(len(others), 'manifest')} of other partition specs ({specs}) would be left: see spec_id.")
-    return words, rows
+        sentences.append(
+            f"{count(len(others), 'manifest')} of other partition specs ({specs}) would be left: see spec_id."
+        )
+    return sentences, rows
 
 
 def _told(manifest: ManifestFile) -> Mapping[str, Any]:

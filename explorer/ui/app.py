@@ -106,12 +106,12 @@ class Dashboard:
         """The whole page, still empty: a GET reads nothing. Once the page talks to us, `load` fills it."""
         pn.state.onload(self.load)
         palette = Palette(self._places, self._go_to)
-        words = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), *self.spark.parts, self.beside.button)
+        controls = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), *self.spark.parts, self.beside.button)
         page = shell(
             title=TITLE,
             template=REST,
             sidebar=[self.path, folded("Places that moved", self.moved), self.opening.view, self.picker.view],
-            header=[pn.Row(*words, sizing_mode="stretch_width")],
+            header=[pn.Row(*controls, sizing_mode="stretch_width")],
             main=[pn.Row(self.rooms.view, self.beside.view, sizing_mode="stretch_both", margin=0)],
             sidebar_width=250,
             sidebar_open=WITHIN not in self.query,

@@ -84,10 +84,10 @@ class SparkWords:
     def _show(self) -> None:
         engine = shared_engine()
         lost, state = engine.lost, engine.state
-        words = "Spark: starts when needed" if state.phase == "stopped" else str(state)
-        words = "Spark: lost (its Java process has ended)" if lost else words
-        if self._words.object != words:
-            self._words.object = words
+        status = "Spark: starts when needed" if state.phase == "stopped" else str(state)
+        status = "Spark: lost (its Java process has ended)" if lost else status
+        if self._words.object != status:
+            self._words.object = status
         self._restart.visible = lost or state.phase == "failed"
 
     def _again(self) -> None:

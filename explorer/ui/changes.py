@@ -146,7 +146,7 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
         for e in reversed(log)
     ]
     odd = [e for e in log if e.how != "commit"]
-    words = f"it parts from the lineage {count(len(odd), 'time')}" if odd else "it follows the lineage"
+    caption = f"it parts from the lineage {count(len(odd), 'time')}" if odd else "it follows the lineage"
     widths = {
         "lineage": max(50, width),
         "snapshot": 90,
@@ -174,7 +174,8 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
             styles={**beside, "flex": "2 1 960px"},
         ),
         pn.Column(
-            heading(f"Snapshot log: what was current when; {words}"), right, sizing_mode="stretch_width", styles=beside
+            heading(f"Snapshot log: what was current when; {caption}"), right, sizing_mode="stretch_width",
+            styles=beside
         ),
         sizing_mode="stretch_both", scroll=True, styles={**WRAP, "align-content": "flex-start"},
     )  # fmt: skip
@@ -290,12 +291,12 @@ def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
     kept = f"{count(len(diff.kept_manifests), 'manifest')} kept and not decoded"
 
     def part(
-        rows: Callable[[], list[dict[str, Any]]], words: str, widths: dict[str, int], *sizes: str
+        rows: Callable[[], list[dict[str, Any]]], caption: str, widths: dict[str, int], *sizes: str
     ) -> Callable[[], Any]:
         def make() -> Any:
             data = pd.DataFrame(rows())
             body = grid(data, widths, sizes=sizes) if len(data) else note("Nothing differs.")
-            return pn.Column(heading(words), body, sizing_mode="stretch_both")
+            return pn.Column(heading(caption), body, sizing_mode="stretch_both")
 
         return make
 

@@ -96,12 +96,12 @@ class LabPanel:
         ]
         self.play = pmui.Button(label="Play", width=88, disabled=True, **look)
         self.orders = pmui.Button(label="All orders", width=115, **look)
-        words = (
+        caption = (
             "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap; "
             "a reader loads, plans and reads. New run begins anew."
         )
         self.saved = pmui.FileInput(label="Replay a run", accept=".json", variant="outlined", width=145, margin=(8, 4))
-        self.job = Job(words, [self.reset, self.orders, self.saved], None, ELSEWHERE, self._settled)
+        self.job = Job(caption, [self.reset, self.orders, self.saved], None, ELSEWHERE, self._settled)
         self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.switches = pmui.Button(label="Validations", width=125, **look)
         shown = self.writers.validations

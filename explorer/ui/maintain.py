@@ -126,16 +126,16 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
     teaching, writable = writes and maintenance.is_teaching(table), writes and maintenance.is_writable(table)
     run = pmui.Button(label="Run", variant="contained", width=80, margin=(14, 6), disabled=not writable)
     copy = pmui.Button(label="Make a copy to change", variant="outlined", width=220, margin=(14, 6), visible=teaching)
-    words = ""
+    caption = ""
     if not writes:
-        words = "Previews only: this server does not write (serve with --allow-lab)."
+        caption = "Previews only: this server does not write (serve with --allow-lab)."
     elif teaching:
-        words = "A teaching table stays as it is. Make a copy of it, and run maintenance there."
+        caption = "A teaching table stays as it is. Make a copy of it, and run maintenance there."
     elif not writable:
-        words = "This table is not in the sandbox: previews only, nothing is ever written to it."
+        caption = "This table is not in the sandbox: previews only, nothing is ever written to it."
     box = pn.Column(sizing_mode="stretch_both")
     looking = Job(box=box)
-    running = Job(words, [run, copy], None, ELSEWHERE)
+    running = Job(caption, [run, copy], None, ELSEWHERE)
 
     def chosen() -> dict[str, Any]:
         rewrites = operation.value in STRATEGIES

@@ -52,12 +52,12 @@ class ObservePanel:
         self.reset = pmui.Button(
             label="Reset", variant="outlined", width=90, margin=(8, 4), visible=bool(origin(table.name))
         )
-        words = "Runs through Spark on this sandbox table; nothing else can be written to."
+        caption = "Runs through Spark on this sandbox table; nothing else can be written to."
         if teaching:
-            words = "A teaching table stays as it is: make a copy of your own to change."
+            caption = "A teaching table stays as it is: make a copy of your own to change."
         elif not allowed:
-            words = "Nothing is written to this table: it is not in the sandbox."
-        self.job = Job(words, [self.run, self.call, self.copy, self.reset], None, ELSEWHERE)
+            caption = "Nothing is written to this table: it is not in the sandbox."
+        self.job = Job(caption, [self.run, self.call, self.copy, self.reset], None, ELSEWHERE)
         self.graph = GraphPane.of(self.state, sizing_mode="stretch_both", min_height=400)
         names = ("Files in order", "What changed", "Commit report")
         self.boxes = [pn.Column(sizing_mode="stretch_both", scroll=True) for _ in names]
@@ -141,9 +141,9 @@ class ObservePanel:
                 {"counted from metadata": k.replace("_", " "), "": str(v)} for k, v in asdict(observed.cost).items()
             ]
             told.append(grid(pd.DataFrame(ours), {"counted from metadata": 220, "": 230}))
-        words = (
+        caption = (
             "Iceberg's own CommitReport, and what the metadata says."
             if told
             else "Iceberg reports commits that make a snapshot."
         )
-        self.boxes[2][:] = [heading(words), pn.Row(*told, sizing_mode="stretch_both")]
+        self.boxes[2][:] = [heading(caption), pn.Row(*told, sizing_mode="stretch_both")]

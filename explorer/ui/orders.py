@@ -48,11 +48,11 @@ def orders_view(orders: Orders, replay: Callable[[bytes], None]) -> Any:
     )
     table.on_click(lambda event: replay(outcomes.outcomes[event.row].saved.encode()))
     ends = [{"serial order": o or "(none)", "rows": rows_words(r)} for o, r in outcomes.serial.items()]
-    words = "Each order of what the writers do, and which serial order its rows equal. Click one to replay it."
+    caption = "Each order of what the writers do, and which serial order its rows equal. Click one to replay it."
     return lazy_tabs(
         {
             "State graph": lambda: picture(f'<div style="overflow:auto">{orders.drawn}</div>', margin=(4, 10)),
-            "Orders": lambda: pn.Column(heading(words), table, sizing_mode="stretch_both"),
+            "Orders": lambda: pn.Column(heading(caption), table, sizing_mode="stretch_both"),
             "Serial orders": lambda: grid(pd.DataFrame(ends), {"rows": 520}),
         }
     )

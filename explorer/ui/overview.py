@@ -85,9 +85,9 @@ class OverviewPanel:
     def _complete(self, told: Overview) -> None:
         self._tiles.object = tiles_html(told)
         if told.judged is None:
-            words = "Health and doctor tell of the current snapshot" if not told.is_current else (
+            caption = "Health and doctor tell of the current snapshot" if not told.is_current else (
                 "Much would have to be read: health and doctor are asked in their room")  # fmt: skip
-            self._lines[:] = [self._line("Health", f"{words}.", "health")]
+            self._lines[:] = [self._line("Health", f"{caption}.", "health")]
             return
         judged = told.judged
         doctor = f"Doctor: {judged.doctor_level}" if judged.doctor_level else "Doctor"
@@ -97,18 +97,18 @@ class OverviewPanel:
         ]
         self._cards.extend(_drawn(judged))
 
-    def _line(self, title: str, words: str, view: str) -> Any:
+    def _line(self, title: str, caption: str, view: str) -> Any:
         button = pmui.Button(label=label(title), variant="outlined", size="small", width=150, margin=(2, 8))
         button.on_click(lambda _: self._go(view))
-        return pn.Row(button, note(words, margin=(7, 6), sizing_mode="stretch_width"), sizing_mode="stretch_width")
+        return pn.Row(button, note(caption, margin=(7, 6), sizing_mode="stretch_width"), sizing_mode="stretch_width")
 
 
 def _drawn(judged: Judged) -> list[Any]:
     cards = []
     if judged.sizes is not None and judged.sizes.labels:
         several = len(judged.sizes.labels) > 1  # one bar is no picture
-        words = bars_words(judged.sizes)
-        drawn = plot(bars_figure(judged.sizes, CARD), words) if several else note(words, margin=(0, 14))
+        caption = bars_words(judged.sizes)
+        drawn = plot(bars_figure(judged.sizes, CARD), caption) if several else note(caption, margin=(0, 14))
         cards.append(pn.Column(heading("Data files by size"), drawn, width=CARD + 20))
     if len(judged.tiles) > 1:
         tiles: tuple[Tile, ...] = judged.tiles

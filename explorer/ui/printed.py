@@ -78,8 +78,8 @@ def clean_text(text: str) -> str:
     return "\n".join(map(clean, text.split("\n")))
 
 
-def _folded(words: str) -> str:
-    return f"<details><summary>as text</summary><pre>{escape(clean_text(words))}</pre></details>"
+def _folded(text: str) -> str:
+    return f"<details><summary>as text</summary><pre>{escape(clean_text(text))}</pre></details>"
 
 
 def _lines(render: Callable[[Any], str]) -> Callable[[Any], list[str]]:

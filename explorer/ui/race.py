@@ -29,13 +29,13 @@ class RacePanel:
         self.commits = pmui.IntInput(label="commits of each", value=15, start=1, end=200, width=150, **NUMBER)
         self.run = pmui.Button(label="Race", variant="contained", width=100, margin=(14, 6))
         self.meet = pmui.Button(label="Run the faults", variant="outlined", width=150, margin=(14, 6))
-        words = (
+        caption = (
             "Half of the writers are Java, half pyiceberg; each is a process of its own, on one table in a "
             "temporary catalog."
         )
         self.picture = picture("", margin=(4, 10))
         self.box = pn.Column(sizing_mode="stretch_both")
-        self.job = Job(words, [self.run, self.meet], self.box, RACES)
+        self.job = Job(caption, [self.run, self.meet], self.box, RACES)
         self._laps: list[Lap] = []
         self.run.on_click(lambda _: self.start_race())
         self.meet.on_click(lambda _: self.start_faults())
@@ -88,8 +88,8 @@ class RacePanel:
     def start_faults(self) -> None:
         """Let writers meet every fault."""
         self.picture.object = ""
-        words = "Writers meet faults, each in a process of its own…"
-        self.job.start(faults, self._show_faults, words)
+        caption = "Writers meet faults, each in a process of its own…"
+        self.job.start(faults, self._show_faults, caption)
 
     def _show_faults(self, met: list[Fault]) -> None:
         lost = sum(f.acknowledged > f.committed for f in met)

@@ -157,8 +157,8 @@ class ReadPanel:
         parts: list[Any] = [heading("Scan report")]
         for report in read.reports:
             lines = [
-                {"of": words, "scanned": report.pair(what)[0], "skipped": report.pair(what)[1]}
-                for what, words in SCANNED.items()
+                {"of": caption, "scanned": report.pair(what)[0], "skipped": report.pair(what)[1]}
+                for what, caption in SCANNED.items()
             ]
             parts.append(grid(pd.DataFrame(lines), {"of": 130, "scanned": 85, "skipped": 85}, height=190))
             size, took = (
@@ -196,8 +196,8 @@ class SqlPanel(ReadPanel):
 
     def asking(self) -> Callable[[], Asked]:
         query, limit = self.query.value, self.limit.value
-        words = "Read-only: every node of the query is checked."
-        return lambda: Asked(self.table.sql_request(query, limit), words)
+        caption = "Read-only: every node of the query is checked."
+        return lambda: Asked(self.table.sql_request(query, limit), caption)
 
 
 def _short(paths: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -307,7 +307,7 @@ def _deletes_parts(show: Callable[[str], None], state: DeletesState) -> list[Any
     if not known.files.deletes:
         return [heading("No deletes are live in this snapshot: every row of every data file is read.")]
     pairs = len(known.verdicts)
-    words = (
+    caption = (
         f"{known.applying:,} of {pairs:,} pairs of data and delete files apply; {len(known.dangling):,} deletes dangle."
     )
     tabs = lazy_tabs(
@@ -322,16 +322,16 @@ def _deletes_parts(show: Callable[[str], None], state: DeletesState) -> list[Any
             ),
         }
     )
-    return [heading(words), tabs]
+    return [heading(caption), tabs]
 
 
 def _layers(show: Callable[[str], None], layers: list[Layer]) -> list[Any]:
-    words = (
+    caption = (
         "Each delete lies above the data files that it may apply to: those below it, within its width. To paler data "
         "files no delete applies, and dashed deletes apply to none. Click one to see it in the graph."
     )
     figure = plot(layers_figure(layers, show), layers_words(layers))
-    return [note(words), pn.Column(figure, scroll=True, sizing_mode="stretch_both")]
+    return [note(caption), pn.Column(figure, scroll=True, sizing_mode="stretch_both")]
 
 
 def _shown(count: int) -> str:

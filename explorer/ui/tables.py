@@ -156,9 +156,9 @@ def table_view(
             known = some.to_arrow().column(key)
             widget.on_click(lambda event: go(kind, str(known[int(event.row)].as_py())))
         first = f"the first {len(some):,} of " if len(some) < len(rows) else ""
-        words = f"{first}{len(rows):,} {what}{'. Click one to see it in the graph' if key in data.columns else ''}"
+        caption = f"{first}{len(rows):,} {what}{'. Click one to see it in the graph' if key in data.columns else ''}"
         buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
-        bar = pn.Row(Text(words, variant="subtitle1"), *buttons, styles=WRAP)
+        bar = pn.Row(Text(caption, variant="subtitle1"), *buttons, styles=WRAP)
         return [bar, widget]
 
     which.param.watch(ask, "value")

@@ -200,10 +200,10 @@ def framed(where: str) -> Any:
     return pn.pane.HTML(frame, sizing_mode="stretch_both", margin=0)
 
 
-def plot(figure: Any, words: str) -> Any:
-    """A figure of ui.figures, with `words`, if it stands alone, that say what it shows to who cannot see it."""
-    image = f'<div role="img" aria-label="{escape(clean(words), quote=True)}"></div>'
-    told = [pn.pane.HTML(image, height=0, margin=0)] if words else []
+def plot(figure: Any, alternative: str) -> Any:
+    """A figure of ui.figures, with an `alternative`, if it stands alone, that says what it shows to who cannot see it."""
+    image = f'<div role="img" aria-label="{escape(clean(alternative), quote=True)}"></div>'
+    told = [pn.pane.HTML(image, height=0, margin=0)] if alternative else []
     return pn.Column(pn.pane.Bokeh(figure, margin=(0, 10)), *told, margin=0, stylesheets=[AS_LARGE_AS_EVER])
 
 
@@ -264,9 +264,9 @@ def grid(
 def sizes_in_words(column: pd.Series[Any]) -> pd.Categorical:
     """Bytes in words, which sort as the numbers do."""
     codes, known = pd.factorize(column, sort=True)  # -1 is null
-    words = ["?", *(human_bytes(int(value)) for value in known)]
-    order = {word: at for at, word in enumerate(dict.fromkeys(words))}
-    places = np.array([order[word] for word in words])
+    alternative = ["?", *(human_bytes(int(value)) for value in known)]
+    order = {word: at for at, word in enumerate(dict.fromkeys(alternative))}
+    places = np.array([order[word] for word in alternative])
     return pd.Categorical.from_codes(places[codes + 1], list(order), ordered=True)
 
 

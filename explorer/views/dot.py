@@ -13,16 +13,16 @@ from explorer.views.text import clean
 LAYOUT_LOCK = threading.Lock()  # libgvc is not thread-safe
 
 
-def text(words: str) -> graphviz.quoting.NoHtml:
+def text(texts: str) -> graphviz.quoting.NoHtml:
     """Words as a DOT label: no escapes or entities, and never HTML, whatever a table's author wrote."""
-    return lines(words)
+    return lines(texts)
 
 
-def lines(*words: str) -> graphviz.quoting.NoHtml:
+def lines(*texts: str) -> graphviz.quoting.NoHtml:
     """Several lines as one DOT label."""
     # The type tells graphviz that <...> is no HTML; a plain str, made by + or str(), would be HTML again. And Graphviz
     # decodes entities in labels, which could bring back what `clean` took out.
-    return graphviz.nohtml("\\n".join(str(graphviz.escape(clean(w).replace("&", "&amp;"))) for w in words))
+    return graphviz.nohtml("\\n".join(str(graphviz.escape(clean(w).replace("&", "&amp;"))) for w in texts))
 
 
 def render_dot(graph: Graph) -> str:

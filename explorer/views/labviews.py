@@ -91,7 +91,7 @@ def interleaving_rows(run: Interleavings) -> list[dict[str, Any]]:
 
 def render_interleavings(run: Interleavings) -> str:
     """All orders as text."""
-    summary = "\n".join(f"{n:>4}  {words}" for words, n in run.summary().items())
+    summary = "\n".join(f"{n:>4}  {label}" for label, n in run.summary().items())
     serial = "\n".join(f"  {o or 'at first'}: {rows_words(r)}" for o, r in run.serial.items())
     return render_table(interleaving_rows(run), width=170) + f"\nserial orders:\n{serial}\n\n{summary}\n"
 
@@ -208,10 +208,10 @@ def race_svg(laps: Sequence[Lap], total: int) -> str:
         ("of each Java writer", "#d18e00"),
         ("of each pyiceberg writer", "#7b4fd0"),
     )
-    for i, (words, color) in enumerate(key):
+    for i, (label, color) in enumerate(key):
         y = top + 14 + 20 * i
         out.append(f'<rect x="{left + width + 14}" y="{y - 9}" width="12" height="10" fill="{color}"/>')
-        out.append(f'<text x="{left + width + 32}" y="{y}">{words}</text>')
+        out.append(f'<text x="{left + width + 32}" y="{y}">{label}</text>')
     return "\n".join([*out, "</svg>"])
 
 

@@ -15,10 +15,10 @@ PATHS = ("file", "manifest_path")
 
 
 def render_preview(
-    words: Sequence[str], call: str, tables: Mapping[str, Iterable[Mapping[str, Any]]], location: str
+    sentences: Sequence[str], call: str, tables: Mapping[str, Iterable[Mapping[str, Any]]], location: str
 ) -> str:
     """The sentences, the statement, and the first rows of each table; paths below the table's location."""
-    parts = [*map(clean, words), *(["", clean(call)] if call else [])]
+    parts = [*map(clean, sentences), *(["", clean(call)] if call else [])]
     for name, rows in tables.items():
         some = list(islice(rows, SHOWN + 1))
         more = f"… more {name}: --output json has all\n" if len(some) > SHOWN else ""

@@ -55,9 +55,9 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
         for start, end, cell in life.runs:
             if end < first:
                 continue
-            words = f"{life.manifest}, {snapshots[start]} to {snapshots[end]}: {_entries(cell)}"
+            title = f"{life.manifest}, {snapshots[start]} to {snapshots[end]}: {_entries(cell)}"
             out.append(
-                f'<g>{told(words)}<line x1="{x(start) - 5:.1f}" x2="{x(end) + 5:.1f}" y1="{y}" y2="{y}" '
+                f'<g>{told(title)}<line x1="{x(start) - 5:.1f}" x2="{x(end) + 5:.1f}" y1="{y}" y2="{y}" '
                 f'stroke="{KINDS["data_manifest"].color}" stroke-width="9" stroke-linecap="round"/></g>'
             )
         for at, cell in (end for end in life.ends if end[0] >= first):
@@ -124,9 +124,9 @@ def overview_svg(seen: Overview) -> str:
     out.append(f'<line x1="90" x2="{WIDTH - 60}" y1="22" y2="22" {FAINT}/>')
     for moment in moments:
         colour = OPERATIONS.get(moment.entry.operation or "", OTHER)
-        words = f"{moment.entry.snapshot}, {moment.entry.operation}: {moment_words(moment)}"
+        title = f"{moment.entry.snapshot}, {moment.entry.operation}: {moment_words(moment)}"
         radius = 8 if moment.entry.snapshot_id == seen.snapshot_id else 5
-        out.append(f'<circle cx="{x(moment):.1f}" cy="22" r="{radius}" fill="{colour}">{told(words)}</circle>')
+        out.append(f'<circle cx="{x(moment):.1f}" cy="22" r="{radius}" fill="{colour}">{told(title)}</circle>')
     for at, what in enumerate(AMOUNTS):
         out += _strip(what, moments, 40.0 + 62 * at, x)
     if times:

@@ -25,18 +25,18 @@ def opened(height: float, what: str) -> str:
     )
 
 
-def text(x: float, y: float, words: str, more: str = "") -> str:
+def text(x: float, y: float, line: str, more: str = "") -> str:
     """A line of text, with more attributes."""
-    return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(clean(words))}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(clean(line))}</text>'
 
 
 TOLD = 500
 """Characters of what is said of one part: there are thousands, and a name may be of any length."""
 
 
-def told(words: str) -> str:
+def told(title: str) -> str:
     """What is said of the part of a picture that it stands in."""
-    return f"<title>{escape(shorten(clean(words), TOLD))}</title>"
+    return f"<title>{escape(shorten(clean(title), TOLD))}</title>"
 
 
 def stacked(pictures: Sequence[str], what: str) -> str:
@@ -65,11 +65,10 @@ def data_uri(svg: str) -> str:
     return f"data:image/svg+xml;base64,{b64encode(grounded(svg).encode()).decode()}"
 
 
-def still(svg: str, words: str) -> str:
+def still(svg: str, alternative: str) -> str:
     """A picture as an <img>: pages that take out SVG, scripts and styles of a stranger leave it."""
-    return (
-        f'<img src="{data_uri(svg)}" alt="{escape(clean(words))}" width="{_size(svg)[0]:.0f}" style="max-width: 100%">'
-    )
+    alt = escape(clean(alternative))
+    return f'<img src="{data_uri(svg)}" alt="{alt}" width="{_size(svg)[0]:.0f}" style="max-width: 100%">'
 
 
 def _size(svg: str) -> tuple[float, float]:

@@ -115,10 +115,10 @@ def _look(item: Interval) -> str:
 def _legend(looks: Iterable[str] = LEGEND) -> list[str]:
     out, x = [], float(LEFT)
     for name in looks:
-        words = LEGEND[name]
+        title = LEGEND[name]
         out.append(_bar(x, 12, 22, 10, name))
-        out.append(text(x + 28, 21, words, 'font-size="12"'))
-        x += 52 + 6 * len(words)
+        out.append(text(x + 28, 21, title, 'font-size="12"'))
+        x += 52 + 6 * len(title)
     return out
 
 
@@ -162,9 +162,9 @@ def _band(predicate: Predicate, kind: Any, place: Place, top: float, bottom: flo
         spans = [(place(values[0]), right)]
     else:
         return ""
-    words = f"<title>{escape(clean(f'asked: {predicate}'))}</title>"
+    title = f"<title>{escape(clean(f'asked: {predicate}'))}</title>"
     look = f'y="{top}" height="{bottom - top:.1f}" fill="#f9a825" opacity="0.35"'
-    return "".join(f'<rect x="{a:.1f}" width="{max(4.0, b - a):.1f}" {look}>{words}</rect>' for a, b in spans)
+    return "".join(f'<rect x="{a:.1f}" width="{max(4.0, b - a):.1f}" {look}>{title}</rect>' for a, b in spans)
 
 
 def _axis(intervals: Intervals, points: Sequence[Any], place: Place, bottom: float) -> list[str]:
@@ -197,16 +197,16 @@ def partitions_svg(partitions: pa.Table) -> str:
 
 
 def _became(row: dict[str, Any]) -> str:
-    words = {"read": "read", "by_metrics": "skipped by bounds", "by_partition": "skipped by partition"}
-    return ", ".join(f"{count(row[name], 'file')} {what}" for name, what in words.items() if row[name])
+    title = {"read": "read", "by_metrics": "skipped by bounds", "by_partition": "skipped by partition"}
+    return ", ".join(f"{count(row[name], 'file')} {what}" for name, what in title.items() if row[name])
 
 
 def _partition_bars(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> tuple[float, list[str]]:
     most = max((sum(row[name] for name in OUTCOME_LOOKS) for row in rows), default=0) or 1
     room, out = WIDTH - LEFT - 290, []
-    for at, (row, words) in enumerate(zip(rows, said, strict=True)):
+    for at, (row, title) in enumerate(zip(rows, said, strict=True)):
         x, y = float(LEFT), 40.0 + 20 * at
-        out.append(f"<g><title>{escape(clean(words))}</title>")
+        out.append(f"<g><title>{escape(clean(title))}</title>")
         out.append(text(0, y + 11, shorten(row["partition"] or "unpartitioned", 28), 'font-size="12"'))
         for name, look in OUTCOME_LOOKS.items():
             if row[name]:
@@ -220,11 +220,11 @@ def _partition_bars(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> tupl
 def _partition_squares(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> tuple[float, list[str]]:
     side = max(6.0, min(22.0, (WIDTH * HEIGHT / len(rows)) ** 0.5))
     across, out = int(WIDTH // side), []
-    for at, (row, words) in enumerate(zip(rows, said, strict=True)):
+    for at, (row, title) in enumerate(zip(rows, said, strict=True)):
         x, y = side * (at % across), 40.0 + side * (at // across)
         read, skipped = row["read"], row["by_metrics"] + row["by_partition"]
         look = "read" if read else "metrics" if row["by_metrics"] else "partition"
-        out.append(f"<g><title>{escape(clean(words))}</title>")
+        out.append(f"<g><title>{escape(clean(title))}</title>")
         out.append(_bar(x, y, side - 2, side - 2, "metrics" if read and skipped else look))
         if read and skipped:  # as much of it as is read
             out.append(_bar(x, y, (side - 2) * read / (read + skipped), side - 2, "read"))

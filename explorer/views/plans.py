@@ -213,7 +213,7 @@ def pushed_lines(plan: Plan, pushed_down: Pushed | None) -> Iterator[str]:
         return
     yield clean(f"Spark hands to Iceberg: {plan.bound if pushed_down.pushed != TRUE else 'nothing'}")
     for kept in pushed_down.kept:
-        yield clean(f"Spark asks every row itself: {kept}" + (f" ({words})" if (words := advice(kept)) else ""))
+        yield clean(f"Spark asks every row itself: {kept}" + (f" ({hint})" if (hint := advice(kept)) else ""))
     yield ""
 
 

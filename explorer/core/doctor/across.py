@@ -195,10 +195,10 @@ class Across:
             masks = [self._listed(which[keys == keys[n]]) for n in (later, holds[0])]
             if masks[0] & masks[1]:
                 other = self._named(self._paths[which[holds[0]]], [int(keys[holds[0]])], "keys")
-                words = f"its row ids are also those of {other[0]['file_path'] if other else 'another file'}"
+                claim = f"its row ids are also those of {other[0]['file_path'] if other else 'another file'}"
                 yield self._told(
                     "row-ids-overlap",
-                    words,
+                    claim,
                     which[later],
                     keys[later],
                     f"{first[later]} to {end[later]}",

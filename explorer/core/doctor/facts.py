@@ -251,18 +251,18 @@ def _entry_notes(
     stored_id = flags(pc.is_valid(table["snapshot_id"]))
     if manifest.added_snapshot_id is not None:
         other = stored_id & (ids != manifest.added_snapshot_id)
-        words = "whoever reads changes takes it for another snapshot's"
+        consequence = "whoever reads changes takes it for another snapshot's"
         notes.add(
             "entry-snapshot",
             other & (status == DELETED),
-            f"it is DELETED by another snapshot than the manifest's: {words}",
+            f"it is DELETED by another snapshot than the manifest's: {consequence}",
             ids,
             f"{manifest.added_snapshot_id}, which added the manifest",
         )
         notes.add(
             "entry-snapshot",
             other & (status == ADDED),
-            f"it is ADDED by another snapshot than the manifest's: {words}",
+            f"it is ADDED by another snapshot than the manifest's: {consequence}",
             ids,
             f"{manifest.added_snapshot_id}, which added the manifest",
         )

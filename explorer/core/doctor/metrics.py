@@ -93,8 +93,8 @@ def _below(notes: Notes, some: Flat, most: Flat | None, what: str, count: int) -
             pairs = (at << 32) | keys, (most[0] << 32) | most[1]
             _, mine, theirs = np.intersect1d(*pairs, return_indices=True)
             wrong[at[mine][counts[mine] > most[2][theirs]]] = True
-    words = f"{what} of a column are more than its values, or below 0" if most is not None else f"{what} is below 0"
-    notes.add("metrics-wrong", wrong, words)
+    claim = f"{what} of a column are more than its values, or below 0" if most is not None else f"{what} is below 0"
+    notes.add("metrics-wrong", wrong, claim)
 
 
 def _bounds(table: pa.Table, kinds: Mapping[int, str], notes: Notes) -> None:

@@ -42,12 +42,12 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
     for (snapshot, total, live), snapshots in first.values():
         less = total.computed - live["position_deletes"]
         hidden = total.name == "total-records" and total.summary == less
-        words = "subtracts what deletes hide, which the spec does not" if hidden else "is not that of its entries"
+        claim = "subtracts what deletes hide, which the spec does not" if hidden else "is not that of its entries"
         severity = {"severity": "info"} if hidden else {}
         yield _summary(
             lists.meta,
             snapshot,
-            f"its {total.name} {words}; later snapshots count on from it",
+            f"its {total.name} {claim}; later snapshots count on from it",
             total,
             "totals-differ",
             snapshots=tuple(snapshots),

@@ -42,7 +42,7 @@ def sizes(facts: Facts, target: int, limits: Limits) -> Section:
     used = np.flatnonzero(by_size)
     span = range(int(used[0]), int(used[-1]) + 1) if len(used) else range(0)
     at = target.bit_length()
-    words = f"{count(int(number.sum()), 'data file')} of {files:,} are below {human_bytes(int(SMALL * target))}"
+    measured = f"{count(int(number.sum()), 'data file')} of {files:,} are below {human_bytes(int(SMALL * target))}"
     bars = Bars(
         "data files by size",
         tuple(_interval(b) for b in span),
@@ -52,7 +52,7 @@ def sizes(facts: Facts, target: int, limits: Limits) -> Section:
     )
     return Section(
         "file-sizes", "File sizes", "current snapshot",
-        (Measured("small-files", saved, limits["small-files"], words),),
+        (Measured("small-files", saved, limits["small-files"], measured),),
         (
             Number("data files", files), Number("bytes", total, "bytes"),
             Number("average file", total // files if files else None, "bytes"),
@@ -163,13 +163,13 @@ def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits) -> Section:
     dangling = len(live) - len(facts.used)
     at = [b for b in range(len(facts.loads)) if facts.loads[b]]
     span = range(at[0], at[-1] + 1) if at else range(0)
-    words = f"{hidden:,} of {data:,} rows, by the counts of delete files" if data else ""
+    measured = f"{hidden:,} of {data:,} rows, by the counts of delete files" if data else ""
     labels = tuple("none" if b == 0 else "1" if b == 1 else f"{1 << (b - 1)} to {(1 << b) - 1}" for b in span)
     return Section(
         "deletes", "Delete load", "current snapshot",
         (
             Measured("deletes-per-file", most, limits["deletes-per-file"], worst),
-            Measured("deleted-share", hidden / data if data else None, limits["deleted-share"], words),
+            Measured("deleted-share", hidden / data if data else None, limits["deleted-share"], measured),
             Measured("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"]),
             Measured("dangling-deletes", dangling, limits["dangling-deletes"]),
         ),
@@ -202,12 +202,12 @@ def manifests(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetad
     span = range(int(bits.min()), int(bits.max()) + 1) if len(bits) else range(0)
     at = target.bit_length()
     size = human_bytes(int(lengths.sum()))
-    words = f"{count(len(listed), 'manifest')} ({size}), where {sum(needed):,} of {human_bytes(target)} would do"
+    measured = f"{count(len(listed), 'manifest')} ({size}), where {sum(needed):,} of {human_bytes(target)} would do"
     spread_words = f"of {count(len(data), 'data manifest')}, at most {int(spread.max()):,}" if told else ""
     return Section(
         "manifests", "Manifests", "current snapshot",
         (
-            Measured("small-manifests", len(listed) - sum(needed), limits["small-manifests"], words),
+            Measured("small-manifests", len(listed) - sum(needed), limits["small-manifests"], measured),
             Measured("manifests-per-partition", mean if told else None, limits["manifests-per-partition"],
                      spread_words),
         ),
@@ -232,10 +232,10 @@ def specs(facts: Facts, listed: Sequence[ManifestFile], metadata: TableMetadata,
         by_spec[spec_id] = by_spec.get(spec_id, 0) + ((facts.rows.get(path) or {}).get("live") or 0)
     older = sum(n for spec_id, n in by_spec.items() if spec_id != metadata.default_spec_id)
     labels = tuple(f"spec {i}{', the current one' if i == metadata.default_spec_id else ''}" for i in by_spec)
-    words = f"{older:,} of {sum(by_spec.values()):,}"
+    measured = f"{older:,} of {sum(by_spec.values()):,}"
     return Section(
         "specs", "Partition specs", "current snapshot",
-        (Measured("older-specs", older, limits["older-specs"], words),),
+        (Measured("older-specs", older, limits["older-specs"], measured),),
         (Number("partition specs", len(metadata.partition_specs)), Number("current spec", metadata.default_spec_id)),
         Bars("data files by partition spec", labels, {"files": tuple(map(float, by_spec.values()))}),
     )  # fmt: skip
@@ -247,11 +247,11 @@ def clustered(columns: Sequence[Clustering], metadata: TableMetadata, limits: Li
     first = metadata.field(order.fields[0].source_ids[0]) if order and order.fields else None
     mine = next((c for c in columns if first and c.name == first.name), None)
     told = mine is not None and mine.files >= 10
-    words = f"{mine.name}: {mine.average:,.1f} of {count(mine.files, 'file')}" if mine else "no sort order"
+    measured = f"{mine.name}: {mine.average:,.1f} of {count(mine.files, 'file')}" if mine else "no sort order"
     shown = [c for c in columns if c.bounded][:SHOWN]
     return Section(
         "clustering", "Clustering", "current snapshot",
-        (Measured("unclustered", mine.share if told and mine else None, limits["unclustered"], words),),
+        (Measured("unclustered", mine.share if told and mine else None, limits["unclustered"], measured),),
         (Number("columns with bounds", sum(c.bounded > 0 for c in columns)), Number("columns", len(columns))),
         Bars("files that a query for one value opens, by column", tuple(shorten(c.name, 40) for c in shown),
              {"share": tuple(c.share or 0.0 for c in shown)}, "share") if shown else None,
