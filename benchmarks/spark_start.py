@@ -47,7 +47,7 @@ def once(keep: bool) -> None:
     used = sum(psutil.Process(gateway.pid()).cpu_times()[:2])
     print(json.dumps(dict(zip(PARTS, (ready - began, asked - ready, used), strict=True))))
     if keep:
-        gateway.keep_classes(session.sparkContext._gateway)
+        shared_engine().keep_classes()
 
 
 def measured(java: Path, runs: int) -> dict[str, tuple[float, float]]:

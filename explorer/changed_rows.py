@@ -15,8 +15,9 @@ from explorer.core.diff import only
 from explorer.core.lineage import newer
 from explorer.core.row_diff import RowDiff, row_changes, tally
 from explorer.core.units import human_bytes
-from explorer.engines.choice import Choice, Engine, chosen_for_rows
+from explorer.engines.choice import Choice, Engine, chosen_for_rows, lacks
 from explorer.engines.file_rows import Make, Wanted, changed
+from explorer.engines.master import elsewhere
 from explorer.engines.spark import shared_engine
 from explorer.errors import NotPossible
 from explorer.io import budget
@@ -60,6 +61,8 @@ def row_diff(
             )
     if rows is None:
         if choice.engine == "local":
+            if reader.tree.in_folder and elsewhere(master := shared_engine().master):
+                raise NotPossible(f"the rows that may differ take more than the memory limit, and {lacks(master)}")
             choice = Choice(
                 "spark", f"made by Spark: {human_bytes(size)} of data files are beyond the memory limit", True
             )

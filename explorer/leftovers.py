@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import stat
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -67,16 +67,17 @@ class Below:
         self._storage = tree.reader.storage
         written, top = _written(tree, folder), _top(tree, folder)
         self.written = {path[len(top) :]: at * 1000 for path, at in written.items()}
-        self._really = {self._storage.canonical(path): rest for path, rest in zip(written, self.written, strict=True)}
+        self._really = defaultdict[str, list[str]](list)
+        """By where a path really leads: links may lead to the same file."""
+        for path, rest in zip(written, self.written, strict=True):
+            self._really[self._storage.canonical(path)].append(rest)
         self.live: set[str] = set()
 
     def telling(self, named: Iterable[str]) -> Iterator[str]:
         """The same paths; the files that they name, however these are spelled, are live."""
         for path in named:
             with contextlib.suppress(UnreadableFile):  # names nothing that could be below the folder
-                rest = self._really.get(self._storage.canonical(self._storage.resolve(path)))
-                if rest is not None:
-                    self.live.add(rest)
+                self.live.update(self._really.get(self._storage.canonical(self._storage.resolve(path)), ()))
             yield path
 
 
@@ -88,9 +89,8 @@ def _written(tree: MetadataTree, folder: str) -> dict[str, float]:
     written = {}
     for file in steps(sorted(Path(root).rglob("*")), "files"):
         with contextlib.suppress(FileNotFoundError):  # gone meanwhile
-            itself = file.lstat()  # a link is told by its own time: what it leads to may lie elsewhere
-            if not stat.S_ISDIR(itself.st_mode):
-                written[str(file)] = itself.st_mtime
+            if not file.is_dir():  # also where a link leads to one
+                written[str(file)] = file.lstat().st_mtime  # a link's own: what it leads to may lie elsewhere
     return written
 
 

@@ -29,7 +29,7 @@ from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
 from explorer.io.file_rows import FileRows
 from explorer.metadata_tree import MetadataTree
-from explorer.model.manifest import METRIC_FIELDS, ManifestFile
+from explorer.model.manifest import ManifestFile, without_metrics
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.model.problem import Problem
 
@@ -240,9 +240,7 @@ class RowReader(FileRows):
             if entries is None:
                 yield None
                 continue
-            for field in METRIC_FIELDS:
-                entries = entries.append_column(field, pa.nulls(entries.num_rows, field.type))
-            yield self._of_its_content(manifest, entries)
+            yield self._of_its_content(manifest, without_metrics(entries))
 
     def _of_its_content(self, manifest: ManifestFile, entries: pa.Table) -> pa.Table:
         """The live files of the kind that a manifest is for."""

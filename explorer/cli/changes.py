@@ -25,11 +25,10 @@ from explorer.cli.base import (
 )
 from explorer.cli.listing import Asked, rows_options
 from explorer.core.batches import Batches
+from explorer.core.history import side_named
 from explorer.engines.choice import Engine
 from explorer.following import interval_of
 from explorer.progress import listener
-
-NONE = "none"
 
 
 @main.command()
@@ -42,17 +41,17 @@ def diff(before: str, after: str, engine: Engine, asked: Asked, **where: Any) ->
     """Show what differs between two snapshots: net files, and what became of the manifests; of a snapshot and its
     parent in a sentence, too. BEFORE may be `none`: the table before its first snapshot."""
     from explorer.views.changes import CHANGED_FILES, changed_files, diff_lines, diff_parts
+    from explorer.views.text import clean
 
     table = opened(**where)
-    nothing = before == NONE and all(ref.name != NONE for ref in table.metadata.refs)
-    result = table.diff(None if nothing else before, after, engine)
+    result = table.diff(side_named(before, table.metadata), after, engine)
     if asked.rows:
         asked.emit(explorer.Collection(Batches(CHANGED_FILES, lambda: changed_files(result)), "files"))
     else:
         snapshot = table.metadata.snapshot(result.after)
         told = table.step(result.after) if snapshot and snapshot.parent_snapshot_id == result.before else None
         said = {"step": told.words} if told else {}
-        emit_pieces({**said, **diff_parts(result)}, asked.output, chain(said.values(), diff_lines(result)))
+        emit_pieces({**said, **diff_parts(result)}, asked.output, chain(map(clean, said.values()), diff_lines(result)))
     finish(table)
 
 

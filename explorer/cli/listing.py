@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
@@ -14,8 +14,8 @@ import explorer
 from explorer.cli.base import as_table, emit_json, output_of, printable
 
 F = TypeVar("F", bound=Callable[..., Any])
-FIRST, LATER = 100, 1_000
-"""Rows that are made at a time: few at first, so that there is soon something to read."""
+AT_A_TIME = 1_000
+"""Rows that are made before they are printed."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def emit_rows(
     from explorer.views.rows import json_rows
     from explorer.views.text import render_stream
 
-    parts = _few_first(rows)
+    parts = map(as_table, rows.iter_batches(AT_A_TIME))
     if output != "text":
         emit_json((row for part in parts for row in json_rows(part)), output)
         return
@@ -95,19 +95,6 @@ def emit_rows(
     shown = [c for c in columns or rows.columns if c in rows.columns]
     for text in render_stream(told, width, shown):
         click.echo(printable(text.rstrip("\n")))
-
-
-def _few_first(rows: explorer.Collection) -> Iterator[Any]:
-    """The rows as tables of LATER at most, the first of FIRST."""
-    first = True
-    for batch in rows.iter_batches(LATER):
-        part = as_table(batch)
-        if first:
-            yield part.slice(0, FIRST)
-            part = part.slice(FIRST)
-        first = False
-        if part.num_rows:
-            yield part
 
 
 def _with_paths(part: Any, table: explorer.Table) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from explorer.cli.base import (
     where_options,
 )
 from explorer.cli.listing import Asked, emit_rows, rows_options
+from explorer.core.history import side_named
 from explorer.core.names import base_name, snapshot_ordinals
 from explorer.engines.choice import Engine
 
@@ -157,12 +158,12 @@ SCANNED = ("DataManifests", "DeleteManifests", "DataFiles", "DeleteFiles")
 @click.option("--key", "keys", multiple=True, help="A column that tells updates; may be given several times.")
 @engine_option
 def row_diff(before: str, after: str, keys: tuple[str, ...], engine: Any, output: str, **where: Any) -> None:
-    """Show the rows that differ between two snapshots; reads only files that differ. Needs no Spark while they fit in
-    memory."""
+    """Show the rows that differ between two snapshots; reads only files that differ. BEFORE may be `none`. Needs no
+    Spark while they fit in memory."""
     from explorer.views.rowviews import render_row_diff, row_diff_object
 
     table = opened(**where)
-    result = table.row_diff(before, after, keys, engine)
+    result = table.row_diff(side_named(before, table.metadata), after, keys, engine)
     emit(row_diff_object(result), output, lambda: render_row_diff(result))
     finish(table)
 

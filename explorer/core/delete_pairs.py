@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from explorer.core.columns import Ints
 from explorer.core.deletes import PATH_ID, Applicability, named_file, nulls_of
-from explorer.core.entries import live, live_entries
+from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, Place, place
 from explorer.core.values import comparable_bound, partition_dicts
 from explorer.model.manifest import ManifestFile
@@ -100,8 +100,8 @@ class Pairs:
         return bool(self._fields)
 
     def count(self, entries: pa.Table, spec_id: int) -> Counted:
-        """The pairs of one data manifest's logical entries (with counts and bounds where `fields` says so)."""
-        data = _Data(live(entries), spec_id, self._fields)
+        """The pairs of one data manifest's live entries (with counts and bounds where `fields` says so)."""
+        data = _Data(entries, spec_id, self._fields)
         sums = {name: np.zeros(data.count, np.int64) for name in SUMS}
         used = np.zeros(len(self._files.deletes), bool)
         superseded = self._count_named(data, sums, used)

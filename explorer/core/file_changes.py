@@ -39,8 +39,8 @@ class FileChange:
 
     file_path: str
     kind: FileKind
-    record_count: int
-    file_size_in_bytes: int
+    record_count: int | None
+    file_size_in_bytes: int | None
     spec_id: int
     partition: str
     content_offset: int | None
@@ -53,7 +53,7 @@ class FileChange:
         return (self.file_path, self.content_offset, self.content_size_in_bytes)
 
     @property
-    def bytes(self) -> int:
+    def bytes(self) -> int | None:
         """Bytes it takes: of a deletion vector only its blob."""
         return self.content_size_in_bytes if self.content_size_in_bytes is not None else self.file_size_in_bytes
 

@@ -60,6 +60,15 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
     return _at(metadata, int(moment.timestamp() * 1000))
 
 
+NOTHING = "none"
+
+
+def side_named(name: str, metadata: TableMetadata) -> str | None:
+    """What a person means by a side of a comparison: "none" is the table before its first snapshot, unless a branch or
+    tag is called so."""
+    return None if name == NOTHING and all(ref.name != NOTHING for ref in metadata.refs) else name
+
+
 def _require(metadata: TableMetadata, snapshot_id: int, name: str) -> Snapshot:
     snapshot = metadata.snapshot(snapshot_id)
     if snapshot is None:

@@ -14,7 +14,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from explorer.core.columns import Ints
-from explorer.core.entries import live
 from explorer.core.expressions import TRUE, BoundTerm, Column
 from explorer.core.pruning import judged
 from explorer.core.ranges import Bounds, Mask, Ranges, Values, after, counts, file_ranges, joined, merged
@@ -108,9 +107,8 @@ class Layouts:
         self.present, self._compacted = np.zeros((2, len(scans) + 1, 4))
         """All files, and what each filter reads of them."""
 
-    def add(self, spec_id: int, entries: pa.Table) -> None:
-        """The data files of one manifest's logical entries, with their metrics."""
-        living = live(entries)
+    def add(self, spec_id: int, living: pa.Table) -> None:
+        """The data files of one manifest's live entries, with their metrics."""
         if not living.num_rows:
             return
         codes, first = distinct_partitions(living["partition"])

@@ -3,15 +3,20 @@ would read hundreds of jars: it is up in three quarters of the time, and its fir
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from explorer.engines.java import Java
 from explorer.io.home import cache_home, not_private, private
+
+UNUSED_S = 30 * 86_400
+"""Archives that no Java was told to use for so long go when another one is made."""
 
 
 def place(java: Java, jars: Iterable[Path]) -> Path:
@@ -26,8 +31,11 @@ def place(java: Java, jars: Iterable[Path]) -> Path:
 def options(archive: Path) -> list[str]:
     """What Java is told to use it: nothing where it is not there, or others than this user may have written it. An
     archive that does not fit Java passes over."""
-    trusted = archive.is_file() and not (not_private(archive) or not_private(archive.parent))
-    return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"] if trusted else []
+    if not archive.is_file() or not_private(archive) or not_private(archive.parent):
+        return []
+    with contextlib.suppress(OSError):
+        os.utime(archive)
+    return [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"]
 
 
 def write(java_gateway: Any, archive: Path) -> None:
@@ -35,22 +43,29 @@ def write(java_gateway: Any, archive: Path) -> None:
     where they are kept already, and where it fails Java starts as before."""
     if archive.exists():
         return
-    private(archive.parent)
-    own = archive.with_suffix(f".{os.getpid()}")
+    own, there = archive.with_suffix(f".{os.getpid()}"), _logs()
     try:
-        told = _dump(java_gateway, own)
+        private(archive.parent)
+        _dump(java_gateway, own)
         os.replace(own, archive)
+        for other in archive.parent.glob("*.jsa"):
+            if other.stat().st_mtime < time.time() - UNUSED_S:
+                other.unlink()
     except Exception as error:  # of py4j or the file system: it is a matter of seconds, no more
         logging.getLogger(__name__).info("Java's classes were not kept: %s", error)
-        own.unlink(missing_ok=True)
-        return
-    logging.getLogger(__name__).info("Java's classes are kept: %s", told)
-    for old in archive.parent.glob(f"{archive.name.partition('-')[0]}-*.jsa"):
-        if old != archive:
-            old.unlink(missing_ok=True)
+    finally:
+        with contextlib.suppress(OSError):
+            own.unlink(missing_ok=True)
+            for log in _logs() - there:
+                log.unlink()
 
 
-def _dump(java_gateway: Any, file: Path) -> str:
+def _logs() -> set[Path]:
+    """What the other Java says, which it leaves in the working folder."""
+    return set(Path.cwd().glob("java_pid*_std*"))
+
+
+def _dump(java_gateway: Any, file: Path) -> None:
     """Ask the diagnostic command VM.cds of a Java for it; its bean's own class is closed to reflection."""
     lang, jvm = java_gateway.jvm.java.lang, java_gateway.jvm
 
@@ -66,4 +81,4 @@ def _dump(java_gateway: Any, file: Path) -> str:
     command = array(lang.Object, array(lang.String, "static_dump", str(file)))
     bean = jvm.javax.management.ObjectName("com.sun.management:type=DiagnosticCommand")
     server = lang.management.ManagementFactory.getPlatformMBeanServer()
-    return str(invoke.invoke(server, array(lang.Object, bean, "vmCds", command, array(lang.String, texts))))
+    invoke.invoke(server, array(lang.Object, bean, "vmCds", command, array(lang.String, texts)))

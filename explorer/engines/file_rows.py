@@ -24,7 +24,7 @@ from explorer.engines.jobs import question
 from explorer.errors import UnreadableFile
 from explorer.io.file_rows import FileRows, from_ipc, ipc
 from explorer.io.manifest_reader import ManifestReader
-from explorer.model.manifest import ManifestFile
+from explorer.model.manifest import ManifestFile, without_metrics
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -140,10 +140,14 @@ def _file(where: bytes, manifest: bytes, place: int) -> LiveFile:
 def _live(where: bytes, manifest: bytes) -> pa.Table:
     """The live files of the manifest that a worker is at."""
     listed: ManifestFile = pickle.loads(manifest)
-    [(_, read)] = ManifestReader(_reader(where).storage).many_entries([listed], True)
-    if read.value is None:
+    reader = ManifestReader(_reader(where).storage)
+    [(_, read)] = reader.many_entries([listed], True)
+    if read.value is not None:
+        return live_in(listed, read.value)[0]
+    [(_, narrow)] = reader.many_entries([listed], False)
+    if narrow.value is None:
         raise UnreadableFile(listed.manifest_path, "; ".join(problem.cause for problem in read.problems))
-    return live_in(listed, read.value)[0]
+    return live_in(listed, without_metrics(narrow.value))[0]
 
 
 @lru_cache(maxsize=4)

@@ -214,6 +214,11 @@ class SparkEngine:
             raise EngineError(self.state.detail or "Spark did not start")
         return self._session
 
+    def keep_classes(self) -> Path:
+        """Have later starts find the classes that Spark has loaded by now, and say where: see engines.class_archive.
+        Raises EngineError."""
+        return gateway.keep_classes(self.session().sparkContext._gateway)
+
     def person_session(self) -> SparkSession:
         """A new session for statements that a person writes: temporary views of its own, the settings PERSON, and no
         functions but those that only compute. Raises EngineError."""

@@ -78,7 +78,16 @@ def in_order(batches: Batches, by: Sequence[str]) -> pa.Table:
 def _in_order(rows: pa.Table, by: Sequence[str]) -> pa.Table:
     keys = polars.DataFrame(polars.from_arrow(rows.select(by))).with_row_index(ROW)
     kept = keys.unique(by, keep="last").sort(by)[ROW]
-    return rows.combine_chunks().take(kept.to_arrow())
+    return _own_dictionaries(rows.combine_chunks().take(kept.to_arrow()))
+
+
+def _own_dictionaries(rows: pa.Table) -> pa.Table:
+    """The same with dictionaries of what is in these rows alone: they are some of many, whose dictionaries they had."""
+    for at, field in enumerate(rows.schema):
+        if pa.types.is_dictionary(field.type):
+            encoded = rows.column(at).cast(field.type.value_type).dictionary_encode().cast(field.type)
+            rows = rows.set_column(at, field, encoded)
+    return rows
 
 
 def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
@@ -103,7 +112,7 @@ def _dealt(
                     ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()
                     for writer, start, end in zip(writers, [0, *ends], ends, strict=False):
                         if end > start:
-                            writer.write_table(rows.slice(start, end - start))
+                            writer.write_table(_own_dictionaries(rows.slice(start, end - start)))
             for path in paths:
                 with pa.memory_map(path) as source, pa.ipc.open_stream(source) as reader:
                     yield reader.read_all()

@@ -108,7 +108,7 @@ def _rewritten(name: str, _: Any, answer: Any) -> Marked:
     """Rows written, and rows in files that were removed, by the last snapshot."""
     table, given = _opened(name), tuple(_several(answer, 2))
     change = table.diff("snapshot-1", "snapshot-2")
-    true = sum(c.record_count for c in change.added), sum(c.record_count for c in change.removed)
+    true = tuple(sum(c.record_count or 0 for c in side) for side in (change.added, change.removed))
     said = f"snapshot-2 added a file of {true[0]} rows and removed one of {true[1]}."
     if given == true:
         return Marked(True, said)

@@ -99,7 +99,6 @@ ENTRY_SCHEMA = pa.schema([*NARROW_FIELDS, *METRIC_FIELDS])
 """The Arrow schema of stored entries, under the spec's names, with `data_file` flattened. `status`, `snapshot_id`,
 `sequence_number` (the *data* sequence number) and `file_sequence_number` are as stored: null where null. A decoded
 manifest has one more column, `partition`, a struct whose fields follow that manifest's own partition spec."""
-
 FIELD_IDS = {
     "status": 0, "snapshot_id": 1, "sequence_number": 3, "file_sequence_number": 4, "content": 134, "file_path": 100,
     "file_format": 101, "partition": 102, "record_count": 103, "file_size_in_bytes": 104, "column_sizes": 108,
@@ -108,3 +107,10 @@ FIELD_IDS = {
     "referenced_data_file": 143, "content_offset": 144, "content_size_in_bytes": 145,
 }  # fmt: skip
 """Field ids of ENTRY_SCHEMA's columns (and `partition`): writers' names are not to be trusted, their ids are."""
+
+
+def without_metrics(entries: pa.Table) -> pa.Table:
+    """Entries of which only the metrics cannot be read: these are null."""
+    for metric in METRIC_FIELDS:
+        entries = entries.append_column(metric, pa.nulls(entries.num_rows, metric.type))
+    return entries

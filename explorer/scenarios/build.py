@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from explorer.engines import gateway
 from explorer.engines.spark import SANDBOX, SparkEngine
 from explorer.errors import TableNotFound
 from explorer.io import catalogs
@@ -55,7 +54,7 @@ def build_all(
             raise
     progress("", len(scenarios), len(scenarios))
     if scenarios:
-        gateway.keep_classes(spark.sparkContext._gateway)  # of all that the teaching tables needed
+        engine.keep_classes()  # of all that the teaching tables needed
 
 
 LAB = "lab"

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import anywidget
 import traitlets
 
+from explorer.core.history import NOTHING, side_named
 from explorer.core.lifecycle import Cell
 from explorer.core.lineage import HistoryEntry
 from explorer.core.runs import Event
-from explorer.errors import ExplorerError, NotFoundInTable
+from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.glance import overview
 from explorer.table import Table
 from explorer.ui.assets import asset
@@ -99,12 +100,12 @@ def _lifecycle(table: Table) -> Question:
 
 def _diff(table: Table) -> Question:
     names = [entry.snapshot for entry in table.history()]
-    before = _at(table, "from", names[-2] if len(names) > 1 else "none")
-    before = replace(before, choices=[*before.choices, "none"])
-    sides = (before, _at(table, "to", names[-1] if names else "none"))
+    before = _at(table, "from", names[-2] if len(names) > 1 else NOTHING)
+    before = replace(before, choices=[*before.choices, NOTHING])
+    sides = (before, _at(table, "to", names[-1] if names else NOTHING))
 
     def ask(before: str, after: str) -> Any:
-        sides = [None if name in ("", "none") else name for name in (before, after)]
+        sides = [side_named(name or NOTHING, table.metadata) for name in (before, after)]
         return table.diff(sides[0], sides[1])
 
     return Question("diff", ask, sides)
@@ -116,7 +117,7 @@ def _deletes(table: Table) -> Question:
 
 def _plan(table: Table) -> Question:
     schema = table.metadata.schema(table.metadata.current_schema_id)
-    columns = [field.name for field in schema.fields[:NEWEST]] if schema else []
+    columns = [field.name for field in schema.fields[:NEWEST] if field.name.isidentifier()] if schema else []
     where = Choice("filter", "filter", "filter", choices=[f"{name} = " for name in columns])
     return Question("plan", lambda text, at: table.shown(table.plan(text, at or None)), (where, _at(table)))
 
@@ -157,8 +158,11 @@ class Panel(anywidget.AnyWidget):
         super().__init__()
         if question not in QUESTIONS:
             raise NotFoundInTable(f"no question {question!r}: there are {', '.join(QUESTIONS)}")
+        if not (isinstance(of, Table) or hasattr(of, "events")):
+            raise NotPossible(f"a panel is of a table or of a run of the lab, not of a {type(of).__name__}")
         self._of, self._make = of, QUESTIONS[question] if isinstance(of, Table) else _run
         self.can_read_again = isinstance(of, Table)
+        self._chosen: set[str] = set()
         self._asked(self._make(of))
 
     def _asked(self, question: Question) -> None:
@@ -179,6 +183,9 @@ class Panel(anywidget.AnyWidget):
             self._asked(self._next(change["new"].get("name"), change["new"].get("value")))
         except ExplorerError as error:  # the former answer would be taken for this one's
             self._tell({"error": clean_text(str(error))})
+        except Exception as error:
+            self._tell({"error": clean_text(f"{type(error).__name__}: {error}")})
+            raise
 
     def _next(self, name: object, value: object) -> Question:
         at = next((i for i, choice in enumerate(self._question.choices) if choice.name == name), None)
@@ -189,15 +196,16 @@ class Panel(anywidget.AnyWidget):
         if took.kind == "press":
             self._of.step(took.value)
             return self._make(self._of)
+        self._chosen.add(took.name)
         choices = list(self._question.choices)
         choices[at] = took
         self._question = replace(self._question, choices=tuple(choices))  # also where it has no answer
         return self._question
 
     def _kept(self, question: Question) -> Question:
-        """The same with what was chosen before; the newest snapshots stay the newest."""
-        before = {choice.name: choice.value for choice in self._question.choices if choice.kind != "step"}
-        return replace(question, choices=tuple(replace(c, value=before.get(c.name, c.value)) for c in question.choices))
+        """The same with what was chosen before. What nobody chose, such as the newest snapshots, is chosen anew."""
+        own = {choice.name: choice.value for choice in self._question.choices if choice.name in self._chosen}
+        return replace(question, choices=tuple(replace(c, value=own.get(c.name, c.value)) for c in question.choices))
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The widget, and the picture and text of its answer."""

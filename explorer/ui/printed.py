@@ -14,6 +14,7 @@ from explorer.core.lineage import HistoryEntry
 from explorer.core.plan import Plan
 from explorer.core.row_diff import RowDiff
 from explorer.core.snapshot_deletes import Deletes
+from explorer.core.units import count
 from explorer.errors import NotPossible
 from explorer.fate import Fate
 from explorer.graphs.delete_graph import delete_graph
@@ -29,8 +30,8 @@ from explorer.views.text import clean
 
 LONG, PRINTED = 20_000, 200_000
 """Characters of the text that stand below a picture, and of one that stands alone, at most."""
-COLUMNS = 60
-"""Snapshots of a lifecycle that are told as text: each is a column."""
+COLUMNS, LINES = 60, 200
+"""Snapshots and manifests of a lifecycle that are told as text: each is a column or a line."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Shown:
     def text(self, result: Any, longest: int = PRINTED) -> str:
         """The text, of so many characters at most: no more lines are made."""
         kept, size = [], 0
-        for line in self.lines(result):
+        for line in map(clean, self.lines(result)):
             size += len(line) + 1
             if size > longest:
                 kept.append("… and more: iceberg-explorer prints all of it")
@@ -70,7 +71,7 @@ class Shown:
         `folded`."""
         picture = data_uri(self.picture(result)) if self.picture else ""
         folded = bool(picture) and self.html is None
-        return {"picture": picture, "what": self.what, "text": clean_text(self.text(result, LONG)), "folded": folded}
+        return {"picture": picture, "what": self.what, "text": self.text(result, LONG), "folded": folded}
 
 
 def clean_text(text: str) -> str:
@@ -79,7 +80,7 @@ def clean_text(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return f"<details><summary>as text</summary><pre>{escape(clean_text(text))}</pre></details>"
+    return f"<details><summary>as text</summary><pre>{escape(text)}</pre></details>"
 
 
 def _lines(render: Callable[[Any], str]) -> Callable[[Any], list[str]]:
@@ -89,9 +90,12 @@ def _lines(render: Callable[[Any], str]) -> Callable[[Any], list[str]]:
 def _of_lifecycle(cells: Sequence[Cell]) -> list[str]:
     _, snapshots, _ = matrix(cells)
     late = set(snapshots[-COLUMNS:])
-    left_out = f"… {len(snapshots) - COLUMNS:,} older snapshots" if len(snapshots) > COLUMNS else ""
-    told = render_lifecycle([cell for cell in cells if cell.snapshot in late]).splitlines()
-    return [*filter(None, [left_out]), *told]
+    told = [cell for cell in cells if cell.snapshot in late]
+    manifests = list(dict.fromkeys(cell.manifest_path for cell in told))
+    newest = set(manifests[-LINES:])
+    cut = (("snapshot", len(snapshots) - COLUMNS), ("manifest", len(manifests) - LINES))
+    left_out = [f"… {count(number, f'older {noun}')}" for noun, number in cut if number > 0]
+    return [*left_out, *render_lifecycle([cell for cell in told if cell.manifest_path in newest]).splitlines()]
 
 
 def _of_fate(fate: Fate) -> str:
@@ -149,7 +153,7 @@ class Exhibit:
         return self._shown.to_json(self.result)
 
     def _repr_html_(self) -> str:
-        return self._shown.to_html(self.result) or f"<pre>{escape(clean_text(repr(self)))}</pre>"
+        return self._shown.to_html(self.result) or f"<pre>{escape(repr(self))}</pre>"
 
     def _repr_svg_(self) -> str | None:
         return self._shown.to_svg(self.result)

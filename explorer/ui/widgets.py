@@ -201,7 +201,7 @@ def framed(where: str) -> Any:
 
 
 def plot(figure: Any, alternative: str) -> Any:
-    """A figure of ui.figures, with an `alternative`, if it stands alone, that says what it shows to who cannot see it."""
+    """A figure of ui.figures; if it stands alone, the `alternative` says what it shows to who cannot see it."""
     image = f'<div role="img" aria-label="{escape(clean(alternative), quote=True)}"></div>'
     told = [pn.pane.HTML(image, height=0, margin=0)] if alternative else []
     return pn.Column(pn.pane.Bokeh(figure, margin=(0, 10)), *told, margin=0, stylesheets=[AS_LARGE_AS_EVER])

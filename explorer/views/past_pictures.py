@@ -3,6 +3,7 @@ snapshots compared. The newest part of what is too long for one."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from explorer.core.diff import SnapshotDiff
@@ -40,7 +41,9 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
     if len(drawn) < len(every):  # from where the oldest that is drawn begins
         first = max(first, min((start for life in drawn for start, *_ in life.runs), default=0))
     step = min(120.0, (WIDTH - LEFT - 40) / max(len(snapshots) - first, 1))
-    row = {life.manifest: 40.0 + LINE * at for at, life in enumerate(drawn)}
+    row = {life.manifest_path: 40.0 + LINE * at for at, life in enumerate(drawn)}
+    named = Counter(life.manifest for life in drawn)  # those of expired snapshots may share a name
+    by_name = {life.manifest: row[life.manifest_path] for life in drawn if named[life.manifest] == 1}
     bottom, each = 40.0 + LINE * len(drawn), max(1, -(-44 // int(step)))
 
     def x(column: float) -> float:
@@ -50,7 +53,7 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
     for at in range(first, len(snapshots), each):
         out.append(text(x(at), 16, f"s{snapshots[at].removeprefix('snapshot-')}", f'text-anchor="middle" {SMALL}'))
     for life in drawn:
-        y = row[life.manifest]
+        y = row[life.manifest_path]
         out.append(text(0, y + 4, shorten(life.manifest, 26), SMALL))
         for start, end, cell in life.runs:
             if end < first:
@@ -62,7 +65,7 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
             )
         for at, cell in (end for end in life.ends if end[0] >= first):
             for into in cell.into:
-                if (to := row.get(into)) is not None:
+                if (to := by_name.get(into)) is not None:
                     out.append(
                         f'<path d="M{x(at - 1) + 8:.1f},{y} C{x(at) - 8:.1f},{y} {x(at - 1) + 8:.1f},{to} '
                         f'{x(at) - 8:.1f},{to}" fill="none" stroke="{REMOVED}" stroke-width="1.5"/>'
@@ -170,8 +173,9 @@ def _strip(what: str, moments: Sequence[Moment], top: float, x: Callable[[Moment
 def diff_svg(diff: SnapshotDiff) -> str:
     """Files that only one of two snapshots reads, by their rows; and what became of the manifests."""
     number, y = len(diff.removed) + len(diff.added), 34.0
-    sides_of = (("removed", diff.removed), ("added", diff.added))
-    shown = [(STATUSES[side], c) for side, changes in sides_of for c in changes[:FILES]][:FILES]
+    removed = diff.removed[: max(FILES // 2, FILES - len(diff.added))]
+    added = diff.added[: FILES - len(removed)]
+    shown = [(STATUSES[side], c) for side, changes in (("removed", removed), ("added", added)) for c in changes]
     most = max((rows_of(c) for _, c in shown), default=0) or 1
     sides = [f"{'nothing' if i is None else f'snapshot {i}'}" for i in (diff.before, diff.after)]
     out = [opened(LINE * (len(shown) + 3) + 12, "the difference of two snapshots")]

@@ -65,6 +65,9 @@ def test_what_cannot_be_copied_is_marked(dashboard: str, watched: Watched) -> No
     expect(cell).to_be_visible()
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
     signed(page, cell).click()
+    page.evaluate("() => window.addEventListener('copy', () => { window.taken = true; })")
     expect(cell.get_by_role("button")).to_have_text("selected: press Ctrl+C")
+    page.keyboard.press("Control+c")
+    assert page.evaluate("() => window.taken")
     assert page.locator('.tabulator-cell[tabulator-field="operation"] button').count() == 0
     watched.clean()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from explorer.engines import class_archive, gateway
+from explorer.engines import class_archive
 from explorer.engines.java import find_java, resolve_jars, spark_home
 from explorer.engines.spark import SparkEngine
 from explorer.model.manifest import STATUS
@@ -368,7 +368,8 @@ def test_a_failed_build_leaves_no_table(sandbox: Path, engine: SparkEngine) -> N
 def test_java_starts_with_the_classes_that_were_kept(sandbox: Path, engine: SparkEngine) -> None:
     """`-Xshare:on` fails where the archive does not fit the class path."""
     java = find_java()
-    kept = gateway.keep_classes(engine.session().sparkContext._gateway)
+    kept = engine.keep_classes()
+    assert not list(Path.cwd().glob("java_pid*"))
     class_path = os.pathsep.join([*map(str, resolve_jars(java)), str(spark_home() / "jars" / "*")])
     told = subprocess.run([java.command, *class_archive.options(kept), "-Xshare:on", "-cp", class_path, "-version"])
     assert (kept.is_file(), told.returncode) == (True, 0)

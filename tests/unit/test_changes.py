@@ -141,6 +141,9 @@ def test_nothing_is_the_table_before_its_first_snapshot(tmp_path: Path) -> None:
     data = json.loads(told.stdout)
     assert data == diff_object(table.diff(None, "main"))
     assert len(data["added_data_files"]) == len(table.files())
+    come = CliRunner().invoke(main, ["row-diff", str(folder), "none", "main", "-o", "json"])
+    assert come.exit_code == 0, come.output
+    assert "none" not in come.stderr
     writable(folder).manage_snapshots().create_tag(table.metadata.snapshots[0].snapshot_id, "none").commit()
     tagged = CliRunner().invoke(main, ["diff", str(folder), "none", "main", "-o", "json"])
     assert json.loads(tagged.stdout) == diff_object(table.diff("snapshot-1", "main"))

@@ -48,7 +48,29 @@ def test_another_java_and_another_jar_have_others(archive: Path, tmp_path: Path)
     assert len(set(asked)) == 4
 
 
-def test_what_fails_leaves_nothing_and_is_no_end(archive: Path) -> None:
-    missing = archive.with_name("17-other.jsa")
-    class_archive.write(object(), missing)
-    assert sorted(archive.parent.iterdir()) == [archive]
+def test_what_fails_leaves_nothing_and_is_no_end(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dump(_: object, file: Path) -> None:
+        file.write_text("half of the classes")
+        Path("java_pid7_stdout").write_text("of the other Java")
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(class_archive, "_dump", dump)
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    class_archive.write(object(), archive.with_name("17-other.jsa"))
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_is_written_takes_the_place_of_what_is_long_unused(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(class_archive, "_dump", lambda _, file: file.write_text("classes"))
+    other, old = archive.with_name("21-other.jsa"), archive.with_name("17-old.jsa")
+    old.write_text("classes")
+    os.utime(old, (0, 0))
+    class_archive.write(object(), other)
+    assert sorted(archive.parent.iterdir()) == [archive, other]
+    os.utime(archive, (0, 0))
+    class_archive.options(archive)  # it is used
+    class_archive.write(object(), archive.with_name("17-third.jsa"))
+    assert archive.exists()

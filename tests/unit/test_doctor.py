@@ -281,6 +281,11 @@ def test_a_link_among_orphans_has_its_own_age(table: Path, tmp_path: Path) -> No
     (table / "data" / "stray.parquet").symlink_to(elsewhere)
     ages = orphans(explorer.open_table(str(table)).tree)
     assert [hours < 1 for path, hours in ages.items() if path.endswith("stray.parquet")] == [True]
+    (table / "data" / "stray.parquet").unlink()
+    live = explorer.open_table(str(table)).files()[0]["file_path"].removeprefix("file://")
+    (table / "data" / "twin.parquet").symlink_to(live)
+    (table / "data" / "p=1").symlink_to(tmp_path)
+    assert not orphans(explorer.open_table(str(table)).tree)  # a live file, by another name, and a folder
 
 
 def test_orphans_are_not_told_where_a_manifest_is_missing(table: Path) -> None:

@@ -76,6 +76,8 @@ def test_a_wrong_choice_says_so_in_place_of_the_former_answer(whole: Path) -> No
     history = explorer.panel(explorer.open_table(str(whole)), "history")
     for value in (0, 4, -1, "2", 2.5, True):
         assert "a number from 1 to 3" in choose(history, "to", value)
+    with pytest.raises(explorer.NotPossible, match="not of a int"):
+        explorer.panel(5)
     with pytest.raises(explorer.NotFoundInTable, match="lifecycle"):
         explorer.panel(explorer.open_table(str(whole)), "lives")
 
@@ -90,9 +92,14 @@ def test_read_again_takes_over_what_was_committed_and_keeps_what_was_chosen(tmp_
     table.append(pa.table({"id": [7], "fruit": ["fig"]}, table.schema().as_arrow()))
     assert "snapshot-3 " in choose(history, "", "")
     assert [choice["value"] for choice in history.choices] == [1, 3]
+    newest = explorer.panel(explorer.open_table(str(place)), "diff")
+    assert [choice["value"] for choice in newest.choices] == ["snapshot-2", "snapshot-3"]
+    table.refresh().append(pa.table({"id": [8], "fruit": ["fig"]}, table.schema().as_arrow()))
+    choose(newest, "", "")
+    assert [choice["value"] for choice in newest.choices] == ["snapshot-3", "snapshot-4"]
     choose(diff, "", "")
     assert [choice["value"] for choice in diff.choices] == ["snapshot-1", "main"]
-    assert "manifests: 1 kept, 2 added" in shown(diff)
+    assert "manifests: 1 kept, 3 added" in shown(diff)
 
 
 def test_a_table_without_snapshots_has_its_panels(whole: Path, table: Path) -> None:
@@ -107,9 +114,11 @@ def test_a_table_without_snapshots_has_its_panels(whole: Path, table: Path) -> N
 def test_a_name_is_text_in_panels(table: Path) -> None:
     evil = "<img src=x onerror=alert(1)>"
     edit_metadata(table, lambda data: data["refs"].update({evil: {**data["refs"]["main"], "type": "tag"}}))
+    assert "&lt;img src=x" in shown(explorer.panel(explorer.open_table(str(table)), "history"))
     for question in QUESTIONS:
         panel = explorer.panel(explorer.open_table(str(table)), question)
         assert "<img src=x" not in shown(panel).partition("</svg>")[0], question
+        assert "<img src=x" not in panel._exhibit._repr_html_()
         assert "<img src=x" not in json.dumps(panel._repr_mimebundle_()[0]["image/svg+xml"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from explorer.core.lifecycle import Cell
 from explorer.core.operations import Operation
 from explorer.core.runs import Event, WriterState
 from explorer.lab.stepper import Run
-from explorer.ui.printed import LONG, teach
+from explorer.ui.printed import LONG, Shown, teach
 from explorer.views.changes import render_biography, render_diff, render_history, render_lifecycle
 from explorer.views.past_pictures import MANIFESTS, SNAPSHOTS, diff_svg, lifecycle_svg
 from explorer.views.rowviews import render_deletes, render_row_diff
@@ -99,8 +100,11 @@ def test_the_text_below_a_picture_is_not_endless(shell: InteractiveShell, whole:
     cell = explorer.open_table(str(whole)).lifecycle()[0]
     many = [replace(cell, manifest=f"manifest-{at}", manifest_path=f"{at}.avro") for at in range(2000)]
     html = shell.display_formatter.format(many)[0]["text/html"]
-    assert "… and more: iceberg-explorer prints all of it\n</pre>" in html
+    assert "… 1,800 older manifests" in html
     assert len(html) < 3 * LONG
+    endless = Shown("numbers", lambda first: map(str, itertools.count(first))).text(7, LONG)  # no more lines are made
+    assert endless.endswith("… and more: iceberg-explorer prints all of it\n")
+    assert LONG - 100 < len(endless) < LONG + 100
     assert "… 1,960 older manifests not drawn" in pictured(shell, many)
 
 

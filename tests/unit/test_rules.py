@@ -236,7 +236,7 @@ def test_files_that_differ_are_a_sequence_in_columns() -> None:
     assert data != data[:3]
     assert FileChanges.of(added) == added
     assert [row["file_path"] for part in data.parts(3) for row in part.to_pylist()] == [c.file_path for c in data]
-    assert repr(data[:0]) == "[]"
+    assert repr(FileChanges.of([])) == "()"
     assert repr(data).count("FileChange(") == 4
 
 
@@ -253,6 +253,18 @@ def test_rows_are_put_in_order_on_the_disk_as_in_memory(room: int, monkeypatch: 
     told = in_order(batches, ("path", "offset"))
     assert [tuple(row.values()) for row in told.to_pylist()] == true
     assert in_order(Batches(rows.schema, lambda: iter(())), ("path", "offset")).num_rows == 0
+
+
+def test_what_is_dealt_out_keeps_no_words_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = pa.schema([("path", pa.string()), ("partition", pa.dictionary(pa.int32(), pa.string()))])
+    names = [f"partition {n % 1000:04}" for n in range(2000)]
+    rows = pa.table({"path": [f"{n:05}" for n in range(2000)], "partition": names}).cast(schema)
+    monkeypatch.setattr(budget, "share", lambda _: rows.nbytes // 8)
+    told = in_order(Batches(schema, lambda: iter([rows])), ("path",))
+    assert told.schema == schema
+    assert told["partition"].to_pylist() == names
+    assert told["partition"].num_chunks > 4
+    assert max(len(chunk.dictionary) for chunk in told["partition"].chunks) < 500
 
 
 def test_an_entry_without_a_status_is_not_taken_for_deleted() -> None:

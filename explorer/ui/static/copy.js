@@ -13,7 +13,11 @@ export function copies(button, shown) {
       getSelection().removeAllRanges();
       getSelection().addRange(range);
       button.textContent = "selected: press Ctrl+C";
+      button.dataset.chosen = "yes";
     }
-    setTimeout(() => (button.textContent = named), 2000);
+    setTimeout(() => {
+      button.textContent = named;
+      delete button.dataset.chosen;
+    }, 2000);
   });
 }

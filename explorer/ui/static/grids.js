@@ -2,6 +2,14 @@
 import { copies } from "./copy.js";
 
 const COPIED = "ix-copied";
+// The text of a cell that has no element of its own for it: what is copied has not the words of the button.
+const wrapped = (cell) => {
+  const text = document.createElement("span");
+  text.append(...cell.childNodes);
+  cell.append(text);
+  return text;
+};
+
 // The button of a cell, made when it is needed. (It has the focus that its cell cannot have: Tabulator takes it away
 // from cells that are not edited.)
 const signed = (cell) => {
@@ -10,7 +18,7 @@ const signed = (cell) => {
   const button = document.createElement("button");
   Object.assign(button, { type: "button", title: "Copy", tabIndex: -1 });
   button.setAttribute("aria-label", `Copy ${cell.getAttribute("tabulator-field") || "it"}`);
-  copies(button, cell.firstElementChild ?? cell);
+  copies(button, cell.firstElementChild ?? wrapped(cell));
   button.addEventListener("click", (event) => event.stopPropagation()); // or else the row is clicked, too
   cell.append(button);
   return button;
@@ -42,6 +50,7 @@ export function typed(event) {
     if (!next) return;
     signed(next)?.focus();
   } else if (cell && key === "c" && (ctrlKey || metaKey)) {
+    if (from.dataset.chosen) return; // the browser copies what is selected, as the button says
     signed(cell)?.click();
   } else return;
   event.preventDefault();
