@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
+from explorer.core.doctor import across
 from explorer.core.doctor.findings import ORDER, Choice, Finding
 from explorer.core.doctor.rules import REMEDIES, RULES
 from explorer.errors import NotFoundInTable
@@ -307,6 +308,19 @@ def test_one_path_a_thousand_times_is_told_in_a_few_findings(statuses: tuple[int
     rules = [f.rule for f in explorer.doctor(str(table)).findings]
     assert "file-twice" in rules
     assert len(rules) < 30
+
+
+def test_files_dealt_out_are_told_as_when_held_together(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one manifest twice, in two at once, and live after it was deleted."""
+    _, manifests = current(table)
+    others: list[dict[str, Any]] = []
+    edit_avro(manifests[1], lambda records: others.extend(map(dict, records)))
+    for path in (manifests[0], manifests[2]):  # the oldest is one of them
+        edit_avro(path, lambda records: [*records, records[0], *others, *({**r, "status": 2} for r in others)])
+    together = explorer.doctor(str(table)).to_json()
+    assert {"file-twice", "deleted-file-live"} <= {finding["rule"] for finding in together["findings"]}
+    monkeypatch.setattr(across, "AT_ONCE", 1)
+    assert explorer.doctor(str(table)).to_json() == together
 
 
 def test_a_strange_name_becomes_no_sql(table: Path) -> None:

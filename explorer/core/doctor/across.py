@@ -3,6 +3,7 @@ snapshot decides. What is found is looked up again, by name."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ LOOKED_AT = 50
 TOLD = 100
 """Pairs of manifests that are told of one by one."""
 AT_ONCE = 1 << 20
-"""Pairs of entries that are held against each other at once."""
+"""Files, and pairs of entries, that are held against each other at once, about."""
 
 
 class Across:
@@ -43,39 +44,52 @@ class Across:
 
     def _all(self, name: str) -> tuple[Ints, Ints]:
         """The numbers of all manifests, and which manifest each is of."""
-        parts = [self.lists.held[path].numbers(name) for path in self._paths]
-        which = np.repeat(np.arange(len(parts)), [len(p) for p in parts])
-        return np.concatenate([*parts, np.zeros(0, np.int64)]).astype(np.int64), which.astype(np.int64)
+        return _numbered([self.lists.held[path].numbers(name) for path in self._paths])
+
+    def _deals(self, *names: str) -> Iterator[list[tuple[Ints, Ints]]]:
+        """The same of hashes, some ranges of them after another: each has about AT_ONCE."""
+        every = [[self.lists.held[path].numbers(name) for path in self._paths] for name in names]
+        number = max(1, -(-max(sum(map(len, parts)) for parts in every) // AT_ONCE))
+        step = (1 << 64) // number
+        for deal in steps(range(number), "files"):
+            low, high = (
+                deal * step - (1 << 63),
+                (1 << 63) - 1 if deal == number - 1 else (deal + 1) * step - 1 - (1 << 63),
+            )
+            yield [_numbered([part[(part >= low) & (part <= high)] for part in parts]) for parts in every]
 
     def _together(self, one: int, other: int) -> int:
         """The snapshots that list both manifests."""
         return self.lists.masks[self._paths[one]] & self.lists.masks[self._paths[other]]
 
     def _twice(self, name: str, rule: str, what: str) -> Iterator[Finding]:
-        keys, which = self._all(name)
-        if not len(keys):
-            return
-        keys, which, times = _distinct(keys, which)
-        pairs: dict[tuple[int, int], list[Ints]] = {}
-        for n in np.unique(which[times > 1]).tolist():
-            pairs[n, n] = [keys[(which == n) & (times > 1)]]
-        for some, manifests in _alike(keys, which):
-            seen = 0
-            for at, n in enumerate(manifests):
-                mask = self.lists.masks[self._paths[n]]
-                if mask & seen:
-                    earlier = next(m for m in manifests[:at] if self._together(n, m))
-                    pairs.setdefault((n, earlier), []).append(some)
-                seen |= mask
-        for (one, other), rows in list(pairs.items())[:TOLD]:
-            yield from self._pair(np.concatenate(rows), one, other, name, rule, what)
+        itself, met = _Pairs(), _Pairs()
+        for [(every, of)] in self._deals(name):
+            if not len(every):
+                continue
+            keys, which, times = _distinct(every, of)
+            for n in np.unique(which[times > 1]).tolist():
+                itself.add((n, n), keys[(which == n) & (times > 1)])
+            for some, manifests in _alike(keys, which):
+                seen = 0
+                for at, n in enumerate(manifests):
+                    mask = self.lists.masks[self._paths[n]]
+                    if mask & seen:
+                        met.add((n, next(m for m in manifests[:at] if self._together(n, m))), some)
+                    seen |= mask
+        pairs = [*sorted(itself.keys.items()), *met.keys.items()]
+        for pair, some in pairs[:TOLD]:
+            number = (itself if pair[0] == pair[1] else met).counts[pair]
+            yield from self._pair(some, number, pair, name, rule, what)
         if len(pairs) > TOLD:
-            path, rest = self._paths[list(pairs)[TOLD][0]], len(pairs) - TOLD
+            path, rest = self._paths[pairs[TOLD][0][0]], len(pairs) - TOLD
             yield self.lists.of(rule, f"so are files of {rest:,} more pairs of manifests", path, count=rest)
 
-    def _pair(self, keys: Ints, one: int, other: int, name: str, rule: str, what: str) -> Iterator[Finding]:
-        path, there = self._paths[one], self._paths[other]
-        entries = self._named(path, np.unique(keys)[:LOOKED_AT].tolist(), name)
+    def _pair(
+        self, keys: Ints, number: int, pair: tuple[int, int], name: str, rule: str, what: str
+    ) -> Iterator[Finding]:
+        (one, other), (path, there) = pair, (self._paths[n] for n in pair)
+        entries = self._named(path, keys.tolist(), name)
         if not entries:
             return
         target = "file_path" if name == "keys" else "referenced_data_file"
@@ -85,49 +99,55 @@ class Across:
             path,
             f"record {entries[0]['record']}",
             found=entries[0][target],
-            count=len(keys),
+            count=number,
             examples=tuple(str(e[target]) for e in entries[:SHOWN]),
             snapshots=self.lists.listing(self._together(one, other)),
         )
 
     def _again(self) -> Iterator[Finding]:
         """Rule 37: live in a snapshot after the one that deleted it, and not added since."""
-        gone, by, _ = _distinct(*self._all("gone"))
-        if not len(gone):
-            return
-        keys, which, _ = _distinct(*self._all("keys"))
+        met = _Pairs()
+        for (gone, by), (keys, which) in self._deals("gone", "keys"):
+            if len(gone):
+                self._meet(_distinct(gone, by), _distinct(keys, which), met)
+        for (one, other), some in met.keys.items():
+            yield from self._live_again(one, other, some)
+
+    def _meet(self, deleted: tuple[Ints, Ints, Ints], living: tuple[Ints, Ints, Ints], met: _Pairs) -> None:
+        """Note which manifests have what others deleted, where a later snapshot lists them."""
+        (gone, by, _), (keys, which, _) = deleted, living
         start, end = np.searchsorted(keys, gone, "left"), np.searchsorted(keys, gone, "right")
         ends = np.cumsum(end - start)
         cuts = np.searchsorted(ends, np.arange(AT_ONCE, ends[-1] + 1, AT_ONCE))
-        for part in steps(np.split(np.arange(len(gone)), np.unique(cuts)), "deleted files"):
+        for part in np.split(np.arange(len(gone)), np.unique(cuts)):
             lengths = end[part] - start[part]
             before = np.repeat(np.cumsum(lengths) - lengths, lengths)
             at = np.repeat(start[part], lengths) + np.arange(lengths.sum()) - before
-            yield from self._live_again(keys[at], which[at], np.repeat(by[part], lengths))
+            for (one, other), some in _grouped(np.repeat(by[part], lengths), which[at]):
+                if self.lists.masks[self._paths[other]] & self._after(one):
+                    met.add((one, other), np.unique(keys[at][some]))
 
-    def _live_again(self, keys: Ints, which: Ints, deleted: Ints) -> Iterator[Finding]:
-        after = self.lists.descendants
-        for (one, other), some in _grouped(deleted, which):
+    def _after(self, manifest: int) -> int:
+        """The snapshots after the one that wrote a manifest."""
+        return self.lists.descendants.get(self.lists.records[self._paths[manifest]].added_snapshot_id or 0, 0)
+
+    def _live_again(self, one: int, other: int, keys: Ints) -> Iterator[Finding]:
+        path, later = self._paths[other], self._after(one)
+        entries = self._named(path, keys.tolist(), "keys")
+        old = [e for e in entries if not self.lists.bit(e["inherited_snapshot_id"]) & later]
+        if old:
             deleter = self.lists.records[self._paths[one]].added_snapshot_id
-            later = after.get(deleter or 0, 0)
-            snapshots = self.lists.masks[self._paths[other]] & later
-            if not snapshots:
-                continue
-            path = self._paths[other]
-            entries = self._named(path, np.unique(keys[some])[:LOOKED_AT].tolist(), "keys")
-            old = [e for e in entries if not self.lists.bit(e["inherited_snapshot_id"]) & later]
-            if old:
-                yield self.lists.of(
-                    "deleted-file-live",
-                    f"snapshot {deleter} deleted a file that is live here, and nothing added it since",
-                    path,
-                    f"record {old[0]['record']}",
-                    found=old[0]["file_path"],
-                    expected=f"DELETED in {self._paths[one]}",
-                    count=len(old),
-                    examples=tuple(e["file_path"] for e in old[:SHOWN]),
-                    snapshots=self.lists.listing(snapshots),
-                )
+            yield self.lists.of(
+                "deleted-file-live",
+                f"snapshot {deleter} deleted a file that is live here, and nothing added it since",
+                path,
+                f"record {old[0]['record']}",
+                found=old[0]["file_path"],
+                expected=f"DELETED in {self._paths[one]}",
+                count=len(old),
+                examples=tuple(e["file_path"] for e in old[:SHOWN]),
+                snapshots=self.lists.listing(self.lists.masks[path] & later),
+            )
 
     def _elsewhere(self) -> Iterator[Finding]:
         """Rule 45."""
@@ -218,6 +238,25 @@ class Across:
         return self.lists.of(
             rule, what, path, place, found=found, expected=expected, examples=tuple(e["file_path"] for e in entries[:1])
         )
+
+
+class _Pairs:
+    """Pairs of manifests with the smallest hashes of their files, LOOKED_AT at most, and how many there are."""
+
+    def __init__(self) -> None:
+        self.keys: dict[tuple[int, int], Ints] = {}
+        self.counts: Counter[tuple[int, int]] = Counter()
+
+    def add(self, pair: tuple[int, int], keys: Ints) -> None:
+        known = self.keys.get(pair)
+        self.keys[pair] = np.unique(keys if known is None else np.concatenate([known, keys]))[:LOOKED_AT]
+        self.counts[pair] += len(keys)
+
+
+def _numbered(parts: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Numbers of several manifests as one, and which of them each is of."""
+    which = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    return np.concatenate([*parts, np.zeros(0, np.int64)]).astype(np.int64), which.astype(np.int64)
 
 
 def _distinct(keys: Ints, which: Ints) -> tuple[Ints, Ints, Ints]:
