@@ -51,7 +51,8 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
     except ValueError:
         names = ", ".join(r.name for r in metadata.refs) or "none"
         raise NotFoundInTable(
-            f"{text!r} is no snapshot id, branch, tag or ISO 8601 timestamp (branches and tags: {names})"
+            f"{text!r} is no snapshot id, branch, tag, ISO 8601 timestamp or number of a snapshot, such as "
+            f"snapshot-{max(1, len(metadata.snapshots))} (branches and tags: {names})"
         ) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.timezone.utc)

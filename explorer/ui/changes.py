@@ -149,12 +149,12 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
     caption = f"it parts from the lineage {count(len(odd), 'time')}" if odd else "it follows the lineage"
     widths = {
         "lineage": max(50, width),
-        "snapshot": 90,
+        "snapshot": 115,
         "refs": 105,
         "operation": 85,
         "kind": 95,
-        "notes": 300,
-        "committed": 195,
+        "notes": 265,
+        "committed": 205,
     }
     left = grid(
         pd.DataFrame(rows), widths, page_size=200, drawn="lineage", stylesheets=[PLAIN_ROWS], sortable=False,
@@ -162,7 +162,7 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
     )  # fmt: skip
     right = grid(
         pd.DataFrame(times),
-        {"current from": 185, "snapshot": 95, "how": 80, "why": 300},
+        {"current from": 185, "snapshot": 115, "how": 80, "why": 280},
         page_size=200,
         wrapped=("why",),
         whole=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from html import escape
 from typing import Any, Literal
 
 import anywidget
@@ -38,6 +39,7 @@ class Choice:
     value: str | int = ""
     choices: Sequence[str] = ()
     most: int = 0
+    hint: str = ""
 
     def took(self, value: object) -> Choice:
         """The same with what a browser sent. Raises NotFoundInTable for what cannot be chosen."""
@@ -68,7 +70,7 @@ def _snapshots(table: Table) -> list[str]:
 
 
 def _at(table: Table, label: str = "as of", value: str = "") -> Choice:
-    return Choice(label, "snapshot", label, value, _snapshots(table))
+    return Choice(label, "snapshot", label, value, _snapshots(table), hint="current snapshot")
 
 
 def _window(number: int, title: str, kind: type, ask: Callable[[int, int], Any]) -> Question:
@@ -99,13 +101,13 @@ def _lifecycle(table: Table) -> Question:
 
 
 def _diff(table: Table) -> Question:
-    names = [entry.snapshot for entry in table.history()]
+    names, now = [entry.snapshot for entry in table.history()], table.metadata.current_snapshot_id
     before = _at(table, "from", names[-2] if len(names) > 1 else NOTHING)
     before = replace(before, choices=[*before.choices, NOTHING])
     sides = (before, _at(table, "to", names[-1] if names else NOTHING))
 
     def ask(before: str, after: str) -> Any:
-        sides = [side_named(name or NOTHING, table.metadata) for name in (before, after)]
+        sides = [side_named(name, table.metadata) if name else now for name in (before, after)]
         return table.diff(sides[0], sides[1])
 
     return Question("diff", ask, sides)
@@ -118,7 +120,8 @@ def _deletes(table: Table) -> Question:
 def _plan(table: Table) -> Question:
     schema = table.metadata.schema(table.metadata.current_schema_id)
     columns = [field.name for field in schema.fields[:NEWEST] if field.name.isidentifier()] if schema else []
-    where = Choice("filter", "filter", "filter", choices=[f"{name} = " for name in columns])
+    hint = f"{columns[0]} = …" if columns else ""
+    where = Choice("filter", "filter", "filter", choices=[f"{name} = " for name in columns], hint=hint)
     return Question("plan", lambda text, at: table.shown(table.plan(text, at or None)), (where, _at(table)))
 
 
@@ -148,7 +151,7 @@ class Panel(anywidget.AnyWidget):
 
     _esm = asset("panel.js")
     title = traitlets.Unicode().tag(sync=True)
-    style = traitlets.Unicode(asset("panel.css")).tag(sync=True)
+    sheet = traitlets.Unicode(asset("panel.css")).tag(sync=True)
     choices: Any = traitlets.List().tag(sync=True)
     can_read_again = traitlets.Bool().tag(sync=True)
     answer = traitlets.Dict().tag(sync=True)
@@ -156,10 +159,12 @@ class Panel(anywidget.AnyWidget):
 
     def __init__(self, of: Table | Any, question: str) -> None:
         super().__init__()
-        if question not in QUESTIONS:
+        if not isinstance(question, str) or question not in QUESTIONS:
             raise NotFoundInTable(f"no question {question!r}: there are {', '.join(QUESTIONS)}")
         if not (isinstance(of, Table) or hasattr(of, "events")):
-            raise NotPossible(f"a panel is of a table or of a run of the lab, not of a {type(of).__name__}")
+            raise NotPossible(
+                f"a panel is of a table or of a run of the lab, not of a {type(of).__name__} (open_table opens one)"
+            )
         self._of, self._make = of, QUESTIONS[question] if isinstance(of, Table) else _run
         self.can_read_again = isinstance(of, Table)
         self._chosen: set[str] = set()
@@ -213,4 +218,4 @@ class Panel(anywidget.AnyWidget):
         return {**live, "image/svg+xml": self._exhibit._repr_svg_(), "text/plain": repr(self._exhibit)}, about
 
     def _ipython_display_(self) -> None:
-        display_kept(self, self._exhibit._repr_html_())
+        display_kept(self, f"<p>{escape(self.title)}, as it was first asked</p>{self._exhibit._repr_html_()}")

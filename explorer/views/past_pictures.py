@@ -143,6 +143,8 @@ def overview_svg(seen: Overview) -> str:
         left, y, colour = 300 + 90 * at, 50 + 62 * len(AMOUNTS), OPERATIONS.get(operation, OTHER)
         out.append(f'<circle cx="{left}" cy="{y}" r="5" fill="{colour}"/>')
         out.append(text(left + 10, y + 4, shorten(operation, 12), SMALL))
+    left_out = len(seen.moments) - len(moments)
+    out += [text(0, 26, f"… {left_out:,} older", SMALL)] if left_out > 0 else []
     return "\n".join([*out, "</svg>"])
 
 
@@ -180,6 +182,7 @@ def diff_svg(diff: SnapshotDiff) -> str:
     sides = [f"{'nothing' if i is None else f'snapshot {i}'}" for i in (diff.before, diff.after)]
     out = [opened(LINE * (len(shown) + 3) + 12, "the difference of two snapshots")]
     out.append(text(0, 16, f"from {sides[0]} to {sides[1]}", 'font-weight="600"'))
+    gone = STATUSES["removed"]
     for status, change in shown:
         wide = max(4.0, (WIDTH - 2 * LEFT - 170) * rows_of(change) / most)
         out.append(f"<g>{told(f'{status.title}: {change.file_path}')}")
@@ -189,7 +192,7 @@ def diff_svg(diff: SnapshotDiff) -> str:
             )
         )
         out.append(
-            f'<rect x="{LEFT + 90}" y="{y + 2}" width="{wide:.1f}" height="14" fill="{KINDS[change.kind].color}"/>'
+            f'<rect x="{LEFT + 90}" y="{y + 2}" width="{wide:.1f}" height="14" {_look(change, status is gone)}/>'
         )
         out.append(text(LEFT + 96 + wide, y + 13, _amount(change), SMALL) + "</g>")
         y += LINE
@@ -203,6 +206,12 @@ def diff_svg(diff: SnapshotDiff) -> str:
     }  # fmt: skip
     out.append(text(0, y + LINE + 20, f"manifests: {', '.join(f'{n:,} {what}' for what, n in kinds.items())}"))
     return "\n".join([*out, "</svg>"])
+
+
+def _look(change: FileChange, hollow: bool) -> str:
+    """The bar of a file that is read now, or no longer."""
+    color = KINDS[change.kind].color
+    return f'fill="none" stroke="{color}" stroke-dasharray="4 2"' if hollow else f'fill="{color}"'
 
 
 def rows_of(change: FileChange) -> int:

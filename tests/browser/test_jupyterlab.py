@@ -44,10 +44,17 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     expect(panel.locator("pre")).not_to_contain_text("manifest-5")
     expect(panel.locator("pre")).to_be_visible()
     assert panel.locator("img").evaluate("image => image.naturalWidth") > 300
-    expect(panel.locator("output").nth(1)).to_have_text("3 of 5")
+    cells = page.locator(".jp-NotebookPanel .jp-Cell").count()
+    panel.get_by_label("to snapshot").focus()
+    for key in ("x", "ArrowRight"):  # which cuts a cell, and is Lab's, where a panel does not keep its keys
+        page.keyboard.press(key)
+    expect(panel.locator("output").nth(1)).to_have_text("4 of 5")
+    expect(panel.get_by_label("to snapshot")).to_be_focused()
+    assert page.locator(".jp-NotebookPanel .jp-Cell").count() == cells
     page.screenshot(path=artifacts / "jupyterlab-panel.png")
     assert not watched.outside
-    assert not [e for e in watched.errors if "explorer" in e or "anywidget" in e or "ix-" in e]
+    ours = ("explorer", "anywidget", "ix-", "AnyView", "create_view", "reading 'then'")
+    assert not [e for e in watched.errors if any(word in e for word in ours)]
     assert page.locator(".ix-still:visible").count() == 0
 
     # saved, and opened again when its kernel is gone

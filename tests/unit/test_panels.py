@@ -78,6 +78,8 @@ def test_a_wrong_choice_says_so_in_place_of_the_former_answer(whole: Path) -> No
         assert "a number from 1 to 3" in choose(history, "to", value)
     with pytest.raises(explorer.NotPossible, match="not of a int"):
         explorer.panel(5)
+    with pytest.raises(explorer.NotFoundInTable, match="no question"):
+        explorer.panel(explorer.open_table(str(whole)), ["diff"])
     with pytest.raises(explorer.NotFoundInTable, match="lifecycle"):
         explorer.panel(explorer.open_table(str(whole)), "lives")
 

@@ -71,7 +71,7 @@ def test_results_are_pictures_too(shell: InteractiveShell, whole: Path) -> None:
         (table.lifecycle(), "manifest-2"),
         (table.history(), "snapshot-3"),
         (table.diff("snapshot-1", "snapshot-3"), "manifests: 1 kept, 2 added, 0 rewritten, 0 dropped"),
-        (table.deletes(), "data files"),
+        (table.deletes(), "No deletes are live"),
         (table.plan("id = 1"), "after column metrics"),
         (explorer.show_plan(table, "id = 1"), "data files by the bounds of id"),
         (explorer.overview(table), "snapshot-1, append: +2 rows, +1 file"),

@@ -18,6 +18,7 @@ function button(words, press) {
 function control(choice, ask) {
   if (choice.kind === "press") return buttons(choice, ask);
   const label = document.createElement("label"), input = document.createElement("input");
+  input.dataset.name = choice.name;
   label.append(choice.label, input);
   if (choice.kind === "step") {
     const told = document.createElement("output");
@@ -30,7 +31,8 @@ function control(choice, ask) {
     return label;
   }
   const size = choice.kind === "filter" ? 40 : 18;
-  Object.assign(input, { type: "text", value: choice.value, size, spellcheck: false });
+  const { value, hint: placeholder } = choice;
+  Object.assign(input, { type: "text", value, placeholder, size, spellcheck: false });
   if (choice.choices.length) {
     const list = document.createElement("datalist");
     list.id = `ix-panel-${(lists += 1)}`;
@@ -39,8 +41,6 @@ function control(choice, ask) {
     label.append(list);
   }
   input.addEventListener("change", () => ask(choice.name, input.value));
-  // a notebook takes letters for commands
-  input.addEventListener("keydown", (event) => event.stopPropagation());
   return label;
 }
 
@@ -67,7 +67,7 @@ export default {
     box.className = "ix-panel";
     box.setAttribute("role", "group");
     box.setAttribute("aria-label", model.get("title"));
-    sheet.textContent = model.get("style");
+    sheet.textContent = model.get("sheet");
     answer.className = "ix-answer";
     answer.setAttribute("aria-live", "polite");
     bar.addEventListener("submit", (event) => event.preventDefault());
@@ -76,9 +76,25 @@ export default {
       model.set("request", { name, value, at: Date.now() });
       model.save_changes();
     };
+    // The controls, anew where others can be chosen; what has the focus keeps it, and what is being typed.
+    let shape = "";
     const choices = () => {
+      const every = model.get("choices"), now = JSON.stringify(every.map((choice) => ({ ...choice, value: 0 })));
+      const at = bar.getRootNode().activeElement, key = at?.dataset.name || at?.textContent;
+      if (now === shape) {
+        for (const input of [...bar.querySelectorAll("input")].filter((one) => one !== at)) {
+          input.value = every.find(({ name }) => name === input.dataset.name).value;
+          input.dispatchEvent(new Event("input"));
+        }
+        return;
+      }
+      shape = now;
+      const held = bar.contains(at);
       const more = model.get("can_read_again") ? [button("Read again", () => ask("", ""))] : [];
-      bar.replaceChildren(...model.get("choices").map((choice) => control(choice, ask)), ...more);
+      bar.replaceChildren(...every.map((choice) => control(choice, ask)), ...more);
+      const same = [...bar.querySelectorAll("input, button")];
+      for (const one of same) one.dataset.lmSuppressShortcuts = "true"; // or else JupyterLab takes keys for commands
+      if (held) same.find((one) => (one.dataset.name || one.textContent) === key)?.focus();
     };
     const show = () => {
       const open = answer.querySelector("details")?.open ?? false;
