@@ -15,9 +15,8 @@ from explorer.core.diff import only
 from explorer.core.lineage import newer
 from explorer.core.row_diff import RowDiff, row_changes, tally
 from explorer.core.units import human_bytes
-from explorer.engines.choice import Choice, Engine, chosen_for_rows, lacks
+from explorer.engines.choice import Engine, beyond_limit, chosen_for_rows
 from explorer.engines.file_rows import Make, Wanted, changed
-from explorer.engines.master import elsewhere
 from explorer.engines.spark import shared_engine
 from explorer.errors import NotPossible
 from explorer.io import budget
@@ -49,23 +48,23 @@ def row_diff(
     make, empty = partial(rows_of_file, schema, lineage), _empty(schema, lineage)
     told = [side.differ.told for side in sides]
     size = sum(pc.sum(side["file_size_in_bytes"]).as_py() or 0 for side in told)
-    choice = chosen_for_rows(engine, size, lambda: shared_engine().master, reader.tree.in_folder)
+
+    def master() -> str:
+        return shared_engine().master
+
+    choice = chosen_for_rows(engine, size, master, reader.tree.in_folder)
     rows = None
     if choice.engine == "local":
         rows = _held(reader, sides, make, empty)
-        if rows is None and (engine == "local" or choice.large):
+        if rows is None and engine != "local" and not choice.large:  # they are more than was thought
+            choice = beyond_limit(f"{human_bytes(size)} of data files", master, reader.tree.in_folder)
+        if rows is None and choice.engine == "local":
             limit = human_bytes(budget.limit())
             raise NotPossible(
                 f"the rows that may differ take more than the memory limit of {limit}: let Spark compare them "
                 f"(engine spark; {choice.why})"
             )
     if rows is None:
-        if choice.engine == "local":
-            if reader.tree.in_folder and elsewhere(master := shared_engine().master):
-                raise NotPossible(f"the rows that may differ take more than the memory limit, and {lacks(master)}")
-            choice = Choice(
-                "spark", f"made by Spark: {human_bytes(size)} of data files are beyond the memory limit", True
-            )
         wanted = [Wanted(side.files.deletes, side.differ.places) for side in sides]
         spark, name = shared_engine().session(), f"row diff of {reader.tree.reader.location.name}"
         changes, counted = changed(spark, reader, wanted, told, make, empty, columns, paired_by, name)

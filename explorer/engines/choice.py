@@ -48,7 +48,7 @@ def chosen(asked: Engine, parts: Parts, spark: Callable[[], str], folder: bool =
     if is_local(master := spark()):
         return Choice("local", f"made here, a part at a time: {beyond}, and Spark's workers would be here too", True)
     if folder and elsewhere(master):
-        return Choice("local", f"made here, a part at a time: {beyond}, and {lacks(master)}", True)
+        return Choice("local", f"made here, a part at a time: {beyond}, and {_lacks(master)}", True)
     return Choice("spark", f"made by Spark ({master}): {beyond}", True)
 
 
@@ -61,13 +61,18 @@ def chosen_for_rows(asked: Engine, size: int, spark: Callable[[], str], folder: 
     told = f"{human_bytes(size)} of data files, about {human_bytes(rows)} once decoded"
     if rows <= limit:
         return Choice("local", f"made here: {told}, fit in the memory limit of {human_bytes(limit)}")
-    beyond = f"{told}, are beyond the memory limit of {human_bytes(limit)}"
+    return beyond_limit(told, spark, folder)
+
+
+def beyond_limit(told: str, spark: Callable[[], str], folder: bool) -> Choice:
+    """Spark for rows of which it is `told` that they are beyond the limit, if its workers have them."""
+    beyond = f"{told}, are beyond the memory limit of {human_bytes(budget.limit())}"
     if folder and elsewhere(master := spark()):
-        return Choice("local", f"made here: {beyond}, but {lacks(master)}", True)
+        return Choice("local", f"made here: {beyond}, but {_lacks(master)}", True)
     return Choice("spark", f"made by Spark ({spark()}): {beyond}", True)
 
 
-def lacks(master: str) -> str:
+def _lacks(master: str) -> str:
     return (
         f"the table lies in a folder of this machine, which workers of {master} may not have (engine spark asks them)"
     )

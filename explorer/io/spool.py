@@ -78,7 +78,7 @@ def in_order(batches: Batches, by: Sequence[str]) -> pa.Table:
 def _in_order(rows: pa.Table, by: Sequence[str]) -> pa.Table:
     keys = polars.DataFrame(polars.from_arrow(rows.select(by))).with_row_index(ROW)
     kept = keys.unique(by, keep="last").sort(by)[ROW]
-    return _own_dictionaries(rows.combine_chunks().take(kept.to_arrow()))
+    return rows.combine_chunks().take(kept.to_arrow())
 
 
 def _own_dictionaries(rows: pa.Table) -> pa.Table:

@@ -20,9 +20,10 @@ from explorer.glance import overview
 from explorer.table import Table
 from explorer.ui.assets import asset
 from explorer.ui.notebook import display_kept
-from explorer.ui.printed import LISTS, Exhibit, Shown, clean_text
+from explorer.ui.printed import LISTS, Exhibit, Shown
 from explorer.views.labviews import sequence_svg, step_lines
 from explorer.views.past_pictures import SNAPSHOTS
+from explorer.views.text import clean_lines
 
 NEWEST = 200
 """Snapshots that are offered by name; any other can be typed."""
@@ -64,13 +65,11 @@ class Question:
     """How the answer is shown, where its kind does not say it."""
 
 
-def _snapshots(table: Table) -> list[str]:
+def _at(table: Table) -> Choice:
+    """As of which snapshot."""
     newest = [entry.snapshot for entry in table.history()[-NEWEST:]]
-    return [*(ref.name for ref in table.metadata.refs[:NEWEST]), *newest[::-1]]
-
-
-def _at(table: Table, label: str = "as of", value: str = "") -> Choice:
-    return Choice(label, "snapshot", label, value, _snapshots(table), hint="current snapshot")
+    offered = [*(ref.name for ref in table.metadata.refs[:NEWEST]), *newest[::-1]]
+    return Choice("as of", "snapshot", "as of", "", offered, hint="current snapshot")
 
 
 def _window(number: int, title: str, kind: type, ask: Callable[[int, int], Any]) -> Question:
@@ -101,10 +100,10 @@ def _lifecycle(table: Table) -> Question:
 
 
 def _diff(table: Table) -> Question:
-    names, now = [entry.snapshot for entry in table.history()], table.metadata.current_snapshot_id
-    before = _at(table, "from", names[-2] if len(names) > 1 else NOTHING)
-    before = replace(before, choices=[*before.choices, NOTHING])
-    sides = (before, _at(table, "to", names[-1] if names else NOTHING))
+    at, now = _at(table), table.metadata.current_snapshot_id
+    ends = [NOTHING, NOTHING, *(entry.snapshot for entry in table.history())][-2:]
+    before = replace(at, name="from", label="from", value=ends[0], choices=[*at.choices, NOTHING])
+    sides = (before, replace(at, name="to", label="to", value=ends[1]))
 
     def ask(before: str, after: str) -> Any:
         sides = [side_named(name, table.metadata) if name else now for name in (before, after)]
@@ -187,9 +186,9 @@ class Panel(anywidget.AnyWidget):
         try:
             self._asked(self._next(change["new"].get("name"), change["new"].get("value")))
         except ExplorerError as error:  # the former answer would be taken for this one's
-            self._tell({"error": clean_text(str(error))})
+            self._tell({"error": clean_lines(str(error))})
         except Exception as error:
-            self._tell({"error": clean_text(f"{type(error).__name__}: {error}")})
+            self._tell({"error": clean_lines(f"{type(error).__name__}: {error}")})
             raise
 
     def _next(self, name: object, value: object) -> Question:

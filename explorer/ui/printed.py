@@ -22,8 +22,7 @@ from explorer.views.changes import diff_lines, render_biography, render_history,
 from explorer.views.labviews import render_run, sequence_svg
 from explorer.views.overview import ShownOverview, facts_html, tiles_html
 from explorer.views.past_pictures import diff_svg, history_svg, lifecycle_svg, overview_svg
-from explorer.views.pictures import data_uri, grounded, opened, still
-from explorer.views.pictures import text as drawn
+from explorer.views.pictures import data_uri, grounded, sentence, still
 from explorer.views.rowviews import delete_lines, render_fate, render_row_diff
 from explorer.views.shown_plan import ShownPlan
 from explorer.views.svg import render_svg
@@ -75,11 +74,6 @@ class Shown:
         return {"picture": picture, "what": self.what, "text": self.text(result, LONG), "folded": folded}
 
 
-def clean_text(text: str) -> str:
-    """Lines without what commands terminals or turns text around."""
-    return "\n".join(map(clean, text.split("\n")))
-
-
 def _folded(text: str) -> str:
     return f"<details><summary>as text</summary><pre>{escape(text)}</pre></details>"
 
@@ -106,7 +100,7 @@ def _of_fate(fate: Fate) -> str:
 
 def _of_deletes(known: Deletes) -> str:
     if not known.files.deletes:
-        return f"{opened(24, 'deletes')}{drawn(0, 16, 'No deletes are live in this snapshot.')}</svg>"
+        return sentence("No deletes are live in this snapshot.")
     return render_svg(delete_graph("deletes", 0, known))
 
 

@@ -27,7 +27,7 @@ from explorer.core.units import human_bytes
 from explorer.table import Table
 from explorer.ui import echoes, unsent
 from explorer.ui.assets import statement_script
-from explorer.views.text import clean
+from explorer.views.text import clean, clean_lines
 
 echoes.leave_out()
 unsent.remember()
@@ -99,18 +99,13 @@ class Text(pn.pane.HTML):
     def _transform_object(self, obj: Any) -> dict[str, Any]:
         # The page decodes what it is sent once and sets the result as HTML: so, escaped twice. The paragraph's margins
         # are part of the look.
-        return {"object": escape(f"<p>{escape('' if obj is None else lines(str(obj)))}</p>")}
+        return {"object": escape(f"<p>{escape('' if obj is None else clean_lines(str(obj)))}</p>")}
 
     @property
     def _linked_properties(self) -> tuple[str, ...]:
         # Nothing comes back from the page. Of two changes in a row, Panel may take its own first one for the page's:
         # the text would be what was sent (escaped), escaped again.
         return ()
-
-
-def lines(text: str) -> str:
-    """Text whose line breaks stay, and no other control or invisible character."""
-    return "\n".join(clean(line) for line in text.split("\n"))
 
 
 def heading(text: str) -> Text:
@@ -142,7 +137,7 @@ def folded(title: str, content: Any) -> Any:
 
 def label(text: str) -> str:
     """Text for a label, an option or a toast, where Material sets text but replaces `:material/name:` by an icon."""
-    return lines(text).replace(":material/", ":\u200amaterial/")
+    return clean_lines(text).replace(":material/", ":\u200amaterial/")
 
 
 def shell(**parts: Any) -> Any:

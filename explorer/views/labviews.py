@@ -15,7 +15,7 @@ from explorer.core.runs import Event, Interleavings, LabRow, Lap, WriterState
 from explorer.core.units import count
 from explorer.views.ink import FAINT, toned
 from explorer.views.rows import plain
-from explorer.views.text import clean, render_table
+from explorer.views.text import clean, clean_lines, render_table
 
 
 def render_run(events: Iterable[Event], writers: Sequence[WriterState], rows: Sequence[LabRow]) -> str:
@@ -237,4 +237,4 @@ def render_observation(done: Effects) -> str:
     if done.swapped:
         lines.append(f"the catalog pointed to {done.swapped[0]}\n        and points to {done.swapped[1]}")
     lines += [f"  {row['of the commit']}: {row['']}" for row in report_rows(done.report or {})]
-    return "\n".join(clean(part) for line in lines for part in line.split("\n")) + "\n"
+    return clean_lines("\n".join(lines)) + "\n"

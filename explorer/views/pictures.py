@@ -39,6 +39,11 @@ def told(title: str) -> str:
     return f"<title>{escape(shorten(clean(title), TOLD))}</title>"
 
 
+def sentence(line: str) -> str:
+    """A line of text where there is nothing to draw."""
+    return f"{opened(24, line)}{text(0, 16, line)}</svg>"
+
+
 def stacked(pictures: Sequence[str], what: str) -> str:
     """Pictures that begin with `opened`, below each other, as one."""
     heights = [_size(picture)[1] for picture in pictures]

@@ -27,6 +27,11 @@ def clean(text: str) -> str:
     return "".join(c if c.isprintable() else "�" for c in text)
 
 
+def clean_lines(text: str) -> str:
+    """The same of each line of a text, whose lines stay."""
+    return "\n".join(map(clean, text.split("\n")))
+
+
 def json_text(data: Any, indent: int | None = 2) -> str:
     """JSON that reads well, with every character that `clean` would replace as an escape: the data stay the same."""
     return _escaped(json.dumps(data, indent=indent, ensure_ascii=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,26 +51,22 @@ class Across:
         """The same of hashes, some ranges of them after another: each has about AT_ONCE."""
         every = [[self.lists.held[path].numbers(name) for path in self._paths] for name in names]
         number = max(1, -(-max(sum(map(len, parts)) for parts in every) // AT_ONCE))
-        step = (1 << 64) // number
-        for deal in steps(range(number), "files"):
-            low, high = (
-                deal * step - (1 << 63),
-                (1 << 63) - 1 if deal == number - 1 else (deal + 1) * step - 1 - (1 << 63),
-            )
-            yield [_numbered([part[(part >= low) & (part <= high)] for part in parts]) for parts in every]
+        bounds = [deal * (1 << 64) // number - (1 << 63) for deal in range(number + 1)]
+        for low, end in steps(list(pairwise(bounds)), "files"):
+            yield [_numbered([part[(part >= low) & (part <= end - 1)] for part in parts]) for parts in every]
 
     def _together(self, one: int, other: int) -> int:
         """The snapshots that list both manifests."""
         return self.lists.masks[self._paths[one]] & self.lists.masks[self._paths[other]]
 
     def _twice(self, name: str, rule: str, what: str) -> Iterator[Finding]:
-        itself, met = _Pairs(), _Pairs()
+        met = _Pairs()
         for [(every, of)] in self._deals(name):
             if not len(every):
                 continue
             keys, which, times = _distinct(every, of)
             for n in np.unique(which[times > 1]).tolist():
-                itself.add((n, n), keys[(which == n) & (times > 1)])
+                met.add((n, n), keys[(which == n) & (times > 1)])
             for some, manifests in _alike(keys, which):
                 seen = 0
                 for at, n in enumerate(manifests):
@@ -77,12 +74,11 @@ class Across:
                     if mask & seen:
                         met.add((n, next(m for m in manifests[:at] if self._together(n, m))), some)
                     seen |= mask
-        pairs = [*sorted(itself.keys.items()), *met.keys.items()]
-        for pair, some in pairs[:TOLD]:
-            number = (itself if pair[0] == pair[1] else met).counts[pair]
-            yield from self._pair(some, number, pair, name, rule, what)
+        pairs = sorted(met.keys, key=lambda pair: (pair[0] != pair[1], pair))  # those with themselves first
+        for pair in pairs[:TOLD]:
+            yield from self._pair(met.keys[pair], met.counts[pair], pair, name, rule, what)
         if len(pairs) > TOLD:
-            path, rest = self._paths[pairs[TOLD][0][0]], len(pairs) - TOLD
+            path, rest = self._paths[pairs[TOLD][0]], len(pairs) - TOLD
             yield self.lists.of(rule, f"so are files of {rest:,} more pairs of manifests", path, count=rest)
 
     def _pair(
@@ -110,7 +106,7 @@ class Across:
         for (gone, by), (keys, which) in self._deals("gone", "keys"):
             if len(gone):
                 self._meet(_distinct(gone, by), _distinct(keys, which), met)
-        for (one, other), some in met.keys.items():
+        for (one, other), some in sorted(met.keys.items()):
             yield from self._live_again(one, other, some)
 
     def _meet(self, deleted: tuple[Ints, Ints, Ints], living: tuple[Ints, Ints, Ints], met: _Pairs) -> None:
