@@ -162,7 +162,7 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
     )  # fmt: skip
     right = grid(
         pd.DataFrame(times),
-        {"current from": 185, "snapshot": 115, "how": 80, "why": 280},
+        {"current from": 205, "snapshot": 115, "how": 80, "why": 280},
         page_size=200,
         wrapped=("why",),
         whole=True,
