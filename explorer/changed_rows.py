@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from explorer.core.deletes import Applicability
 from explorer.core.diff import only
 from explorer.core.lineage import newer
+from explorer.core.live_files import LiveFile
 from explorer.core.row_diff import RowDiff, row_changes, tally
 from explorer.core.units import human_bytes
 from explorer.engines.choice import Engine, beyond_limit, chosen_for_rows
@@ -65,7 +66,7 @@ def row_diff(
                 f"(engine spark; {choice.why})"
             )
     if rows is None:
-        wanted = [Wanted(side.files.deletes, side.differ.places) for side in sides]
+        wanted = [Wanted(side.deletes(), side.differ.places) for side in sides]
         spark, name = shared_engine().session(), f"row diff of {reader.tree.reader.location.name}"
         changes, counted = changed(spark, reader, wanted, told, make, empty, columns, paired_by, name)
     else:
@@ -117,6 +118,10 @@ class _Side:
     files: Applicability
     differ: Picked
     gone: int
+
+    def deletes(self) -> list[LiveFile]:
+        """Those that could matter to the files that differ."""
+        return self.files.concerning(frozenset(self.differ.files.paths()), self.differ.where)
 
 
 def _differing(reader: RowReader, before: Snapshot | None, after: Snapshot | None) -> list[_Side]:

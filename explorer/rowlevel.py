@@ -21,7 +21,7 @@ from explorer.core.delete_pairs import COUNTED, Counted, Pairs, counted, live_in
 from explorer.core.deletes import Applicability, Verdict
 from explorer.core.entries import WORDS, live
 from explorer.core.lifecycle import path_ends
-from explorer.core.live_files import MADE, LiveFile, LiveFiles, live_files, place, read_alike
+from explorer.core.live_files import MADE, LiveFile, LiveFiles, Place, live_files, place, read_alike
 from explorer.core.row_diff import named_fields
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.values import partition_dicts, partition_path
@@ -54,20 +54,22 @@ TOLD = pa.schema(
 @dataclass(frozen=True)
 class Picked:
     """Some live data files of a snapshot: their `places` among those of each manifest, themselves, made as they are
-    asked for, and TOLD of all."""
+    asked for, TOLD of all, and `where` they lie."""
 
     places: tuple[tuple[ManifestFile, Ints], ...]
     files: LiveFiles
     told: pa.Table
+    where: frozenset[Place]
 
 
-def _told(metadata: TableMetadata, manifest: ManifestFile, files: pa.Table) -> pa.Table:
+def _told(metadata: TableMetadata, manifest: ManifestFile, files: pa.Table) -> tuple[pa.Table, set[Place]]:
     codes, partitions = partition_dicts(files)
     spec = metadata.spec(manifest.partition_spec_id)
     names = pa.array([partition_path(partition, spec, metadata) for partition in partitions], pa.string())
     partition = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), names)
     columns = [files["file_path"], *(pc.fill_null(files[name], 0) for name in TOLD.names[1:3]), partition]
-    return pa.table(dict(zip(TOLD.names, columns, strict=True))).cast(TOLD)
+    where = {place(manifest.partition_spec_id, mine) for mine in partitions}
+    return pa.table(dict(zip(TOLD.names, columns, strict=True))).cast(TOLD), where
 
 
 class RowReader(FileRows):
@@ -155,11 +157,11 @@ class RowReader(FileRows):
     def picked(self, snapshot: Snapshot | None, known: Mapping[str, Ints], paths: Collection[str]) -> Picked:
         """The live data files of a snapshot in `known` places of some manifests, and those that have some paths."""
         if snapshot is None:
-            return Picked((), LiveFiles.of([]), TOLD.empty_table())
+            return Picked((), LiveFiles.of([]), TOLD.empty_table(), frozenset())
         at, meta, wanted = snapshot, self.tree.metadata, pa.array(sorted(paths), pa.string())
         data = [m for m in self.tree.manifests(at) if m.content == 0 and (paths or m.manifest_path in known)]
         places: list[tuple[ManifestFile, Ints]] = []
-        told = [TOLD.empty_table()]
+        told, where = [TOLD.empty_table()], set[Place]()
         for manifest, files in zip(data, self._each(data, at), strict=True):
             if files is None:
                 continue
@@ -167,7 +169,9 @@ class RowReader(FileRows):
             some = np.union1d(some, known.get(manifest.manifest_path, some))
             if len(some):
                 places.append((manifest, some))
-                told.append(_told(meta, manifest, files.take(pa.array(some))))
+                told_of, where_of = _told(meta, manifest, files.take(pa.array(some)))
+                told.append(told_of)
+                where |= where_of
 
         def read() -> Iterator[list[LiveFile]]:
             listed = [manifest for manifest, _ in places]
@@ -185,7 +189,7 @@ class RowReader(FileRows):
             lambda: [len(mine) for _, mine in places],
             lambda: (path for part in told for path in part["file_path"].to_pylist()),
         )
-        return Picked(tuple(places), files, pa.concat_tables(told).unify_dictionaries())
+        return Picked(tuple(places), files, pa.concat_tables(told).unify_dictionaries(), frozenset(where))
 
     def told(
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot | None, places: dict[str, int]

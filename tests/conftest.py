@@ -16,9 +16,11 @@ import pytest
 KEPT = os.environ.get("ICEBERG_EXPLORER_TEST_HOME")
 HOME = Path(KEPT or tempfile.mkdtemp(prefix="iceberg-explorer-test-"))
 os.environ["ICEBERG_EXPLORER_HOME"] = os.environ["ICEBERG_EXPLORER_TEST_HOME"] = str(HOME)  # the other processes' too
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m"
+os.environ.setdefault("JDK_JAVA_OPTIONS", SHORT_LIVED)
 """Each Java lives for minutes, with little in memory: what its second compiler (a quarter of the processor) and the
-threads of its collector cost never comes back."""
+threads of its collector cost never comes back. Without the second compiler it would have too little room for code, and
+throw some away to compile it again; and it would collect when it has loaded a few classes."""
 
 gc.disable()
 """Until all is imported: the collector would look through the libraries again and again, for seconds."""

@@ -21,13 +21,14 @@ from explorer.cli.base import (
     table_options,
     where_options,
 )
-from explorer.cli.listing import Asked, emit_rows, rows_options
+from explorer.cli.listing import Asked, rows_options
 from explorer.engines.choice import Engine
 from explorer.errors import NotFoundInTable
 
 
 @main.command()
-@table_options
+@where_options
+@rows_options()
 @snapshot_option
 @engine_option
 @click.argument("where")
@@ -55,7 +56,7 @@ from explorer.errors import NotFoundInTable
 )
 def plan(
     where: str, stage: str | None, sql: bool, engines: bool, run: bool, beside: tuple[str, ...], target: Path | None,
-    snapshot: str | None, engine: Engine, output: str, **table_at: Any,
+    snapshot: str | None, engine: Engine, asked: Asked, **table_at: Any,
 ) -> None:  # fmt: skip
     """Show what a query with the filter WHERE reads and skips, and why, from metadata alone.
 
@@ -69,6 +70,8 @@ def plan(
         raise click.UsageError("--file draws the plan and prints nothing: leave out --stage, --engines and --run")
     if stage and (engines or run):
         raise click.UsageError("--stage prints that stage alone: leave out --engines and --run")
+    if asked.rows and not stage:
+        raise click.UsageError("--where, --columns, --limit and jsonl are of the rows of a --stage")
     if target:
         _check_drawable(target)
     table = opened(**table_at)
@@ -81,18 +84,21 @@ def plan(
         _write(target, drawn)
         say(f"wrote {target}")
     elif stage == "files":
-        emit_rows(Collection(planned.files, "files"), output)
+        asked.emit(Collection(planned.files, "files"))
     elif stage == "filter":
-        emit_rows(Collection.of_rows(plans.spec_rows(planned), "specs"), output)
+        asked.emit_listed(plans.spec_rows(planned), "specs")
     elif stage == "manifests":
-        emit_rows(Collection.of_rows(plans.manifest_rows(planned), "manifests"), output)
+        asked.emit_listed(plans.manifest_rows(planned), "manifests")
     elif stage == "partitions":
-        emit_rows(table.partition_verdicts(planned, engine), output)
+        asked.emit(table.partition_verdicts(planned, engine))
     elif stage == "row-groups":
         groups = list(plans.group_rows(table.row_groups(planned)))
-        emit(groups, output, lambda: "\n".join(plans.group_lines(groups)) or "(none)")
+        if asked.rows:
+            asked.emit_listed(groups, "row groups")
+        else:
+            emit(groups, asked.output, lambda: "\n".join(plans.group_lines(groups)) or "(none)")
     elif stage == "tasks":
-        emit_rows(Collection.of_rows(plans.task_rows(planned.tasks.first), "tasks"), output)
+        asked.emit_listed(plans.task_rows(planned.tasks.first), "tasks")
     else:
         ran = measure(table, where, (snapshot, *beside), sql) if run else []
         answers = plans.answer_rows(planned, table.ask_planners(planned)) if engines else []
@@ -106,7 +112,7 @@ def plan(
             *plans.pushed_lines(planned, pushed_down), *plans.plan_lines(planned), *plans.answer_lines(answers),
             *measured.measured_lines(ran),
         )  # fmt: skip
-        emit(told, output, lambda: "\n".join(lines))
+        emit(told, asked.output, lambda: "\n".join(lines))
     finish(table)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 from explorer.core.live_files import LiveFile, LiveFiles, Place
@@ -106,6 +107,13 @@ class Applicability:
     def candidates(self, data: LiveFile) -> list[LiveFile]:
         """The deletes that could matter to a data file: global ones, those that name it, and those of its partition."""
         return [*self.by_path.get(data.path, ()), *self.by_place.get(data.place, ()), *self.everywhere]
+
+    def concerning(self, paths: Collection[str], places: Collection[Place]) -> list[LiveFile]:
+        """The deletes that could matter to data files with some paths and in some places."""
+        of_paths = chain.from_iterable(some for path, some in self.by_path.items() if path in paths)
+        of_places = chain.from_iterable(some for where, some in self.by_place.items() if where in places)
+        unnamed = [d for d in of_places if (named := named_file(d)) is None or named in paths]
+        return [*of_paths, *unnamed, *self.everywhere]
 
     def of(self, data: LiveFile) -> list[Verdict]:
         """A verdict for each candidate."""

@@ -19,6 +19,14 @@ from explorer.graphs.source import GraphSource, GraphView
 from explorer.model.manifest import ManifestFile, file_kind
 from explorer.model.metadata import Snapshot
 
+LETTERS = 30
+"""That a line of a card has room for."""
+
+
+def _lines(counts: str) -> list[str]:
+    """Counts in a line, or each in its own where they are too long for one: no number is ever cut."""
+    return [counts] if len(counts) <= LETTERS else counts.split(" · ")
+
 
 def _by_path(table: pa.Table, text: str) -> pa.ChunkedArray:
     return pc.match_substring(table["file_path"], text, ignore_case=True)
@@ -162,9 +170,9 @@ class Below:
         added, existing, deleted = counts
         here = manifest.added_snapshot_id == self.view.snapshot_id
         if here or added is None or existing is None or deleted is None or not (added or deleted):
-            return [stored]
+            return _lines(stored)
         now = [f"{count(n)} {name}" for n, name in ((added + existing, "existing"), (deleted, "filtered")) if n]
-        return [f"stored {stored}", f"here {' · '.join(now)}"]
+        return [*_lines(f"stored {stored}"), *_lines(f"here {' · '.join(now)}")]
 
     def matching(self, manifest: ManifestFile) -> list[dict[str, Any]]:
         """The entries to draw of a manifest that is read; what is left out is elided."""

@@ -212,7 +212,9 @@ def metadata_view(table: Table) -> Any:
     def show(changes: dict[str, Any]) -> None:
         rows = pd.DataFrame([{"what": w, "which": k, "change": v} for w, k, v in change_rows(changes)])
         box[:] = (
-            [grid(rows, {"what": 190, "which": 240, "change": 640})] if len(rows) else [heading("Nothing differs.")]
+            [grid(rows, {"what": 190, "which": 240}, wrapped=("change",))]
+            if len(rows)
+            else [heading("Nothing differs.")]
         )
 
     for picker in (first, second):
@@ -295,7 +297,7 @@ def _diff_parts(diff: SnapshotDiff) -> dict[str, Callable[[], Any]]:
     ) -> Callable[[], Any]:
         def make() -> Any:
             data = pd.DataFrame(rows())
-            body = grid(data, widths, sizes=sizes) if len(data) else note("Nothing differs.")
+            body = grid(data, widths, sizes=sizes, wrapped=("why", "change")) if len(data) else note("Nothing differs.")
             return pn.Column(heading(caption), body, sizing_mode="stretch_both")
 
         return make

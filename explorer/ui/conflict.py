@@ -91,7 +91,7 @@ def conflict_view(table: Table) -> Any:
             widths = {"check": 230, "snapshot": 110, "file": 300, "in": 160, "it": 560}
             parts += [
                 heading("What stands against it"),
-                grid(pd.DataFrame(rows), widths, height=min(250, 60 + 28 * len(rows))),
+                grid(pd.DataFrame(rows), widths, height=min(250, 60 + 28 * len(rows)), wrapped=("it",)),
             ]
         if state is not None:
             parts.append(GraphPane.of(state, sizing_mode="stretch_both", min_height=420))

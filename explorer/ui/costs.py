@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from bokeh.models import AdaptiveTicker, NumeralTickFormatter, Range1d
+from bokeh.models.annotations import BoxAnnotation, Label
 from bokeh.plotting import figure
 
 from explorer.core.costs import RunCost
@@ -15,9 +17,9 @@ from explorer.ui.figures import clicks, hover, inert, legend_above, quiet, snaps
 from explorer.views.changes import WRITTEN, written
 from explorer.views.text import clean
 
-HEIGHT, AXIS, SAID, FEW = 130, 26, 20, 8
+HEIGHT, AXIS, SAID, FEW, BROAD = 130, 26, 20, 8, 0.25
 """Heights in pixels: of a figure's bars, and of the names below them; commits told in words; bars that there is room
-for."""
+for; the share of the bars that has room for a few words."""
 KIND = {
     "data files": "data_file", "delete files": "position_deletes", "manifests": "data_manifest",
     "manifest list": "manifest_list", "metadata.json": "metadata",
@@ -56,6 +58,9 @@ def _stacked(run: RunCost, what: str, span: Range1d, named: bool, chosen: Callab
             hatch_alpha=0.35, hatch_scale=9, legend_label=part, nonselection_alpha=1,
         ))  # fmt: skip
         below = above
+    for part in WRITTEN[what]:
+        for first, end in _spans([size[part] is None for size in sizes]):
+            _unknown(drawn, f"{part}: gone, size not known", first, end, BROAD * max(len(sizes), FEW))
     hover(drawn, stacks, "name", "told")
     for stack in stacks:
         clicks(drawn, stack, run.commits, lambda cost: chosen(cost.snapshot_id))
@@ -67,6 +72,25 @@ def _stacked(run: RunCost, what: str, span: Range1d, named: bool, chosen: Callab
     drawn.yaxis.axis_label, drawn.yaxis.axis_label_standoff = f"{what} written", 8
     drawn.xgrid.grid_line_color = None
     return drawn
+
+
+def _spans(unknown: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """The first and the end of each run of commits of which something is not known."""
+    at = 0
+    for is_unknown, run in groupby(unknown):
+        end = at + len(list(run))
+        if is_unknown:
+            yield at, end
+        at = end
+
+
+def _unknown(drawn: Any, said: str, first: int, end: int, broad: float) -> None:
+    """Tint commits whose bars are too low by what is not known; say so where there is room for it."""
+    tint: dict[str, Any] = {"fill_color": "gray", "fill_alpha": 0.12, "line_color": None, "level": "underlay"}
+    drawn.add_layout(BoxAnnotation(left=first - 0.5, right=end - 0.5, **tint))
+    if end - first >= broad:
+        look: dict[str, Any] = {"text_align": "center", "text_color": "gray", "text_font_size": "12px"}
+        drawn.add_layout(Label(x=(first + end - 1) / 2, y=HEIGHT - 22, y_units="screen", text=said, **look))
 
 
 def costs_words(run: RunCost) -> str:

@@ -46,9 +46,9 @@ PLANNED = dict(
         VERDICTS,
         (
             ("#e8ebef", "cross"),
-            ("#cdd4dc", " "),
-            ("#b0bac6", "dot"),
-            ("#8f9bab", "right_diagonal_line"),
+            ("#c9b58f", " "),
+            ("#7fb8a4", "dot"),
+            ("#b79bd0", "right_diagonal_line"),
             ("#1565c0", " "),
         ),
         strict=True,

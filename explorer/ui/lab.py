@@ -119,11 +119,8 @@ class LabPanel:
         self.picture = picture("", margin=(4, 10), styles={"flex": f"1 1 {DIAGRAM}px", "min-width": "0"})
         self.side = pn.Column(width=SIDE)
         self.graph = GraphPane(sizing_mode="stretch_both", min_height=440)
-        self.table = grid(
-            pd.DataFrame(),
-            {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 480, "files, in order": 430},
-            wrapped=("what", "files, in order"),
-        )
+        widths = {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 480, "files, in order": 430}
+        self.table = grid(pd.DataFrame(columns=[*widths]), widths, wrapped=("what", "files, in order"))
         look: dict[str, Any] = {"label": "Save this run", "variant": "outlined", "width": 150}
         saved = pmui.FileDownload(callback=lambda: io.BytesIO(self._saved()), filename="run.json", **look)
         self.tabs = LiveTabs(

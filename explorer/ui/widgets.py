@@ -60,6 +60,9 @@ SHORT = {"& .MuiInputLabel-root:not(.MuiInputLabel-shrink)": {"fontSize": "13px"
 """For a narrow field whose label is long."""
 WHOLE = 490
 """Pixels of twelve rows and their head."""
+PROSE, LOOKED_AT, MOST = 200, 200, 40
+"""Least pixels of a column of sentences; rows that tell how wide another is, and the most letters that it has room
+for."""
 AS_LARGE_AS_EVER = ":host { zoom: calc(1 / var(--scale, 1)); }"
 """On a page that is presented larger: Bokeh places what it draws by pixels that are not zoomed."""
 SMALL: dict[str, Any] = {"size": "small", "margin": (14, 6, 4, 6)}
@@ -204,16 +207,20 @@ def plot(figure: Any, alternative: str) -> Any:
 
 class Grid(pn.widgets.Tabulator):
     """Tabulator, told to take the titles of columns as text, in the head and in the tooltip over it, which says what
-    the word means where the glossary has it."""
+    the word means where the glossary has it. Columns of `prose` share the room that the others leave, each by its
+    number of pixels."""
 
     terms: Mapping[str, Term] = TERMS
+    prose: Mapping[str, int] = {}
 
     def _config_columns(self, column_objs: list[Any]) -> Any:
         titles = {column.field: str(column.title) for column in column_objs}
         told = {field: escape(str(self.terms.get(title, title))) for field, title in titles.items()}
+        shared = {name: {"minWidth": min(width, PROSE), "widthGrow": width} for name, width in self.prose.items()}
         return [
             {**column, "titleFormatter": "plaintext", "headerTooltip": told.get(column.get("field"), "")}
             | ({"cssClass": "ix-copied"} if COPIED.fullmatch(str(column.get("field"))) else {})
+            | shared.get(str(column.get("field")), {})
             for column in super()._config_columns(column_objs)
         ]
 
@@ -244,16 +251,32 @@ def grid(
         options |= {"pagination": "remote", "page_size": page_size}
     # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
     titles = {name: " " for name in data.columns if name in ("", drawn)}
-    widths = {name: max(width, 8 * len(titles.get(name, name)) + 36) for name, width in (widths or {}).items()}
+    fixed = {name: max(width, _head(titles.get(name, name))) for name, width in (widths or {}).items()}
+    prose = {name: fixed.pop(name, PROSE) for name in wrapped if name in data.columns}
+    if prose:
+        fixed = {name: _needed(data[name]) for name in data.columns if name not in prose} | fixed
     formatters = {name: {"type": "textarea"} for name in wrapped} | ({drawn: {"type": "html"}} if drawn else {})
     made = Grid(
-        data, show_index=False, disabled=True, selectable=False, theme="simple", layout="fit_data", widths=widths,
-        stylesheets=[DENSE, COPY, *stylesheets], formatters=formatters, titles=titles,
+        data, show_index=False, disabled=True, selectable=False, theme="simple", widths=fixed,
+        layout="fit_columns" if prose else "fit_data", stylesheets=[DENSE, COPY, *stylesheets], formatters=formatters,
+        titles=titles,
         **{**size, **options},
     )  # fmt: skip
+    made.prose = prose
     if not ours:
         made.terms = {}
     return made
+
+
+def _head(title: str) -> int:
+    """Pixels of a column's title, and of the arrows beside it."""
+    return 8 * len(title) + 36
+
+
+def _needed(column: pd.Series[Any]) -> int:
+    """Pixels of what stands in the first rows of a column, to a limit, and of its title."""
+    longest = max((len(str(value)) for value in column.head(LOOKED_AT)), default=0)
+    return max(_head(str(column.name)), 8 * min(longest, MOST) + 16)
 
 
 def sizes_in_words(column: pd.Series[Any]) -> pd.Categorical:

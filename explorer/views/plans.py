@@ -139,7 +139,8 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         yield f"{count(plan.delete_files, 'delete file')} {'comes' if plan.delete_files == 1 else 'come'} along"
     for text, files in list(plan.residuals.items())[:5]:
         what = "nothing more" if text == "true" else text
-        yield clean(f"the engine still asks {what} of the rows of {count(files, 'file')}")
+        bounds = " (Iceberg takes partition values into account there, never bounds)" if plan.wholly else ""
+        yield clean(f"the engine still asks {what} of the rows of {count(files, 'file')}{bounds * (text != 'true')}")
     tasks = plan.tasks
     yield (
         f"{count(tasks.count, 'task')} of at most {human_bytes(tasks.packing.target)}, the largest "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from explorer.core.deletes import Applicability
 from explorer.core.diff import SnapshotDiff
 from explorer.core.file_changes import Key
 from explorer.core.snapshot_deletes import Deletes
@@ -101,6 +102,10 @@ def check_deletes(deletes: Deletes) -> None:
         assert cost.delete_rows == sum(d.record_count for d in applied)
         sizes = (d.size if d.content_size is None else d.content_size for d in applied)
         assert cost.delete_bytes == sum(sizes)
+    for data in files.data:
+        mine = Applicability(files.metadata, files.data, files.concerning({data.path}, {data.place}))
+        applied = [v.delete.key for v in by_data[data.key] if v.applies]
+        assert [v.delete.key for v in mine.of(data) if v.applies] == applied
     order = [(-c.deletes, -c.delete_bytes) for c in costs]
     assert order == sorted(order)
     assert deletes.costs[1:3] == costs[1:3]
