@@ -11,6 +11,7 @@ from typing import Any
 
 from explorer.core.comparison import KEY, Comparison, Rows, rows_at
 from explorer.core.file_changes import CHANGES, FileChanges, changed_files
+from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.tree import Tree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
@@ -54,6 +55,8 @@ class SnapshotDiff:
     table: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     carried: Mapping[str, int] = field(default_factory=dict)
     """Of each manifest that only one side lists: how many of its live files both sides read."""
+    names: tuple[str, str] = ("nothing", "nothing")
+    """Of both sides, as people call them."""
 
     def of(self, side: str, deletes: bool) -> FileChanges:
         """`added` or `removed` data files, or delete files and vectors."""
@@ -98,6 +101,8 @@ def diff(
     carried: dict[str, int] = {}
     for side, live, alone in zip((gone, made), comparison.live, comparison.alone, strict=True):
         carried |= {side[at].manifest_path: count - len(alone.get(at, ())) for at, count in live.items()}
+    ordinals = snapshot_ordinals(tree.metadata)
+    before, after = (snapshot_name(s.snapshot_id, ordinals) if s else "nothing" for s in (first, second))
     return SnapshotDiff(
         before=first.snapshot_id if first else None,
         after=second.snapshot_id if second else None,
@@ -109,6 +114,7 @@ def diff(
         dropped=dropped,
         table=table or {},
         carried=carried,
+        names=(before, after),
     )
 
 

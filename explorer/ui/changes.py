@@ -186,9 +186,13 @@ def commits_view(table: Table, at: Callable[[int], None]) -> Any:
 
     def show(run: RunCost) -> list[Any]:
         rows = pd.DataFrame(list(reversed(commit_rows(run, table.metadata))))
-        widths = {"when": 185, "by": 240, "operation": 100, "manifests": 95}
+        widths = {"when": 230, "by": 240, "operation": 100, "manifests": 95}
         figures = [plot(drawn, "" if nth else costs_words(run)) for nth, drawn in enumerate(costs_figures(run, at))]
-        return [heading(run_words(run)), *(figures if run.commits else []), grid(rows, widths, sizes=COMMIT_SIZES)]
+        return [
+            heading(run_words(run)),
+            *(figures if run.commits else []),
+            grid(rows, widths, sizes=COMMIT_SIZES, wrapped=("by",)),
+        ]
 
     return answered(table.commits, show, "Adding up what every commit wrote…")
 

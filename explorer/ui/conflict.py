@@ -19,7 +19,7 @@ from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import MarkedState
-from explorer.ui.widgets import SMALL, WRAP, WRAPPED, Text, grid, heading, version_input
+from explorer.ui.widgets import SMALL, WRAP, WRAPPED, Text, folded, grid, heading, version_input
 
 
 def validation_switches(operation: Operation, width: int) -> Any | None:
@@ -57,7 +57,7 @@ def conflict_view(table: Table) -> Any:
     where = pmui.TextInput(label="on rows where (empty: all)", width=320, **SMALL)
     ask = pmui.Button(label="Explain", variant="contained", width=100, margin=(14, 6))
     checks = pn.Column(sizing_mode="stretch_width")
-    card = pn.Card(checks, title="Validations, one by one", collapsed=True, sizing_mode="stretch_width", margin=(2, 10))
+    card = folded("Validations, one by one", checks)
     box = pn.Column(sizing_mode="stretch_both")
     job = Job("From metadata alone: nothing is written.", [ask], box)
 
@@ -89,10 +89,9 @@ def conflict_view(table: Table) -> Any:
         parts: list[Any] = []
         if rows:
             widths = {"check": 230, "snapshot": 110, "file": 300, "in": 160, "it": 560}
-            parts += [
-                heading("What stands against it"),
-                grid(pd.DataFrame(rows), widths, height=min(250, 60 + 28 * len(rows)), wrapped=("it",)),
-            ]
+            told = pd.DataFrame(rows)
+            told = told.loc[:, told.ne("").any()]
+            parts += [heading("What stands against it"), grid(told, widths, whole=True, wrapped=("it",))]
         if state is not None:
             parts.append(GraphPane.of(state, sizing_mode="stretch_both", min_height=420))
         box[:] = parts

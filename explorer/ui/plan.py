@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -53,7 +53,6 @@ LISTED = 2000
 """Files, manifests and tasks that are listed; all are counted."""
 SIDE = 780
 """Pixels of each of two plans: below each other where they have no room beside each other."""
-WIDE: dict[str, Any] = {"margin": (6, 10), "sizing_mode": "stretch_width"}
 
 
 @dataclass(frozen=True)
@@ -132,8 +131,7 @@ def _beside(plans: list[_Planned]) -> list[Any]:
     sides = [
         pn.Column(
             heading(f"{p.name}: {p.plan.bound}"),
-            picture(funnel_svg(p.plan), **WIDE),
-            *(note(line, margin=(1, 10)) for line in (*pushed_lines(p.plan, p.found), *summary_lines(p.plan))),
+            _summary(p.plan, (*pushed_lines(p.plan, p.found), *summary_lines(p.plan))),
             *(_intervals(p.bounds) if p.bounds else ()),
             width=SIDE,
         )
@@ -173,7 +171,14 @@ def _alone(
         }
     )
     told = (*filter(None, pushed_lines(plan, pushed_down)), *spec_lines(plan), *summary_lines(plan))
-    return [picture(funnel_svg(plan), **WIDE), *(note(line, margin=(1, 10)) for line in told), tabs]
+    return [_summary(plan, told), tabs]
+
+
+def _summary(plan: Plan, lines: Iterable[str]) -> Any:
+    """The funnel, and what is to be said, beside it where there is room."""
+    look = {"white-space": "pre-line", "line-height": "1.45", "flex": "1 1 430px", "min-width": "0"}
+    funnel = picture(funnel_svg(plan), margin=(0, 10), styles={"flex": "2 1 640px", "min-width": "0"})
+    return pn.Row(funnel, note("\n".join(lines), margin=(4, 10), styles=look), styles=WRAP, margin=(0, 0, 4, 0))
 
 
 def _version(plan: Plan) -> int | None:

@@ -278,8 +278,7 @@ def fate_view(table: Table, snapshot_id: int, go: Show) -> Any:
 
     def show(events: pd.DataFrame, told: list[str], rows: list[RowVersion], asked: int) -> None:
         widths = {"when": 185, "snapshot": 100, "what": 85, "row": 300, "at": 190, "how": 560}
-        high = min(420, 70 + 34 * max(1, len(events)))
-        parts: list[Any] = [grid(events, widths, high, wrapped=("row", "how"))] if len(events) else []
+        parts: list[Any] = [grid(events, widths, whole=True, wrapped=("row", "how"))] if len(events) else []
         names = [(i, snapshot_name(i, ordinals)) for i in sorted(ordinals, key=lambda i: ordinals[i])]
         some = f", the first {DRAWN:,} of {len(rows):,}" if len(rows) > DRAWN else ""
         figure = [

@@ -119,7 +119,7 @@ def _marks(drawn: Any, shown: Sequence[RowVersion]) -> Any:
         "told": [inert(clean(e.words)) for *_, e in events],
     }  # fmt: skip
     return drawn.scatter(
-        "x", "y", marker="mark", size=11, fill_color=COLOURS[0], line_color=MARK, line_width=2.5, source=data,
+        "x", "y", marker="mark", size=11, fill_color=COLOURS[0], line_color=MARK, line_width=1.5, source=data,
         legend_group="what",
     )  # fmt: skip
 

@@ -60,9 +60,9 @@ SHORT = {"& .MuiInputLabel-root:not(.MuiInputLabel-shrink)": {"fontSize": "13px"
 """For a narrow field whose label is long."""
 WHOLE = 490
 """Pixels of twelve rows and their head."""
-PROSE, LOOKED_AT, MOST = 200, 200, 40
-"""Least pixels of a column of sentences; rows that tell how wide another is, and the most letters that it has room
-for."""
+PROSE, SHARE, LOOKED_AT, MOST = 200, 40, 200, 40
+"""Least pixels of a column of sentences, and the pixels of a share (Tabulator gives whole pixels to each); rows that
+tell how wide another column is, and the most letters that it has room for."""
 AS_LARGE_AS_EVER = ":host { zoom: calc(1 / var(--scale, 1)); }"
 """On a page that is presented larger: Bokeh places what it draws by pixels that are not zoomed."""
 SMALL: dict[str, Any] = {"size": "small", "margin": (14, 6, 4, 6)}
@@ -216,7 +216,9 @@ class Grid(pn.widgets.Tabulator):
     def _config_columns(self, column_objs: list[Any]) -> Any:
         titles = {column.field: str(column.title) for column in column_objs}
         told = {field: escape(str(self.terms.get(title, title))) for field, title in titles.items()}
-        shared = {name: {"minWidth": min(width, PROSE), "widthGrow": width} for name, width in self.prose.items()}
+        shared = {
+            name: {"minWidth": min(width, PROSE), "widthGrow": -(-width // SHARE)} for name, width in self.prose.items()
+        }
         return [
             {**column, "titleFormatter": "plaintext", "headerTooltip": told.get(column.get("field"), "")}
             | ({"cssClass": "ix-copied"} if COPIED.fullmatch(str(column.get("field"))) else {})
@@ -254,7 +256,8 @@ def grid(
     fixed = {name: max(width, _head(titles.get(name, name))) for name, width in (widths or {}).items()}
     prose = {name: fixed.pop(name, PROSE) for name in wrapped if name in data.columns}
     if prose:
-        fixed = {name: _needed(data[name]) for name in data.columns if name not in prose} | fixed
+        needed = {name: _needed(data[name]) for name in data.columns if name not in prose}
+        fixed |= {name: min(wide, fixed.get(name, wide)) for name, wide in needed.items() if len(data)}
     formatters = {name: {"type": "textarea"} for name in wrapped} | ({drawn: {"type": "html"}} if drawn else {})
     made = Grid(
         data, show_index=False, disabled=True, selectable=False, theme="simple", widths=fixed,

@@ -123,8 +123,8 @@ def render_diff(diff: SnapshotDiff) -> str:
 
 def diff_lines(diff: SnapshotDiff) -> Iterator[str]:
     """The lines of that text, as they are asked for."""
-    before, after = ("nothing" if i is None else str(i) for i in (diff.before, diff.after))
-    yield f"snapshot {before} -> {after}"
+    ids = (f" ({i})" if i is not None else "" for i in (diff.before, diff.after))
+    yield " -> ".join(f"{name}{i}" for name, i in zip(diff.names, ids, strict=True))
     for mark, changes in (("+", diff.added), ("-", diff.removed)):
         for c in changes:
             where = f" [{c.partition}]" if c.partition else ""

@@ -179,9 +179,8 @@ def diff_svg(diff: SnapshotDiff) -> str:
     added = diff.added[: FILES - len(removed)]
     shown = [(STATUSES[side], c) for side, changes in (("removed", removed), ("added", added)) for c in changes]
     most = max((rows_of(c) for _, c in shown), default=0) or 1
-    sides = [f"{'nothing' if i is None else f'snapshot {i}'}" for i in (diff.before, diff.after)]
     out = [opened(LINE * (len(shown) + 3) + 12, "the difference of two snapshots")]
-    out.append(text(0, 16, f"from {sides[0]} to {sides[1]}", 'font-weight="600"'))
+    out.append(text(0, 16, f"from {diff.names[0]} to {diff.names[1]}", 'font-weight="600"'))
     gone = STATUSES["removed"]
     for status, change in shown:
         wide = max(4.0, (WIDTH - 2 * LEFT - 170) * rows_of(change) / most)

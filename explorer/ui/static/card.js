@@ -1,6 +1,6 @@
 // One card: a node, or a group of hidden ones.
 
-import { clipped, colour, svg } from "./dom.js";
+import { colour, fitting, svg } from "./dom.js";
 import { besideFold, looks } from "./pure.js";
 
 // Draw a card anew into its <g>.
@@ -17,8 +17,8 @@ function paintHidden(g, item) {
   g.setAttribute("class", `ix-node ix-hidden-nodes${item.action ? "" : " ix-inert"}`);
   Object.assign(g.dataset, { kind: "more", label: item.label });
   g.setAttribute("aria-label", item.label);
-  const words = clipped(item.label, "italic 12px", item.w - 14);
-  g.replaceChildren(box(item, 6), svg("text", { class: "ix-more", x: 9, y: 17 }, words));
+  const label = fitting("text", { class: "ix-more", x: 9, y: 17 }, item.label, "italic 12px", item.w - 14);
+  g.replaceChildren(box(item, 6), label);
 }
 
 function paintNode(g, item, vocabulary) {
@@ -37,7 +37,7 @@ function paintNode(g, item, vocabulary) {
     svg("path", { class: "ix-shape", d: kind.glyph }), head(item, status),
     ...item.lines.map((line, i) => {
       const y = 35 + 15 * i, room = item.w - (besideFold(item, y) ? 38 : 18);
-      return svg("text", { class: "ix-line", x: 12, y }, clipped(line, "12px", room));
+      return fitting("text", { class: "ix-line", x: 12, y }, line, "12px", room);
     }),
     ...(item.warn ? [svg("text", { class: "ix-warn", x: item.w - 30, y: 18 }, "⚠")] : []),
     ...(mark ? [svg("text", { class: "ix-note-mark", x: item.w - 3, y: -3, "text-anchor": "end" }, item.mark)] : []),
@@ -49,7 +49,7 @@ function head(item, status) {
   const line = svg("text", { class: "ix-head", x: 30, y: 18 });
   const room = item.w - (status ? 56 : 42) - (besideFold(item, 18) ? 14 : 0);
   if (status) line.append(svg("tspan", { class: "ix-mark" }, `${status.sign} `));
-  line.append(svg("tspan", { class: "ix-label" }, clipped(item.label, "600 12.5px", room)));
+  line.append(fitting("tspan", { class: "ix-label" }, item.label, "600 12.5px", room));
   return line;
 }
 

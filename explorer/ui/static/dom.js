@@ -18,13 +18,22 @@ export function svg(tag, attributes, text) {
   return node;
 }
 
-// As much of a text as there is room for, in so many pixels, its middle left out: fonts differ from machine to machine.
+// A text in so many pixels, whatever the fonts of a machine: as it is, or drawn narrower, or its middle left out.
 const pen = document.createElement("canvas").getContext("2d");
 const FONT = 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 const HINTED = 1.02;  // what is drawn in SVG may be that much wider than what a canvas measures
-export function clipped(text, size, width) {
+const NARROWER = 1.2;  // more than that is hard to read
+const DATED = /^\d{4}-\d\d-\d\d (\d\d:\d\d:\d\d UTC)$/;  // of which the time says more than both ends
+export function fitting(tag, attributes, text, size, width) {
   pen.font = `${size} ${FONT}`;
   const wide = (some) => pen.measureText(some).width * HINTED;
+  const squeezed = { ...attributes, textLength: width, lengthAdjust: "spacingAndGlyphs" };
+  if (wide(text) > width && wide(text) <= width * NARROWER) return svg(tag, squeezed, text);
+  const time = DATED.exec(text);
+  return svg(tag, attributes, clipped(time && wide(text) > width ? time[1] : text, width, wide));
+}
+
+function clipped(text, width, wide) {
   let most = text.length;
   while (most > 4 && wide(clip(text, most)) > width) {
     most = Math.max(4, Math.min(most - 1, Math.floor((most * width) / wide(clip(text, most)))));

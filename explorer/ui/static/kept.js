@@ -23,6 +23,7 @@ const write = (kept) => {
 const LOOK = `
   :host { font: 13px/1.4 Roboto, system-ui, "DejaVu Sans", sans-serif; }
   h2 { margin: 2px 14px; font: inherit; font-size: 12px; opacity: .75; }
+  section { max-height: 106px; overflow-y: auto; }
   .line { display: flex; align-items: center; padding: 0 8px 0 10px; }
   button { border: 0; padding: 3px 4px; background: none; color: inherit; font: inherit; cursor: pointer;
     border-radius: 4px; }
