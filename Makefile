@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson \
+.PHONY: demo test every-test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser \
 	clean requirements
 
@@ -17,11 +17,14 @@ demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
 	$(BIN)/iceberg-explorer serve --show --port $(PORT)
 
-test: $(STAMP) lint browser  ## every test, in a real browser and on real Spark too; in three processes
+test: $(STAMP) browser  ## every test, in a real browser and on real Spark too; in three processes, lint beside them
+	$(MAKE) --no-print-directory -j 2 lint every-test
+
+every-test:
 	$(BIN)/python -m pytest $(PROCESSES)
 
 # Dozens of processes would compile Panel, pandas and pyiceberg anew where the environment forbids to keep it compiled.
-quick test: export PYTHONDONTWRITEBYTECODE :=
+quick every-test: export PYTHONDONTWRITEBYTECODE :=
 
 quick: $(STAMP) lint  ## what needs neither Spark nor a browser, with a quarter of the examples
 	ICEBERG_EXPLORER_QUICK=1 $(BIN)/python -m pytest -q $(PROCESSES) tests/unit tests/properties \
@@ -105,7 +108,9 @@ coverage: $(STAMP)  ## seconds: what of the three texts can be seen, run and is 
 browser: $(STAMP)
 	$(BIN)/python -m tests.browser.find_browser --install
 
-# pyspark comes as source: its build needs the pinned setuptools, not the newest.
+# pyspark comes as source: its build needs the pinned setuptools, not the newest, and takes half as long where the jars
+# that it packs and unpacks at once are not compressed anew.
+$(STAMP): export DIST_EXTRA_CONFIG := $(CURDIR)/requirements/build.cfg
 $(STAMP): requirements/all.txt requirements/build.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) \
 		else "Python 3.10 or newer is needed: make PYTHON=python3.x")'
