@@ -61,21 +61,31 @@ def flattened(text: Mapping[str, str]) -> dict[str, str]:
     return {key.strip(): value.strip() for keys, value in text.items() for key in keys.split(",")}
 
 
-def fates(
-    listing: Listing, written: Mapping[str, float], named: Iterable[str], live: Collection[str], hidden: Collection[str]
-) -> Iterator[Fate]:
-    """What becomes of files below a folder. `written` has for each path below it (with a leading `/`) when it was
-    written, in ms; `named` are all files that metadata leads to, as it spells them, gone through once before all else;
-    `live` then are those paths of `written` that are the same files, however they are spelled. Files that are live and
-    stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones do."""
-    own, folder = listing.split(listing.location)
-    own, folder = ("file", "") if own[0] == "" else own, folder.rstrip("/")
+def spelled(listing: Listing, written: Collection[str], named: Iterable[str]) -> dict[str, Prefix]:
+    """Those of the paths below a folder (`written`, each with a leading `/`) that metadata names as the procedure reads
+    names, with the prefix it names them by; `named` are all files that metadata leads to, as it spells them."""
+    folder = listing.split(listing.location)[1].rstrip("/")
     known: dict[str, Prefix] = {}
     prefixes: dict[Prefix, Prefix] = {}
     for uri in named:
         prefix, path = listing.split(uri)
         if path.startswith(folder) and (rest := path[len(folder) :]) in written:
             known[rest] = prefixes.setdefault(prefix, prefix)
+    return known
+
+
+def fates(
+    listing: Listing,
+    written: Mapping[str, float],
+    known: Mapping[str, Prefix],
+    live: Collection[str],
+    hidden: Collection[str],
+) -> Iterator[Fate]:
+    """What becomes of files below a folder. `written` has for each path below it when it was written, in ms; `known`
+    are those that are `spelled`, `live` those that metadata leads to, however it spells them. Files that are live and
+    stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones do."""
+    own = listing.split(listing.location)[0]
+    own = ("file", "") if own[0] == "" else own
     for rest, at in written.items():
         file = listing.location.rstrip("/") + rest
         age = (listing.now_ms - at) / 3_600_000

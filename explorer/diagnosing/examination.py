@@ -14,7 +14,7 @@ import pyarrow as pa
 from explorer.core.batches import Parts
 from explorer.core.doctor.across import Across
 from explorer.core.doctor.facts import FACTS, About, facts, hashes, keys_of
-from explorer.core.doctor.findings import Choice, Finding, finding
+from explorer.core.doctor.findings import Finding, RuleChoice, finding
 from explorer.core.doctor.history import WALK, history_rules
 from explorer.core.doctor.lists import Held, Lists, list_rules, manifest_rules, record_rules
 from explorer.core.doctor.rules import BY_ID
@@ -59,7 +59,7 @@ def diagnose(
     one, every manifest, each once. `files` also asks for each file whether it is there, and for files that nothing
     leads to; `deep` reads footers, deletes and data files too. `skip` and `severity` go by a rule's id or number.
     Raises NotFoundInTable for a snapshot, rule or severity that there is none of, EngineError."""
-    choice = Choice.of(skip, severity)
+    choice = RuleChoice.of(skip, severity)
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
     findings = list(examination.findings())
     told = choice.made(_grouped(findings, examination.lists), table.name, table.metadata)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from explorer.core.doctor.findings import Choice, Finding, finding
+from explorer.core.doctor.findings import Finding, RuleChoice, finding
 from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
 from explorer.io.reader import read_metadata
 from explorer.io.storage import Storage
@@ -23,7 +23,7 @@ def unopened(
     its store did not answer, or it lies where nothing may be read."""
     if isinstance(error, (NotNow, AccessRefused)):
         raise error
-    return ShownReport(name, Choice.of(skip, severity).made([_unopened(error)], name, None), {"metadata files": 1})
+    return ShownReport(name, RuleChoice.of(skip, severity).made([_unopened(error)], name, None), {"metadata files": 1})
 
 
 def _unopened(error: UnreadableFile) -> Finding:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from explorer.core.orphan_rules import EQUAL, MODES, OLD_ENOUGH, Fate, Listing, fates, flattened
+from explorer.core.orphan_rules import EQUAL, MODES, OLD_ENOUGH, Fate, Listing, fates, flattened, spelled
 from explorer.leftovers import Below, known_files
 from explorer.metadata_tree import MetadataTree
 
@@ -26,6 +26,8 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     )  # fmt: skip
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
     below = Below(tree, location)
-    named = below.telling(chain((hint,), known_files(tree)))
+    known = spelled(
+        listing, below.written, below.telling(chain((hint,), known_files(tree)))
+    )  # then it has what is live
     hidden = {f"{f.name}=" for s in tree.metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
-    return listing, list(fates(listing, below.written, named, below.live, hidden))
+    return listing, list(fates(listing, below.written, known, below.live, hidden))

@@ -30,7 +30,7 @@ NEWEST = 200
 
 
 @dataclass(frozen=True)
-class Choice:
+class Control:
     """What can be chosen of a question: the name of a `snapshot` (also of a branch or tag, or a time), a `filter`, a
     `step` from 1 to `most`, or a button to `press`."""
 
@@ -42,7 +42,7 @@ class Choice:
     most: int = 0
     hint: str = ""
 
-    def took(self, value: object) -> Choice:
+    def took(self, value: object) -> Control:
         """The same with what a browser sent. Raises NotFoundInTable for what cannot be chosen."""
         if self.kind == "step":
             if type(value) is not int or not 1 <= value <= self.most:
@@ -60,23 +60,23 @@ class Question:
 
     title: str
     ask: Callable[..., Any]
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[Control, ...] = ()
     shown: Shown | None = None
     """How the answer is shown, where its kind does not say it."""
 
 
-def _at(table: Table) -> Choice:
+def _at(table: Table) -> Control:
     """As of which snapshot."""
     newest = [entry.snapshot for entry in table.history()[-NEWEST:]]
     offered = [*(ref.name for ref in table.metadata.refs[:NEWEST]), *newest[::-1]]
-    return Choice("as of", "snapshot", "as of", "", offered, hint="current snapshot")
+    return Control("as of", "snapshot", "as of", "", offered, hint="current snapshot")
 
 
 def _window(number: int, title: str, kind: type, ask: Callable[[int, int], Any]) -> Question:
     """A question about some of the snapshots, which is about the newest ones first."""
     first = max(1, number - SNAPSHOTS + 1)
     ends = (("from", first), ("to", number)) if number > 1 else ()
-    choices = tuple(Choice(name, "step", f"{name} snapshot", at, most=number) for name, at in ends)
+    choices = tuple(Control(name, "step", f"{name} snapshot", at, most=number) for name, at in ends)
     return Question(title, lambda first=1, last=number: ask(*sorted((first, last))), choices, LISTS[kind])
 
 
@@ -120,7 +120,7 @@ def _plan(table: Table) -> Question:
     schema = table.metadata.schema(table.metadata.current_schema_id)
     columns = [field.name for field in schema.fields[:NEWEST] if field.name.isidentifier()] if schema else []
     hint = f"{columns[0]} = …" if columns else ""
-    where = Choice("filter", "filter", "filter", choices=[f"{name} = " for name in columns], hint=hint)
+    where = Control("filter", "filter", "filter", choices=[f"{name} = " for name in columns], hint=hint)
     return Question("plan", lambda text, at: table.shown(table.plan(text, at or None)), (where, _at(table)))
 
 
@@ -134,8 +134,8 @@ def _run(run: Any) -> Question:
     """A run of the lab as far as a step, and whose turn comes next."""
     steps = len(run.events)
     going = [w.name for w in run.writers if not w.over]
-    turns = Choice("step", "press", "next step of" if going else "no step is left", choices=going)
-    until = (Choice("until", "step", "until step", steps, most=steps),) if steps > 1 else ()
+    turns = Control("step", "press", "next step of" if going else "no step is left", choices=going)
+    until = (Control("until", "step", "until step", steps, most=steps),) if steps > 1 else ()
 
     def lines(events: Sequence[Event]) -> list[str]:
         return [*(f"{w.name}: {w.operation.kind}" for w in run.writers), *step_lines(events)]

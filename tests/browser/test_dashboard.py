@@ -395,6 +395,7 @@ def test_a_table_is_followed(dashboard: str, watched: Watched, tmp_path: Path, a
         expect(page.locator(".ix-changed").first).to_be_attached()
     page.screenshot(path=artifacts / "followed.png")
     tab(page, "Snapshots")
+    expect(page.get_by_text("3 snapshots. Click one")).to_be_visible()
     home.commit()
     tab(page, "Graph")
     expect(page.locator(".ix-where")).to_contain_text("snapshot-4 of 4", timeout=4_000)

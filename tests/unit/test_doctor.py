@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import explorer
 from explorer.cli import main
 from explorer.core.doctor import across
-from explorer.core.doctor.findings import ORDER, Choice, Finding
+from explorer.core.doctor.findings import ORDER, Finding, RuleChoice
 from explorer.core.doctor.rules import REMEDIES, RULES
 from explorer.errors import NotFoundInTable
 from explorer.io.paths import local_path
@@ -261,7 +261,7 @@ def test_rules_are_skipped_and_severities_set(table: Path) -> None:
     told = json.loads(run(main, ["doctor", str(table), "-o", "sarif"]).stdout)
     assert [r["ruleId"] for r in told["runs"][0]["results"]] == ["property-unsafe"]
     with pytest.raises(NotFoundInTable):
-        Choice.of(["none"])
+        RuleChoice.of(["none"])
 
 
 def test_the_document_has_every_rule_as_it_is() -> None:

@@ -17,7 +17,7 @@ from explorer.core.columns import MOST
 from explorer.core.dangling import OLDEST, by_place, dropped_by, oldest
 from explorer.core.live_files import LiveFile, place
 from explorer.core.manifest_merges import next_append
-from explorer.core.orphan_rules import EQUAL, Listing, fates, flattened
+from explorer.core.orphan_rules import EQUAL, Listing, fates, flattened, spelled
 from explorer.core.rewrite_options import rule
 from explorer.errors import NotFoundInTable
 from explorer.maintaining import preview
@@ -131,7 +131,9 @@ def test_the_command_prints_all_of_it_as_json(opened: explorer.Table, tmp_path: 
 def test_schemes_that_are_the_same_by_default_or_by_word() -> None:
     def told(location: str, named: str, schemes: dict[str, str] | None = None) -> list[tuple[str, bool]]:
         listing = Listing(location, 10, 20, "DELETE", {**EQUAL, **flattened(schemes or {})}, {})
-        return [(f.becomes, f.live) for f in fates(listing, {"/data/a": 1}, [named], {"/data/a"}, ())]
+        written = {"/data/a": 1.0}
+        known = spelled(listing, written, [named])
+        return [(f.becomes, f.live) for f in fates(listing, written, known, {"/data/a"}, ())]
 
     assert told("s3://b/t", "s3a://b/t/data/a") == []
     assert told("s3://b/t", "/b/t/data/a") == [("removed", True)]  # another path: the bucket is no part of it

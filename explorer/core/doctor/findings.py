@@ -73,14 +73,14 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Choice:
+class RuleChoice:
     """Rules that are not asked, and severities that are another than the rule's."""
 
     skip: frozenset[str] = frozenset()
     severity: Mapping[str, Severity] | None = None
 
     @classmethod
-    def of(cls, skip: Iterable[str] = (), severity: Mapping[str, str] | None = None) -> Choice:
+    def of(cls, skip: Iterable[str] = (), severity: Mapping[str, str] | None = None) -> RuleChoice:
         """By id or number. Raises NotFoundInTable for a rule or severity that there is none of."""
         levels: dict[str, Severity] = {}
         for name, level in (severity or {}).items():
