@@ -37,12 +37,19 @@ def overview(
     listed = table.tree.manifests(at)
     catalog = table.reader.location.catalog or ""
     told = overview_of(table.name, catalog, meta, at, listed, now_ms or int(time.time() * 1000))
-    small = sum(m.manifest_length or 0 for m in listed) <= SMALL
-    if small and not quick:
-        told = _counted(table, told)
-        if told.is_current and len(meta.snapshots) <= SNAPSHOTS and _is_light(table):
-            told = replace(told, judged=_judged(table))
-    return ShownOverview(**vars(told))
+    return ShownOverview(**vars(told if quick else completed(table, told)))
+
+
+def completed(table: Table, told: Overview) -> Overview:
+    """What was told with `quick`, and the rest."""
+    meta = table.metadata
+    at = meta.snapshot(told.snapshot_id) if told.snapshot_id is not None else None
+    if sum(m.manifest_length or 0 for m in table.tree.manifests(at)) > SMALL:
+        return told
+    told = _counted(table, told)
+    if told.is_current and len(meta.snapshots) <= SNAPSHOTS and _is_light(table):
+        return replace(told, judged=_judged(table))
+    return told
 
 
 def _counted(table: Table, told: Overview) -> Overview:

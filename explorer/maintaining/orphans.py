@@ -28,6 +28,6 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     below = Below(tree, location)
     known = spelled(
         listing, below.written, below.telling(chain((hint,), known_files(tree)))
-    )  # then it has what is live
+    )  # fills live
     hidden = {f"{f.name}=" for s in tree.metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
     return listing, list(fates(listing, below.written, known, below.live, hidden))

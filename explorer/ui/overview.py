@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 from explorer.core.health.measures import Tile
 from explorer.core.overview import Judged, Overview
 from explorer.core.units import count
-from explorer.glance import overview
+from explorer.glance import completed, overview
 from explorer.scenarios.build import built
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.table import Table
@@ -45,7 +45,7 @@ class OverviewPanel:
         at: Callable[[int], None],
         seen: Callable[[], None],
     ) -> None:
-        self._table, self._snapshot, self._go, self._at, self._seen = table, snapshot_id, go, at, seen
+        self._table, self._go, self._at, self._seen = table, go, at, seen
         self._first, self._more = Job(), Job()
         self._tiles = picture("", sizing_mode="stretch_width", margin=(8, 10, 4, 10))
         self._lines = pn.Column(sizing_mode="stretch_width", margin=(2, 4))
@@ -70,7 +70,7 @@ class OverviewPanel:
         if told.moments:
             self._cards.insert(0, self._moments(told))
         more = "Counting rows, and checking the table…"
-        self._more.start(lambda: overview(self._table, self._snapshot), self._complete, more)
+        self._more.start(lambda: completed(self._table, told), self._complete, more)
 
     def _moments(self, told: Overview) -> Any:
         some = f", the last {DRAWN:,} of {len(told.moments):,}" if len(told.moments) > DRAWN else ""
