@@ -14,6 +14,7 @@ import panel_material_ui as pmui
 from panel.io.callbacks import PeriodicCallback
 from panel.io.state import set_curdoc
 
+from explorer.core.secrets import redacted
 from explorer.engines.failures import explain
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
@@ -248,7 +249,7 @@ class Job:
     def _fail(self, reason: str) -> None:
         if self._box is not None:
             self._box[:] = []
-        self.say(reason)
+        self.say(redacted(reason))
 
 
 def answered(work: Callable[[], Any], show: Callable[[Any], Sequence[Any]], doing: str, pool: Pool = HERE) -> Any:

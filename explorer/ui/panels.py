@@ -15,6 +15,7 @@ from explorer.core.history import NOTHING, side_named
 from explorer.core.lifecycle import Cell
 from explorer.core.lineage import HistoryEntry
 from explorer.core.runs import Event
+from explorer.core.secrets import redacted
 from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.glance import overview
 from explorer.table import Table
@@ -186,10 +187,14 @@ class Panel(anywidget.AnyWidget):
         try:
             self._asked(self._next(change["new"].get("name"), change["new"].get("value")))
         except ExplorerError as error:  # the former answer would be taken for this one's
-            self._tell({"error": clean_lines(str(error))})
+            self._refuse(str(error))
         except Exception as error:
-            self._tell({"error": clean_lines(f"{type(error).__name__}: {error}")})
+            self._refuse(f"{type(error).__name__}: {error}")
             raise
+
+    def _refuse(self, why: str) -> None:
+        """Without secrets: what is told is saved with the notebook."""
+        self._tell({"error": clean_lines(redacted(why))})
 
     def _next(self, name: object, value: object) -> Question:
         at = next((i for i, choice in enumerate(self._question.choices) if choice.name == name), None)

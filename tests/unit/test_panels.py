@@ -62,6 +62,10 @@ def test_what_is_chosen_is_answered(whole: Path) -> None:
     plan = explorer.panel(table, "plan")
     assert {"id = ", "fruit = "} <= set(plan.choices[0]["choices"])
     assert "after column metrics" in choose(plan, "filter", "id = 1")
+    refused = choose(plan, "as of", "s3://jack:open-sesame@bucket/t")
+    assert refused.startswith("wrong: ")
+    assert "bucket/t" in refused
+    assert "open-sesame" not in refused
 
 
 def test_a_wrong_choice_says_so_in_place_of_the_former_answer(whole: Path) -> None:
