@@ -119,8 +119,8 @@ def end() -> None:
 
 
 def _executables(java: Java) -> list[str]:
-    """What the JVM may start: Java itself with its helper, chmod (Hadoop calls it for each file it writes, where
-    java.LOCAL_FILES cannot be had), Python (for workers), and the loader that the kernel starts them with."""
+    """What the JVM may start: Java itself with its helper, chmod (Hadoop calls it for what it writes before
+    local_files is there), Python (for workers), and the loader that the kernel starts them with."""
     home = Path(os.path.realpath(java.command)).parent.parent
     programs = [home / "bin" / "java", home / "lib" / "jspawnhelper", Path(sys.executable)]
     if chmod := shutil.which("chmod"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import re
 import shutil
@@ -11,10 +10,8 @@ import ssl
 import struct
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from explorer.errors import EngineError
 from explorer.io.home import cache_home
@@ -24,11 +21,6 @@ PACKAGES = (
     "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
     "org.xerial:sqlite-jdbc:3.54.1.0",
 )
-
-LOCAL_FILES = "com.globalmentor:hadoop-bare-naked-local-fs:0.1.0"
-"""Hadoop's local files by Java's own calls: without it Hadoop starts a process, chmod, for each file and folder that it
-writes (ADR 2)."""
-LOCAL_CLASS = "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem"
 
 
 @dataclass(frozen=True)
@@ -50,7 +42,6 @@ BUNDLES = {
 SHA256 = {
     PACKAGES[0]: "3123c3798af642dd537230923548e013ef41cc28b6626e5225808cf5670a0f82",
     PACKAGES[1]: "f8dce420a6016278497f4f0560f65602b9db858de141b541cf91a4644ebe4639",
-    LOCAL_FILES: "e0cc30fb0531eb0b59468dc0abf5b257533d2365b5e9f45e795edd707aa78c62",
     BUNDLES["aws"].package: "dd7e49ffa4ac9b215bed846581991259e3aec9bb2fa08d6cec029c46cd66d957",
     BUNDLES["gcp"].package: "d9248fc76d94d232e153bf760631229cd3b7c6bc3b20f47d4b2caffe011a8a2f",
 }
@@ -115,27 +106,17 @@ def resolve_jars(java: Java, packages: tuple[str, ...] = PACKAGES, ivy_settings:
 
     Ivy comes with Spark, so this works with any Java, `spark-submit` or not. A jar is moved into the cache only when it
     is complete. Raises EngineError with Ivy's own words when a jar cannot be had."""
+    folder = cache_home() / "jars"
+    folder.mkdir(parents=True, exist_ok=True)
     jars = []
     for package in packages:
-        jar = _place(package)
-        jar.parent.mkdir(parents=True, exist_ok=True)
+        group, artifact, version = package.split(":")
+        jar = folder / f"{group}_{artifact}-{version}.jar"
         if not jar.is_file():
-            _download(java, package, jar, ivy_settings)
+            _download(java, (group, artifact, version), jar, ivy_settings)
         _check(package, jar)
         jars.append(jar)
     return jars
-
-
-def usual_jars(java: Java, more: tuple[str, ...] = (), ivy_settings: str | None = None) -> list[Path]:
-    """Those of Iceberg and its catalog, `more`, and LOCAL_FILES where it can be had. Raises EngineError."""
-    jars = resolve_jars(java, PACKAGES + more, ivy_settings)
-    try:
-        return jars + resolve_jars(java, (LOCAL_FILES,), ivy_settings)
-    except EngineError as error:
-        if _place(LOCAL_FILES).is_file():  # and is not what is pinned
-            raise
-        logging.getLogger(__name__).warning("Spark starts a process for each file that it writes: %s", error)
-        return jars
 
 
 def _check(package: str, jar: Path) -> None:
@@ -154,14 +135,8 @@ def _check(package: str, jar: Path) -> None:
         )
 
 
-def _place(package: str) -> Path:
-    """Where a package's jar is kept."""
-    group, artifact, version = package.split(":")
-    return cache_home() / "jars" / f"{group}_{artifact}-{version}.jar"
-
-
-def _download(java: Java, package: str, jar: Path, ivy_settings: str | None) -> None:
-    group, artifact, version = package.split(":")
+def _download(java: Java, coordinate: tuple[str, str, str], jar: Path, ivy_settings: str | None) -> None:
+    group, artifact, version = coordinate
     with tempfile.TemporaryDirectory(dir=jar.parent) as scratch:
         arguments = ["-cp", str(spark_home() / "jars" / "*"), "org.apache.ivy.Main", "-warn"]
         arguments += ["-settings", ivy_settings] if ivy_settings else []
@@ -221,14 +196,3 @@ def _trust_store(folder: Path) -> list[str]:
     file.write_bytes(body + hashlib.sha1(password.encode("utf-16-be") + b"Mighty Aphrodite" + body).digest())
     prefix = "-Djavax.net.ssl.trustStore"
     return [f"{prefix}={file}", f"{prefix}Type=JKS", f"{prefix}Password={password}"]
-
-
-def write_plainly(jvm: Any, jars: Sequence[Path]) -> None:
-    """Have Hadoop write local files by LOCAL_FILES, if that is among the jars, and no .crc file beside each of them. It
-    has one file system for the process: the one that Spark has made by now gives way."""
-    hadoop = jvm.org.apache.hadoop
-    conf = hadoop.conf.Configuration()
-    if any(jar == _place(LOCAL_FILES) for jar in jars):
-        hadoop.fs.FileSystem.getLocal(conf).close()
-        conf.set("fs.file.impl", LOCAL_CLASS)
-    hadoop.fs.FileSystem.getLocal(conf).setWriteChecksum(False)

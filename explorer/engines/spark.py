@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from explorer.engines import gateway
 from explorer.engines.allowed import FUNCTIONS, TABLE_FUNCTIONS
 from explorer.engines.failures import explain
-from explorer.engines.java import SHA256, Bundle, Java, find_java, resolve_jars, usual_jars, write_plainly
+from explorer.engines.java import PACKAGES, SHA256, Bundle, Java, find_java, resolve_jars
+from explorer.engines.local_files import write_plainly
 from explorer.engines.master import VARIABLE, driver_address, is_local
 from explorer.errors import EngineError
 from explorer.io.home import data_home, private, sandbox_home
@@ -178,7 +179,7 @@ class SparkEngine:
             java = find_java()
             self._enter("resolving jars", f"Java {java.version} from {java.origin}")
             extra = tuple(p for p in self._settings.get("spark.jars.packages", "").split(",") if p)
-            jars = usual_jars(java, extra, self._settings.get("spark.jars.ivySettings"))
+            jars = resolve_jars(java, PACKAGES + extra, self._settings.get("spark.jars.ivySettings"))
             self._enter("starting", f"Java {java.version} from {java.origin}")
             with self._waiting_for_master():
                 self._session = _create_session(java, jars, self._settings, self.sandbox)
@@ -340,7 +341,7 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
         kept["spark.jars"] = ",".join([*filter(None, [own]), *map(str, jars)])
     session = SparkSession.builder.config(conf=SparkConf().setAll([*kept.items()])).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    write_plainly(session._jvm, jars)
+    write_plainly(session._jvm)
     return session
 
 
@@ -350,8 +351,7 @@ def java_without_spark() -> Any:
     from pyspark.java_gateway import launch_gateway
 
     java = find_java()
-    jars = usual_jars(java)
-    gateway.launch(java, jars, settings())
+    gateway.launch(java, resolve_jars(java, PACKAGES), settings())
     java_gateway = launch_gateway()
-    write_plainly(java_gateway.jvm, jars)
+    write_plainly(java_gateway.jvm)
     return java_gateway

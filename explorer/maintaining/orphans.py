@@ -26,8 +26,6 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     )  # fmt: skip
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
     below = Below(tree, location)
-    known = spelled(
-        listing, below.written, below.telling(chain((hint,), known_files(tree)))
-    )  # fills live
+    known = spelled(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
     hidden = {f"{f.name}=" for s in tree.metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
     return listing, list(fates(listing, below.written, known, below.live, hidden))

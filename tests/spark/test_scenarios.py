@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from explorer.engines import class_archive
-from explorer.engines.java import LOCAL_CLASS, find_java, spark_home, usual_jars
+from explorer.engines.java import find_java, resolve_jars, spark_home
+from explorer.engines.local_files import CLASS
 from explorer.engines.spark import SparkEngine
 from explorer.model.manifest import STATUS
 from explorer.scenarios import NAMESPACE, SCENARIOS, Scenario
@@ -370,7 +371,7 @@ def test_java_starts_with_the_classes_that_were_kept(sandbox: Path, engine: Spar
     java = find_java()
     kept = engine.keep_classes()
     assert not list(Path.cwd().glob("java_pid*"))
-    class_path = os.pathsep.join([*map(str, usual_jars(java)), str(spark_home() / "jars" / "*")])
+    class_path = os.pathsep.join([*map(str, resolve_jars(java)), str(spark_home() / "jars" / "*")])
     told = subprocess.run([java.command, *class_archive.options(kept), "-Xshare:on", "-cp", class_path, "-version"])
     assert (kept.is_file(), told.returncode) == (True, 0)
 
@@ -379,7 +380,10 @@ def test_local_files_are_written_by_java_itself(tmp_path: Path, engine: SparkEng
     jvm: Any = engine.session()._jvm
     hadoop = jvm.org.apache.hadoop
     local = hadoop.fs.FileSystem.getLocal(hadoop.conf.Configuration())
-    assert local.getClass().getName() == LOCAL_CLASS
+    assert local.getClass().getName() == CLASS
     local.create(hadoop.fs.Path(f"file:{tmp_path}/folder/file"), True).close()
     assert [p.name for p in tmp_path.rglob("*")] == ["folder", "file"]
     assert [oct(p.stat().st_mode & 0o777) for p in sorted(tmp_path.rglob("*"))] == ["0o755", "0o644"]
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    listed = local.listStatus(hadoop.fs.Path(f"file:{tmp_path}/link"))
+    assert [status.getPath().getName() for status in listed] == ["file"]

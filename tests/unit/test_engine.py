@@ -84,11 +84,7 @@ def test_a_failed_start_is_a_state_and_an_error(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_jar_that_is_not_the_one_that_is_pinned_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
-    assert set(java.SHA256) == {
-        *java.PACKAGES,
-        java.LOCAL_FILES,
-        *(java.BUNDLES[store].package for store in ("aws", "gcp")),
-    }
+    assert set(java.SHA256) == {*java.PACKAGES, *(java.BUNDLES[store].package for store in ("aws", "gcp"))}
     for pinned in java.SHA256:
         group, artifact, version = pinned.split(":")
         jar = tmp_path / "jars" / f"{group}_{artifact}-{version}.jar"
@@ -96,26 +92,6 @@ def test_a_jar_that_is_not_the_one_that_is_pinned_is_refused(tmp_path: Path, mon
         jar.write_bytes(b"something else")
         with pytest.raises(EngineError, match=r"is not .* as it was released: its SHA-256 is"):
             java.resolve_jars(java.find_java(), (pinned,))
-
-
-@pytest.mark.parametrize("there", [False, True])
-def test_hadoop_writes_as_it_can_where_a_jar_is_not_to_be_had(
-    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def download(_: object, package: str, jar: Path, __: object) -> None:
-        if package == java.LOCAL_FILES and not there:
-            raise EngineError("no network")
-        jar.write_bytes(b"")
-
-    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path))
-    monkeypatch.setattr(java, "_download", download)
-    monkeypatch.setattr(java, "SHA256", {java.LOCAL_FILES: java.SHA256[java.LOCAL_FILES]})
-    if there:
-        with pytest.raises(EngineError, match=r"is not .*local-fs.* as it was released"):
-            java.usual_jars(java.find_java())
-    else:
-        assert len(java.usual_jars(java.find_java())) == len(java.PACKAGES)
-        assert "no network" in caplog.text
 
 
 def test_loopback_is_asked_who_is_there_and_reads_no_pages() -> None:

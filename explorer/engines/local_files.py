@@ -1,0 +1,53 @@
+"""Local files as Spark writes them here: without a process for each, and without a .crc file beside each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+CLASS = "explorer.LocalFiles"
+JAVA = """
+package explorer;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.apache.hadoop.fs.LocalFileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.fs.permission.FsPermission;
+
+public class LocalFiles extends LocalFileSystem {
+  public LocalFiles() {
+    super(new Raw());
+  }
+
+  public static class Raw extends RawLocalFileSystem {
+    public void setPermission(Path path, FsPermission permission) throws IOException {
+      java.nio.file.Path file = pathToFile(path).toPath();
+      Object view = Files.getFileAttributeView(file, PosixFileAttributeView.class, new LinkOption[0]);
+      if (view == null || permission.getStickyBit()) {
+        super.setPermission(path, permission);
+      } else {
+        ((PosixFileAttributeView) view).setPermissions(PosixFilePermissions.fromString(permission.toString()));
+      }
+    }
+  }
+}
+"""
+"""Hadoop's own, but for one call: where it has no native library, as in pyspark's wheel, it starts chmod for each file
+and each folder that it makes (ADR 2)."""
+
+
+def write_plainly(jvm: Any) -> None:
+    """Have Hadoop write local files so, by a class that Spark's own compiler makes. A process has one file system for
+    them: the one that Spark has asked for by now gives way."""
+    hadoop = jvm.org.apache.hadoop
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.cook(JAVA)
+    conf = hadoop.conf.Configuration()
+    hadoop.fs.FileSystem.getLocal(conf).close()
+    conf.setClassLoader(compiler.getClassLoader())
+    conf.set("fs.file.impl", CLASS)
+    hadoop.fs.FileSystem.getLocal(conf).setWriteChecksum(False)
