@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -289,7 +289,8 @@ class SparkEngine:
         with self._lock:
             lost, self._session, self._thread = self._session, None, None
             if lost is not None and not gateway.ended():
-                lost.stop()
+                with suppress(Exception):  # of py4j, where it ends just now
+                    lost.stop()
             gateway.end()
             # what pyspark remembers of the process that is gone
             SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None

@@ -80,14 +80,14 @@ Answer = tuple[type[RequestHandler], dict[str, Any]]
 class Access:
     """A door of one server. `hosts` are the names it goes by. Without a password only loopback is served, by token.
     With `oauth` Panel asks who somebody is, by its own pages, and no cookie of ours is needed. `open` are pages that
-    are answered without any of that."""
+    are answered without any of that. `secure`: browsers come by https only, whatever a request says."""
 
     def __init__(
         self, hosts: Collection[str] = (), password: str = "", oauth: bool = False,
-        open: Mapping[str, type[RequestHandler]] | None = None,
+        open: Mapping[str, type[RequestHandler]] | None = None, secure: bool = False,
     ) -> None:  # fmt: skip
         self.hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
-        self.password, self.oauth, self.open = password, oauth, open or {}
+        self.password, self.oauth, self.open, self.secure = password, oauth, open or {}, secure
         self.token = "" if password or oauth else secrets.token_urlsafe(32)
         self.cookie = secrets.token_urlsafe(32)
         self.attempts = asyncio.Lock()
@@ -126,7 +126,7 @@ class Access:
             return Plain, {"status": 403, "text": FOR_LOOPBACK}
         if not self._is_host(request.host_name.lower()):
             return Plain, {"status": 403, "text": "This server does not go by that name."}
-        came_back = self.oauth and _came_back(request, application.prefix)
+        came_back = (self.oauth or self.password) and _came_back(request, application.prefix)
         if not came_back and _is_foreign(request):
             return Plain, {"status": 403, "text": FOREIGN}
         documents = {f"{application.prefix}{path}".rstrip("/") for path in ("/", *application.app_paths)}
@@ -145,10 +145,10 @@ class Access:
             request.headers.pop("Origin", None)  # looked at above, and held to more than Bokeh's list of origins
             return None
         if self.password and path in documents:
-            return Login, {"access": self, "cookie": name}
+            return Login, {"access": self, "cookie": name, "path": application.prefix}
         token = request.query_arguments.get("token", [b""])[-1].decode(errors="replace")
         if self.token and path in documents and _equal(token, self.token):
-            return Enter, {"access": self, "cookie": name}
+            return Enter, {"access": self, "cookie": name, "path": application.prefix}
         return Plain, {"status": 401, "text": NO_TOKEN}
 
     def _is_host(self, name: str) -> bool:
@@ -180,13 +180,13 @@ class Plain(RequestHandler):
 class Enter(RequestHandler):
     """Takes the token out of the address bar and gives the cookie for it."""
 
-    def initialize(self, access: Access, cookie: str) -> None:
-        """With the name of the cookie."""
-        self.access, self.name = access, cookie
+    def initialize(self, access: Access, cookie: str, path: str) -> None:
+        """With the name of the cookie, and the path that it is for."""
+        self.access, self.name, self.path = access, cookie, path
 
     def get(self) -> None:
         """To the same page without the token."""
-        _give_cookie(self, self.name, self.access)
+        _give_cookie(self, self.name, self.access, self.path)
         rest = [(k, v) for k, values in self.request.query_arguments.items() if k != "token" for v in values]
         self.redirect(self.request.path + ("?" + urlencode(rest) if rest else ""))
 
@@ -194,9 +194,9 @@ class Enter(RequestHandler):
 class Login(RequestHandler):
     """Asks for the password; nothing of it comes from elsewhere. Guesses are answered one at a time, a second each."""
 
-    def initialize(self, access: Access, cookie: str) -> None:
-        """With the name of the cookie."""
-        self.access, self.name = access, cookie
+    def initialize(self, access: Access, cookie: str, path: str) -> None:
+        """With the name of the cookie, and the path that it is for."""
+        self.access, self.name, self.path = access, cookie, path
 
     def get(self) -> None:
         """The form, which posts to the page that was asked for."""
@@ -209,7 +209,7 @@ class Login(RequestHandler):
                 await asyncio.sleep(1)
                 _page(self, 401, "That is not the password.", FORM)
                 return
-        _give_cookie(self, self.name, self.access)
+        _give_cookie(self, self.name, self.access, self.path)
         self.redirect(self.request.uri or "/", status=303)
 
 
@@ -265,8 +265,8 @@ def _is_foreign(request: HTTPServerRequest) -> bool:
 
 
 def _came_back(request: HTTPServerRequest, prefix: str) -> bool:
-    """Whether somebody may have been sent here by who told who they are: a page without a table to open, or with the
-    answer to Panel's own question."""
+    """Whether somebody may have been sent here by who told who they are, such as a JupyterHub: a page without a table
+    to open, or with the answer to Panel's own question. (A cookie comes along only from the same site.)"""
     path = request.path.rstrip("/").removeprefix(prefix)
     navigates = request.headers.get("Sec-Fetch-Dest", "document") == "document" and request.method == "GET"
     return navigates and path in ("", "/login") and request.query_arguments.keys() <= {*OAUTH_ANSWER, "next"}
@@ -281,9 +281,10 @@ def _equal(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode(), expected.encode())
 
 
-def _give_cookie(handler: RequestHandler, name: str, access: Access) -> None:
-    secure = handler.request.protocol == "https"
-    handler.set_cookie(name, access.cookie, httponly=True, samesite="Strict", secure=secure)
+def _give_cookie(handler: RequestHandler, name: str, access: Access, path: str) -> None:
+    """Below its path only: another server behind the same proxy may listen on a port of the same number."""
+    secure = access.secure or handler.request.protocol == "https"
+    handler.set_cookie(name, access.cookie, path=path or "/", httponly=True, samesite="Strict", secure=secure)
 
 
 def _page(handler: RequestHandler, status: int, text: str, form: str = "") -> None:

@@ -79,7 +79,8 @@ def serve(
         **oauth,
     )
     names = (address, *hosts) if alone else (address, socket.gethostname(), socket.getfqdn(), *hosts)
-    access = Access((*names, *filter(None, [public.hostname])), password, bool(oauth), HANDLERS)
+    reached_by = (*names, *filter(None, [public.hostname]))
+    access = Access(reached_by, password, bool(oauth), HANDLERS, public.scheme == "https")
     access.guard(server._tornado)
     name = "localhost" if alone else socket.gethostname() if address in ("0.0.0.0", "::", "") else address
     name = f"[{name}]" if ":" in name else name

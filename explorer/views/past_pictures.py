@@ -187,7 +187,7 @@ def diff_svg(diff: SnapshotDiff) -> str:
         out.append(f"<g>{told(f'{status.title}: {change.file_path}')}")
         out.append(
             text(
-                0, y + 13, f"{status.sign} {shorten(base_name(change.file_path), 40)}", f"{toned(status.color)} {SMALL}"
+                0, y + 13, f"{status.sign} {shorten(base_name(change.file_path), 36)}", f"{toned(status.color)} {SMALL}"
             )
         )
         out.append(

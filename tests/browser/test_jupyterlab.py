@@ -12,6 +12,14 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Watched
 
+NEW_CELL = """async (source) => {
+  const { commands, shell } = window.jupyterapp, notebook = shell.currentWidget.content;
+  notebook.activeCellIndex = notebook.widgets.length - 1;
+  await commands.execute("notebook:insert-cell-below");
+  notebook.activeCell.model.sharedModel.setSource(source);
+  commands.execute("notebook:run-cell");
+}"""
+
 
 def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched, artifacts: Path) -> None:
     page = watched.page
@@ -52,6 +60,12 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     expect(panel.get_by_label("to snapshot")).to_be_focused()
     assert page.locator(".jp-NotebookPanel .jp-Cell").count() == cells
     page.screenshot(path=artifacts / "jupyterlab-panel.png")
+    page.evaluate(NEW_CELL, 'explorer.panel(fruit, "diff")')
+    diff = page.locator(".ix-panel").nth(1)
+    diff.locator('input[data-name="to"]').fill("snapshot-1")
+    page.keyboard.press("Enter")
+    expect(diff.locator("pre")).to_contain_text("-> snapshot-1 (")
+    expect(diff.locator('input[data-name="to"]')).to_be_focused()
     assert not watched.outside
     ours = ("explorer", "anywidget", "ix-", "AnyView", "create_view", "reading 'then'")
     assert not [e for e in watched.errors if any(word in e for word in ours)]

@@ -95,6 +95,23 @@ def test_a_prefix_may_be_a_path_and_hosts_are_allowed(sandbox: Path, tmp_path: P
         assert ask(url, "/user/ada/proxy/", Host="hub.example")[0] == 401  # the password is asked for
         assert ask(url, "/user/ada/proxy/", Host="elsewhere.example")[0] == 403
         assert ask(url, "/", Host="hub.example")[0] == 404
+        # the hub, which may go by another name, has asked who somebody is, and sends them on; it opens no table
+        sent = {"Host": "hub.example", "Sec_Fetch_Site": "same-site", "Sec_Fetch_Mode": "navigate"}
+        assert ask(url, "/user/ada/proxy/", **sent, Sec_Fetch_Dest="document")[0] == 401
+        assert ask(url, "/user/ada/proxy/?table=demo.x", **sent, Sec_Fetch_Dest="document")[0] == 403
+        assert ask(url, "/user/ada/proxy/", **sent, Sec_Fetch_Dest="iframe")[0] == 403
+        posted = {"Content_Type": "application/x-www-form-urlencoded", "Host": "hub.example"}
+        assert ask(url, "/user/ada/proxy/", "POST", "password=x", **posted, Sec_Fetch_Site="same-site")[0] == 403
+        _, headers, _ = ask(url, "/user/ada/proxy/", "POST", "password=x", **posted)
+        assert "Path=/user/ada/proxy;" in f"{headers['Set-Cookie']};"  # another's server may have the same port
+
+
+def test_by_https_only_a_cookie_says_so(sandbox: Path, tmp_path: Path) -> None:
+    with served(tmp_path / "log", "--prefix", "https://hub.example/x", ICEBERG_EXPLORER_PASSWORD="x") as url:
+        port = urlsplit(url).port
+        posted = {"Content_Type": "application/x-www-form-urlencoded", "Host": "hub.example"}
+        _, headers, _ = ask(f"http://localhost:{port}", "/x/", "POST", "password=x", **posted)
+        assert {"Secure", "HttpOnly"} <= {part.strip() for part in headers["Set-Cookie"].split(";")}
 
 
 @pytest.mark.parametrize("prefix", ["iceberg", "ftp://a.example/x", "//a.example/x", "/x?y=1"])

@@ -41,6 +41,11 @@ function control(choice, ask) {
     label.append(list);
   }
   input.addEventListener("change", () => ask(choice.name, input.value));
+  input.addEventListener("keydown", ({ key }) => { // in JupyterLab Enter changes nothing: leaving the field does
+    if (key !== "Enter") return;
+    input.blur();
+    input.focus();
+  });
   return label;
 }
 
