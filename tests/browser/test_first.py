@@ -37,7 +37,7 @@ def first(page: Page, url: str) -> None:
 
 
 def known(page: Page, url: str) -> None:
-    """The server has had the table open: one that takes half a second is not waited for, and the machine may be busy."""
+    """The server has had the table open: one that takes half a second is not waited for, and a machine may be busy."""
     assert page.context.request.get(url).ok
 
 
