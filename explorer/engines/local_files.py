@@ -24,10 +24,16 @@ public class LocalFiles extends LocalFileSystem {
   }
 
   public static class Raw extends RawLocalFileSystem {
+    /** Whether a file has bits that Java does not set and would take away, as folders of a group have. */
+    private static boolean hasMore(java.nio.file.Path file) throws IOException {
+      Integer mode = (Integer) Files.getAttribute(file, "unix:mode", new LinkOption[0]);
+      return (mode.intValue() & 07000) != 0;
+    }
+
     public void setPermission(Path path, FsPermission permission) throws IOException {
       java.nio.file.Path file = pathToFile(path).toPath();
       Object view = Files.getFileAttributeView(file, PosixFileAttributeView.class, new LinkOption[0]);
-      if (view == null || permission.getStickyBit()) {
+      if (view == null || permission.getStickyBit() || hasMore(file)) {
         super.setPermission(path, permission);
       } else {
         ((PosixFileAttributeView) view).setPermissions(PosixFilePermissions.fromString(permission.toString()));

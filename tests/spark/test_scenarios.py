@@ -384,6 +384,10 @@ def test_local_files_are_written_by_java_itself(tmp_path: Path, engine: SparkEng
     local.create(hadoop.fs.Path(f"file:{tmp_path}/folder/file"), True).close()
     assert [p.name for p in tmp_path.rglob("*")] == ["folder", "file"]
     assert [oct(p.stat().st_mode & 0o777) for p in sorted(tmp_path.rglob("*"))] == ["0o755", "0o644"]
+    (tmp_path / "folder").chmod(0o2775)  # a group's: what is made in it is the group's, too
+    local.mkdirs(hadoop.fs.Path(f"file:{tmp_path}/folder/inner"))
+    assert (tmp_path / "folder" / "inner").stat().st_mode & 0o2000
+    (tmp_path / "folder" / "inner").rmdir()
     (tmp_path / "link").symlink_to(tmp_path / "folder")
     listed = local.listStatus(hadoop.fs.Path(f"file:{tmp_path}/link"))
     assert [status.getPath().getName() for status in listed] == ["file"]
