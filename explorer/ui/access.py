@@ -177,26 +177,34 @@ class Plain(RequestHandler):
         _page(self, self.status, self.text)
 
 
-class Enter(RequestHandler):
-    """Takes the token out of the address bar and gives the cookie for it."""
+class Door(RequestHandler):
+    """Gives a cookie to who may come in."""
 
     def initialize(self, access: Access, cookie: str, path: str) -> None:
-        """With the name of the cookie, and the path that it is for."""
-        self.access, self.name, self.path = access, cookie, path
+        """With the name of the cookie, and the path that it is for: another server behind the same proxy may listen on
+        a port of the same number."""
+        self.access, self.name, self.path = access, cookie, path or "/"
+
+    def let_in(self) -> None:
+        """With the cookie of this process."""
+        secure = self.access.secure or self.request.protocol == "https"
+        self.set_cookie(
+            self.name, self.access.cookie, path=self.path, httponly=True, samesite="Strict", secure=secure
+        )  # fmt: skip
+
+
+class Enter(Door):
+    """Takes the token out of the address bar and gives the cookie for it."""
 
     def get(self) -> None:
         """To the same page without the token."""
-        _give_cookie(self, self.name, self.access, self.path)
+        self.let_in()
         rest = [(k, v) for k, values in self.request.query_arguments.items() if k != "token" for v in values]
         self.redirect(self.request.path + ("?" + urlencode(rest) if rest else ""))
 
 
-class Login(RequestHandler):
+class Login(Door):
     """Asks for the password; nothing of it comes from elsewhere. Guesses are answered one at a time, a second each."""
-
-    def initialize(self, access: Access, cookie: str, path: str) -> None:
-        """With the name of the cookie, and the path that it is for."""
-        self.access, self.name, self.path = access, cookie, path
 
     def get(self) -> None:
         """The form, which posts to the page that was asked for."""
@@ -209,7 +217,7 @@ class Login(RequestHandler):
                 await asyncio.sleep(1)
                 _page(self, 401, "That is not the password.", FORM)
                 return
-        _give_cookie(self, self.name, self.access, self.path)
+        self.let_in()
         self.redirect(self.request.uri or "/", status=303)
 
 
@@ -279,12 +287,6 @@ def _is_part(path: str, documents: set[str]) -> bool:
 
 def _equal(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode(), expected.encode())
-
-
-def _give_cookie(handler: RequestHandler, name: str, access: Access, path: str) -> None:
-    """Below its path only: another server behind the same proxy may listen on a port of the same number."""
-    secure = access.secure or handler.request.protocol == "https"
-    handler.set_cookie(name, access.cookie, path=path or "/", httponly=True, samesite="Strict", secure=secure)
 
 
 def _page(handler: RequestHandler, status: int, text: str, form: str = "") -> None:

@@ -215,11 +215,8 @@ def metadata_view(table: Table) -> Any:
 
     def show(changes: dict[str, Any]) -> None:
         rows = pd.DataFrame([{"what": w, "which": k, "change": v} for w, k, v in change_rows(changes)])
-        box[:] = (
-            [grid(rows, {"what": 190, "which": 240}, wrapped=("change",))]
-            if len(rows)
-            else [heading("Nothing differs.")]
-        )
+        widths = {"what": 190, "which": 240}
+        box[:] = [grid(rows, widths, wrapped=("change",)) if len(rows) else heading("Nothing differs.")]
 
     for picker in (first, second):
         picker.param.watch(start, "value")

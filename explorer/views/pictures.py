@@ -21,7 +21,7 @@ def opened(height: float, what: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="100%" '
         f'style="max-width:{WIDTH}px" font-family="system-ui, sans-serif" font-size="13" '
         'fill="currentColor" role="img">'
-        f"<title>{escape(clean(what))}</title>"
+        f"{told(what)}"
     )
 
 
@@ -36,7 +36,7 @@ TOLD = 500
 
 def told(title: str) -> str:
     """What is said of the part of a picture that it stands in."""
-    return f"<title>{escape(shorten(clean(title), TOLD))}</title>"
+    return f"<title>{escape(clean(shorten(title, TOLD)))}</title>"
 
 
 def sentence(line: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
 from typing import Any
 
 import pyarrow as pa
@@ -18,9 +17,8 @@ from explorer.core.ordering import comparable, plain
 from explorer.core.plan import Interval, Intervals, Plan
 from explorer.core.scan import BY_PARTITION, READ
 from explorer.core.units import count
-from explorer.views.pictures import WIDTH, opened, text
+from explorer.views.pictures import WIDTH, opened, text, told
 from explorer.views.plans import STAGE_WORDS, amount
-from explorer.views.text import clean
 
 LEFT, RIGHT = 190, 20
 NAMED = 24
@@ -131,15 +129,15 @@ def _bar(x: float, y: float, wide: float, high: float, look: str) -> str:
 def _thin(x: float, y: float, wide: float, high: float, look: str) -> str:
     """A bar too thin for dashes: what is skipped is thinner and paler."""
     fill = LOOKS[look][0]
-    told = f'fill="{fill}"' if fill != "none" else f'opacity="{0.4 if look == "metrics" else 0.2}"'
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" {told}/>'
+    shade = f'fill="{fill}"' if fill != "none" else f'opacity="{0.4 if look == "metrics" else 0.2}"'
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" {shade}/>'
 
 
 def _line(item: Interval, place: Place, y: float, step: float, named: bool) -> str:
     start = place(item.low) if item.low is not None else float(LEFT)
     end = place(item.high) if item.high is not None else float(WIDTH - RIGHT)
     high = 12.0 if named else max(4.0 if item.outcome == READ else 1.0, step - 0.5)
-    parts = [f"<g><title>{escape(clean(f'{base_name(item.path)}: {item.said}; {item.reason}'))}</title>"]
+    parts = [f"<g>{told(f'{base_name(item.path)}: {item.said}; {item.reason}')}"]
     if named:
         parts.append(text(0, y + 11, shorten(base_name(item.path), 26), 'font-size="12"'))
     wide = max(5.0 if named or item.outcome == READ else 2.0, end - start)
@@ -162,7 +160,7 @@ def _band(predicate: Predicate, kind: Any, place: Place, top: float, bottom: flo
         spans = [(place(values[0]), right)]
     else:
         return ""
-    title = f"<title>{escape(clean(f'asked: {predicate}'))}</title>"
+    title = told(f"asked: {predicate}")
     look = f'y="{top}" height="{bottom - top:.1f}" fill="#f9a825" opacity="0.35"'
     return "".join(f'<rect x="{a:.1f}" width="{max(4.0, b - a):.1f}" {look}>{title}</rect>' for a, b in spans)
 
@@ -206,7 +204,7 @@ def _partition_bars(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> tupl
     room, out = WIDTH - LEFT - 290, []
     for at, (row, title) in enumerate(zip(rows, said, strict=True)):
         x, y = float(LEFT), 40.0 + 20 * at
-        out.append(f"<g><title>{escape(clean(title))}</title>")
+        out.append(f"<g>{told(title)}")
         out.append(text(0, y + 11, shorten(row["partition"] or "unpartitioned", 28), 'font-size="12"'))
         for name, look in OUTCOME_LOOKS.items():
             if row[name]:
@@ -224,7 +222,7 @@ def _partition_squares(rows: Sequence[dict[str, Any]], said: Sequence[str]) -> t
         x, y = side * (at % across), 40.0 + side * (at // across)
         read, skipped = row["read"], row["by_metrics"] + row["by_partition"]
         look = "read" if read else "metrics" if row["by_metrics"] else "partition"
-        out.append(f"<g><title>{escape(clean(title))}</title>")
+        out.append(f"<g>{told(title)}")
         out.append(_bar(x, y, side - 2, side - 2, "metrics" if read and skipped else look))
         if read and skipped:  # as much of it as is read
             out.append(_bar(x, y, (side - 2) * read / (read + skipped), side - 2, "read"))
