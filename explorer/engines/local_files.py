@@ -10,6 +10,7 @@ package explorer;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -31,7 +32,12 @@ public class LocalFiles extends LocalFileSystem {
     }
 
     public void setPermission(Path path, FsPermission permission) throws IOException {
-      java.nio.file.Path file = pathToFile(path).toPath();
+      java.nio.file.Path file;
+      try {
+        file = pathToFile(path).toPath();
+      } catch (InvalidPathException error) {
+        throw new IOException(error);
+      }
       Object view = Files.getFileAttributeView(file, PosixFileAttributeView.class, new LinkOption[0]);
       if (view == null || permission.getStickyBit() || hasMore(file)) {
         super.setPermission(path, permission);
@@ -46,13 +52,13 @@ public class LocalFiles extends LocalFileSystem {
 and each folder that it makes (ADR 2)."""
 
 
-def write_plainly(jvm: Any) -> None:
-    """Have Hadoop write local files so, by a class that Spark's own compiler makes. A process has one file system for
-    them: the one that Spark has asked for by now gives way."""
+def write_plainly(jvm: Any, settings: Any) -> None:
+    """Have Hadoop write local files so, by a class that Spark's own compiler makes, and with these settings of its own
+    (a Configuration). A process has one file system for them: the one that Spark has asked for by now gives way."""
     hadoop = jvm.org.apache.hadoop
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.cook(JAVA)
-    conf = hadoop.conf.Configuration()
+    conf = hadoop.conf.Configuration(settings)
     hadoop.fs.FileSystem.getLocal(conf).close()
     conf.setClassLoader(compiler.getClassLoader())
     conf.set("fs.file.impl", CLASS)

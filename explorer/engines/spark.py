@@ -342,7 +342,7 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
         kept["spark.jars"] = ",".join([*filter(None, [own]), *map(str, jars)])
     session = SparkSession.builder.config(conf=SparkConf().setAll([*kept.items()])).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    write_plainly(session._jvm)
+    write_plainly(session._jvm, session.sparkContext._jsc.hadoopConfiguration())
     return session
 
 
@@ -354,5 +354,5 @@ def java_without_spark() -> Any:
     java = find_java()
     gateway.launch(java, resolve_jars(java, PACKAGES), settings())
     java_gateway = launch_gateway()
-    write_plainly(java_gateway.jvm)
+    write_plainly(java_gateway.jvm, java_gateway.jvm.org.apache.hadoop.conf.Configuration())
     return java_gateway

@@ -3,6 +3,8 @@ asked anew as they are changed."""
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
@@ -14,6 +16,7 @@ import traitlets
 from explorer.core.history import NOTHING, side_named
 from explorer.core.lifecycle import Cell
 from explorer.core.lineage import HistoryEntry
+from explorer.core.names import shorten
 from explorer.core.runs import Event
 from explorer.core.secrets import redacted
 from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
@@ -24,10 +27,14 @@ from explorer.ui.notebook import display_kept
 from explorer.ui.printed import LISTS, Exhibit, Shown
 from explorer.views.labviews import sequence_svg, step_lines
 from explorer.views.past_pictures import SNAPSHOTS
-from explorer.views.text import clean_lines
+from explorer.views.text import clean, clean_lines
 
-NEWEST = 200
-"""Snapshots that are offered by name; any other can be typed."""
+NEWEST, NAME = 200, 200
+"""Snapshots that are offered by name, and the longest name of them; any other can be typed."""
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a letter, with which the state could not be sent any more."""
+LONGEST, WHY = 10_000, 2_000
+"""Letters of what is typed, and of why it is refused."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +55,8 @@ class Control:
         if self.kind == "step":
             if type(value) is not int or not 1 <= value <= self.most:
                 raise NotFoundInTable(f"{self.label} is a number from 1 to {self.most:,}")
-        elif not isinstance(value, str):
-            raise NotFoundInTable(f"{self.label} is a text")
+        elif not isinstance(value, str) or len(value) > LONGEST or SURROGATE.search(value):
+            raise NotFoundInTable(f"{self.label} is a text, of at most {LONGEST:,} letters")
         elif self.kind == "press" and value not in self.choices:
             raise NotFoundInTable(f"{self.label} is one of {', '.join(self.choices)}")
         return replace(self, value=value)
@@ -70,7 +77,8 @@ def _at(table: Table) -> Control:
     """As of which snapshot."""
     newest = [entry.snapshot for entry in table.history()[-NEWEST:]]
     offered = [*(ref.name for ref in table.metadata.refs[:NEWEST]), *newest[::-1]]
-    return Control("as of", "snapshot", "as of", "", offered, hint="current snapshot")
+    seen_whole = [name for name in offered if len(name) <= NAME and clean(name) == name]
+    return Control("as of", "snapshot", "as of", "", seen_whole, hint="current snapshot")
 
 
 def _window(number: int, title: str, kind: type, ask: Callable[[int, int], Any]) -> Question:
@@ -168,6 +176,7 @@ class Panel(anywidget.AnyWidget):
         self._of, self._make = of, QUESTIONS[question] if isinstance(of, Table) else _run
         self.can_read_again = isinstance(of, Table)
         self._chosen: set[str] = set()
+        self._answers = 0
         self._asked(self._make(of))
 
     def _asked(self, question: Question) -> None:
@@ -179,7 +188,8 @@ class Panel(anywidget.AnyWidget):
         self._tell(self._exhibit.to_json())
 
     def _tell(self, answer: Mapping[str, Any]) -> None:
-        self.answer = {**answer, "n": self.answer.get("n", 0) + 1}  # also where it is the same as before
+        self._answers += 1
+        self.answer = {**answer, "n": self._answers}  # also where it is the same as before
 
     @traitlets.observe("request")
     def _on_request(self, change: Mapping[str, Any]) -> None:
@@ -188,16 +198,18 @@ class Panel(anywidget.AnyWidget):
             self._asked(self._next(change["new"].get("name"), change["new"].get("value")))
         except ExplorerError as error:  # the former answer would be taken for this one's
             self._refuse(str(error))
-        except Exception as error:
+        except Exception as error:  # raised, it would be printed as it is, and saved with the notebook
+            logging.getLogger(__name__).debug("a panel's question failed", exc_info=True)
             self._refuse(f"{type(error).__name__}: {error}")
-            raise
 
     def _refuse(self, why: str) -> None:
         """Without secrets: what is told is saved with the notebook."""
-        self._tell({"error": clean_lines(redacted(why))})
+        self._tell({"error": clean_lines(shorten(redacted(why), WHY))})
 
     def _next(self, name: object, value: object) -> Question:
         at = next((i for i, choice in enumerate(self._question.choices) if choice.name == name), None)
+        if at is None and name:
+            raise NotFoundInTable("there is no such choice")
         if at is None:
             self._of = self._of.refresh() if isinstance(self._of, Table) else self._of
             return self._kept(self._make(self._of))

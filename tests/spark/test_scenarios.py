@@ -12,7 +12,7 @@ import pytest
 
 from explorer.engines import class_archive
 from explorer.engines.java import find_java, resolve_jars, spark_home
-from explorer.engines.local_files import CLASS
+from explorer.engines.local_files import CLASS, write_plainly
 from explorer.engines.spark import SparkEngine
 from explorer.model.manifest import STATUS
 from explorer.scenarios import NAMESPACE, SCENARIOS, Scenario
@@ -388,6 +388,12 @@ def test_local_files_are_written_by_java_itself(tmp_path: Path, engine: SparkEng
     local.mkdirs(hadoop.fs.Path(f"file:{tmp_path}/folder/inner"))
     assert (tmp_path / "folder" / "inner").stat().st_mode & 0o2000
     (tmp_path / "folder" / "inner").rmdir()
+    strict = hadoop.conf.Configuration()
+    strict.set("fs.permissions.umask-mode", "077")
+    write_plainly(jvm, strict)
+    hadoop.fs.FileSystem.getLocal(strict).create(hadoop.fs.Path(f"file:{tmp_path}/own/file"), True).close()
+    write_plainly(jvm, engine.session().sparkContext._jsc.hadoopConfiguration())
+    assert [oct((tmp_path / p).stat().st_mode & 0o777) for p in ("own", "own/file")] == ["0o700", "0o600"]
     (tmp_path / "link").symlink_to(tmp_path / "folder")
     listed = local.listStatus(hadoop.fs.Path(f"file:{tmp_path}/link"))
     assert [status.getPath().getName() for status in listed] == ["file"]

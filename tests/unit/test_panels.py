@@ -15,7 +15,7 @@ from explorer.core.operations import Operation
 from explorer.core.runs import Event, WriterState
 from explorer.lab.stepper import Run
 from explorer.ui.panels import QUESTIONS, Panel
-from tests.unit.small import edit_metadata, make_table, writable
+from tests.unit.small import edit_metadata, make_table, partitioned, writable
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
@@ -125,6 +125,51 @@ def test_a_name_is_text_in_panels(table: Path) -> None:
         assert "<img src=x" not in shown(panel).partition("</svg>")[0], question
         assert "<img src=x" not in panel._exhibit._repr_html_()
         assert "<img src=x" not in json.dumps(panel._repr_mimebundle_()[0]["image/svg+xml"])
+
+
+def test_what_a_browser_sends_is_of_bounded_size_and_breaks_nothing(
+    whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = explorer.panel(explorer.open_table(str(whole)), "plan")
+    for value in ("x" * 10_001, "id = '\ud800'"):
+        assert "a text, of at most 10,000 letters" in choose(plan, "filter", value)
+    assert len(choose(plan, "filter", f"id = {'x' * 9_000}")) < 2_500
+    for name in (["filter"], {"a": 1}, "others"):
+        assert "no such choice" in choose(plan, name, "")  # type: ignore[arg-type]
+    plan.set_state({"answer": {"n": "x"}})
+    assert "after column metrics" in choose(plan, "filter", "id = 1")
+    json.dumps(plan.get_state(), default=str).encode()
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("s3://jack:open-sesame@bucket/t")
+
+    monkeypatch.setattr(explorer.Table, "plan", fails)
+    assert choose(plan, "filter", "id = 2") == "wrong: RuntimeError: s3://(hidden)@bucket/t"
+
+
+def test_names_that_are_not_seen_whole_are_not_offered(table: Path) -> None:
+    long, hidden = "b" * 201, "ma\u202ein"
+    refs = {name: {"snapshot-id": 0, "type": "branch"} for name in (long, hidden)}
+
+    def add(data: dict[str, Any]) -> None:
+        data["refs"].update({name: {**ref, "snapshot-id": data["current-snapshot-id"]} for name, ref in refs.items()})
+
+    edit_metadata(table, add)
+    diff = explorer.panel(explorer.open_table(str(table)), "diff")
+    assert {"main", "snapshot-1"} <= set(diff.choices[0]["choices"])
+    assert not {long, hidden} & set(diff.choices[0]["choices"])
+    assert "<svg" in choose(diff, "to", long)
+
+
+def test_a_picture_of_a_plan_does_not_grow_with_its_names(tmp_path: Path) -> None:
+    place = partitioned(tmp_path)
+
+    def rename(data: dict[str, Any]) -> None:
+        data["partition-specs"][-1]["fields"][1]["name"] = "f" * 10_000
+
+    edit_metadata(place, rename)
+    plan = explorer.panel(explorer.open_table(str(place)), "plan")
+    assert len(plan.answer["picture"]) < 500_000
 
 
 def test_a_run_of_the_lab_takes_its_steps_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,9 @@ const FONT = 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 const HINTED = 1.02;  // what is drawn in SVG may be that much wider than what a canvas measures
 const NARROWER = 1.2;  // more than that is hard to read
 const DATED = /^\d{4}-\d\d-\d\d (\d\d:\d\d:\d\d UTC)$/;  // of which the time says more than both ends
-export function fitting(tag, attributes, text, size, width) {
+const LONGEST = 200;  // letters that are measured: no card has room for more
+export function fitting(tag, attributes, whole, size, width) {
+  const text = clip(whole, LONGEST);
   pen.font = `${size} ${FONT}`;
   const wide = (some) => pen.measureText(some).width * HINTED;
   const squeezed = { ...attributes, textLength: width, lengthAdjust: "spacingAndGlyphs" };
