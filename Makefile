@@ -53,7 +53,7 @@ bench: $(STAMP)  ## minutes: decoding, first screen, cache, memory; writes docs/
 bench-remote: $(STAMP)  ## minutes: a table in a store, behind 0, 5 and 50 ms a request; writes docs/remote.md
 	$(BIN)/python -m benchmarks.remote
 
-bench-size: $(STAMP)  ## half an hour: one and ten million entries; writes docs/size.md
+bench-size: $(STAMP)  ## two hours: one and ten million entries; writes docs/size.md
 	$(BIN)/python -m benchmarks.size
 
 bench-plan: $(STAMP)  ## minutes: a plan over a million entries; writes docs/planning.md

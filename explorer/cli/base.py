@@ -71,9 +71,9 @@ def say(message: str) -> None:
 
 def printable(text: str) -> str:
     """Lines of text, without what could command a terminal or pass for other text."""
-    from explorer.views.text import clean_lines
+    from explorer.views.text import printable_lines
 
-    return clean_lines(text)
+    return printable_lines(text)
 
 
 @click.group(

@@ -6,11 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from explorer.core.secrets import redacted
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 
 LABEL = 23
 """Characters of a name that fit a card of the graph."""
+LOOKED_AT = 1_000
+"""Characters of a long text that are looked at for credentials before it is cut, or four times what is left of it."""
 _MANIFEST_INDEX = re.compile(r"-m(\d+)\.avro$")
 
 
@@ -50,7 +53,14 @@ def natural(name: str) -> list[tuple[bool, int, str]]:
 
 
 def shorten(text: str, width: int) -> str:
-    """At most `width` characters, the middle replaced by an ellipsis: the two ends of file names tell them apart."""
+    """At most `width` characters, the middle replaced by an ellipsis: the two ends of file names tell them apart. A
+    credential in what is cut is hidden, since half of it could not be told later."""
+    if len(text) <= width:
+        return text
+    return _ends(redacted(_ends(text, max(LOOKED_AT, 4 * width))), width)
+
+
+def _ends(text: str, width: int) -> str:
     if len(text) <= width:
         return text
     left = (width - 1) // 2

@@ -4,7 +4,11 @@ Whoever writes a table may put anything into its properties, snapshot summaries 
 A list of what is harmless would hide every property that a team made up for itself. So a name tells, word by word, and
 doubt hides: any *key* that is not of a kind known to be harmless (a primary key, a key's id). In every other value what
 looks like a secret is cut out: the user info of URIs, parameters with such names (signed URLs, connection strings, JDBC
-URLs), and credentials that can be told by their form."""
+URLs), and credentials that can be told by their form.
+
+What is shown (text, pictures, lists, pages, panels) goes through `redacted`, before it is cut: half a credential cannot
+be told. What is data (JSON, Arrow, CSV, SQL) keeps paths, names and rows as they were written: they are opened, or
+compared, by them."""
 
 from __future__ import annotations
 
@@ -45,9 +49,10 @@ _USER_INFO = re.compile(
 """Before the @ of Azure's schemes stands a container."""
 _PARAMETER = re.compile(
     r"""(?:(?<=[?&;,\s"'{(])|^)(?P<name>[\w.%-]+(?: [kK]ey)?)"""
-    r"""(?P<is>["']?\s*=\s*["']?|["']\s*:\s*["']?|:\s+["']?)(?P<value>[^&;,\s"'<>(){}]+)"""
+    r"""(?:["']?\s*=\s*["']?|["']\s*:\s*["']?|:\s+["']?)"""
 )
-"""`name=value` or `"name": "value"`; not the folder of a partition, which stands after a slash."""
+"""What stands before the value in `name=value` or `"name": "value"`; not the folder of a partition, after a slash."""
+_VALUE = re.compile(r"""[^&;,\s"'<>(){}]+""")
 _FORMS = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}"
@@ -57,6 +62,13 @@ _FORMS = re.compile(
     r"|\bAIza[\w-]{35}|\bya29\.[\w-]{20,}|\bdapi[0-9a-f]{32}\b|\bsk_live_\w{16,}",
     re.DOTALL,
 )
+_BEGIN = (
+    "-----BEGIN", "Bearer", "Basic", "eyJ", "AKIA", "ASIA", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_",
+    "glpat-", "xox", "AIza", "ya29.", "dapi", "sk_live_",
+)  # fmt: skip
+"""How those forms begin: a text with none of them has none of them, which is soon told."""
+SUSPECT = r"""@|(^|[?&;,\s"'{(])[\w.%-]+( [kK]ey)?["']?\s*[=:]|""" + "|".join(re.escape(begin) for begin in _BEGIN)
+"""RE2: what every text has that `redacted` changes, and some others."""
 
 
 def is_secret(name: str) -> bool:
@@ -119,8 +131,21 @@ def redacted(text: str, values: Iterable[str] = ()) -> str:
             return f"{HIDDEN}@"
         return match[0] if azure and ":" not in info else f"{azure or ''}://{HIDDEN}@"
 
-    text = _FORMS.sub(HIDDEN, _USER_INFO.sub(user_info, text))
-    return _PARAMETER.sub(lambda m: f"{m['name']}{m['is']}{HIDDEN}" if is_secret(m["name"]) else m[0], text)
+    if "@" in text:
+        text = _USER_INFO.sub(user_info, text)
+    if any(begin in text for begin in _BEGIN):
+        text = _FORMS.sub(HIDDEN, text)
+    return _without_parameters(text) if "=" in text or ":" in text else text
+
+
+def _without_parameters(text: str) -> str:
+    kept, begin, at = [], 0, 0
+    while match := _PARAMETER.search(text, at):  # in the value of one that is no secret another may stand
+        at = match.end()
+        if is_secret(match["name"]) and (value := _VALUE.match(text, at)):
+            kept += [text[begin:at], HIDDEN]
+            begin = at = value.end()
+    return "".join([*kept, text[begin:]])
 
 
 def harmless(error: BaseException, properties: Mapping[str, Any]) -> BaseException | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.core.secrets import metadata_without_secrets
+from explorer.core.secrets import metadata_without_secrets, redacted
 from explorer.model.metadata import SortOrder, TableMetadata
 from explorer.views import rows
 
@@ -31,8 +31,8 @@ class Section:
     struck: Sequence[int] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As the widget takes it: only what is there."""
-        data: dict[str, Any] = {"title": self.title, "note": self.note, "open": self.open}
+        """As the widget takes it: only what is there, without credentials."""
+        data: dict[str, Any] = {"title": redacted(self.title), "note": redacted(self.note), "open": self.open}
         if self.fields is not None:
             data["fields"] = [[k, _short(v), hint] for k, v, hint in self.fields]
         if self.columns is not None:
@@ -42,7 +42,7 @@ class Section:
                 "struck": list(self.struck),
             }
         if self.raw is not None:
-            data["raw"] = self.raw
+            data["raw"] = redacted(self.raw)
         return data
 
 
@@ -58,22 +58,18 @@ class Inspection:
     def to_json(self) -> dict[str, Any]:
         """As the widget takes it."""
         return {
-            "title": self.title,
+            "title": redacted(self.title),
             "kind": self.kind,
-            "problems": list(self.problems),
+            "problems": [*map(redacted, self.problems)],
             "sections": [s.to_json() for s in self.sections],
         }
 
 
 def _short(value: Any) -> Any:
     value = rows.plain(value)
-    return (
-        json.dumps(value, ensure_ascii=False)
-        if isinstance(value, (dict, list))
-        else value
-        if value is None
-        else str(value)
-    )
+    if value is None:
+        return None
+    return redacted(json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value))
 
 
 def raw_section(title: str, value: Any) -> Section:

@@ -147,7 +147,7 @@ class CatalogHealth:
             data = data.drop(columns="why it failed")
         wrapped = [name for name in ("beyond its thresholds", "why it failed") if name in data]
         listed = grid(data, widths, wrapped=wrapped, sizes=["size", "metadata-size"], frozen_columns=["level", "table"])
-        listed.on_click(lambda event: self._open(str(listed.value["table"].iloc[event.row])))
+        listed.on_click(lambda event: self._open(str(rows[event.row]["table"])))
         self._box[:] = [
             note(f"{self._catalog}: {told}. Click a table to open it; a heading sorts by a measure."), listed
         ]  # fmt: skip

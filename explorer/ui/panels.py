@@ -18,7 +18,6 @@ from explorer.core.lifecycle import Cell
 from explorer.core.lineage import HistoryEntry
 from explorer.core.names import shorten
 from explorer.core.runs import Event
-from explorer.core.secrets import redacted
 from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.glance import overview
 from explorer.table import Table
@@ -204,7 +203,7 @@ class Panel(anywidget.AnyWidget):
 
     def _refuse(self, why: str) -> None:
         """Without secrets: what is told is saved with the notebook."""
-        self._tell({"error": clean_lines(shorten(redacted(why), WHY))})
+        self._tell({"error": clean_lines(shorten(why, WHY))})
 
     def _next(self, name: object, value: object) -> Question:
         at = next((i for i, choice in enumerate(self._question.choices) if choice.name == name), None)

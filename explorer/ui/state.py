@@ -29,6 +29,7 @@ from explorer.model.manifest import FileKind
 from explorer.progress import Cancelled
 from explorer.table import Table
 from explorer.views.svg import picture
+from explorer.views.text import clean, clean_lines
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -62,8 +63,9 @@ class GraphState:
     def state(self) -> dict[str, Any]:
         """What the widget draws, and `selection`."""
         return {
-            **self.selection(), "picture": picture(self.graph), "selected": self.selected, "message": self.message,
-            "offers": self.offered(), "asked": self.asked(), "caption": self.caption(),
+            **self.selection(), "picture": picture(self.graph), "selected": self.selected,
+            "message": clean_lines(self.message), "offers": self.offered(), "asked": self.asked(),
+            "caption": clean(self.caption()),
         }  # fmt: skip
 
     def caption(self) -> str:
@@ -217,10 +219,10 @@ class ViewState(GraphState):
         ordered = sorted(meta.snapshots, key=lambda s: ordinals[s.snapshot_id])
         refs: dict[int, list[str]] = {}
         for ref in meta.refs:
-            refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
+            refs.setdefault(ref.snapshot_id, []).append(clean(f"{ref.type} {ref.name}"))
         return {
             "ids": [str(s.snapshot_id) for s in ordered],
-            "operations": [s.operation or "unknown" for s in ordered],
+            "operations": [clean(s.operation or "unknown") for s in ordered],
             "times": [second(s.timestamp_ms) for s in ordered],
             "refs": [refs.get(s.snapshot_id, []) for s in ordered],
         }

@@ -17,12 +17,15 @@ import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 import param
+import pyarrow as pa
+import pyarrow.compute as pc
 from panel.custom import AnyWidgetComponent
 from panel.io.state import set_curdoc
 from panel.util import edit_readonly
 
 from explorer.core.glossary import TERMS, Term
 from explorer.core.names import snapshot_ordinals
+from explorer.core.secrets import SUSPECT, redacted
 from explorer.core.units import human_bytes
 from explorer.table import Table
 from explorer.ui import echoes, unsent
@@ -249,6 +252,7 @@ def grid(
         size = {"max_height": WHOLE} if whole else {"height": height}
         size["sizing_mode"] = "stretch_width"
     data = data.assign(**{name: sizes_in_words(data[name]) for name in sizes})
+    data = data.assign(**{name: told for name in data.columns if name != drawn and (told := _redacted(data[name]))})
     if len(data) > page_size or sizes:  # the browser sorts words
         options |= {"pagination": "remote", "page_size": page_size}
     # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
@@ -269,6 +273,17 @@ def grid(
     if not ours:
         made.terms = {}
     return made
+
+
+def _redacted(column: pd.Series[Any]) -> list[Any] | None:
+    """A column's values without credentials; None where there are none."""
+    if column.dtype.kind in "iufbM":
+        return None
+    values = [value if isinstance(value, str) else None for value in column]
+    suspect = pc.match_substring_regex(pa.array(values, pa.string()), SUSPECT).to_pylist()
+    if not any(suspect):
+        return None
+    return [redacted(value) if sus else value for value, sus in zip(column, suspect, strict=True)]
 
 
 def _head(title: str) -> int:

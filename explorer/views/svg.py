@@ -50,22 +50,26 @@ def picture(graph: Graph) -> dict[str, Any]:
         return {"x": round(box.x, 1), "y": round(box.y, 1), "w": box.width, "h": box.height, **row}
 
     return {
-        "title": graph.title,
+        "title": clean(graph.title),
         "snapshot": str(graph.snapshot_id),
         "columns": [{"name": name, "x": column_x(graph, i)} for i, name in enumerate(graph.columns) if i in used],
         "nodes": [
             {
-                "id": n.id, "kind": n.kind, "label": n.label, "lines": list(n.lines), "status": n.status,
-                "fold": n.fold,
+                "id": n.id, "kind": n.kind, "label": clean(n.label), "lines": [*map(clean, n.lines)],
+                "status": n.status, "fold": n.fold,
                 "current": n.current, "bad": bool(n.problem), "warn": bool(n.problem) and n.kind != "problem",
-                "title": str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label), "problem": n.problem,
+                "title": clean(str(n.facts.get("path") or n.facts.get("snapshot_id") or n.label)),
+                "problem": clean(n.problem),
                 "focus": bool(n.facts.get("focus")), "mark": n.mark, **at(n.id),
             }
             for n in graph.nodes
         ],
         "edges": [{"s": e.source, "t": e.target, "kind": e.kind, "status": e.status} for e in graph.edges],
         "more": [
-            {"id": e.id, "parent": e.parent, "label": e.label, "action": e.action, "before": e.before, **at(e.id)}
+            {
+                "id": e.id, "parent": e.parent, "label": clean(e.label), "action": e.action, "before": e.before,
+                **at(e.id),
+            }
             for e in graph.elided
         ],
     }  # fmt: skip

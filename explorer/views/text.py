@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from explorer.core.names import shorten
+from explorer.core.secrets import redacted
 from explorer.graphs.graph import Edge, Elided, Graph, Node
 from explorer.graphs.vocabulary import STATUSES
 from explorer.views.rows import columns_of
@@ -23,13 +24,23 @@ FIRST, PAGE = 200, 1000
 
 
 def clean(text: str) -> str:
-    """Text from a table without control characters, which could command a terminal."""
-    return "".join(c if c.isprintable() else "�" for c in text)
+    """Text from a table, an error or a person as it may be shown: without control characters, which could command a
+    terminal, and without credentials."""
+    return _printable(redacted(text))
 
 
 def clean_lines(text: str) -> str:
-    """The same of each line of a text, whose lines stay."""
-    return "\n".join(map(clean, text.split("\n")))
+    """The same of a text whose lines stay."""
+    return printable_lines(redacted(text))
+
+
+def printable_lines(text: str) -> str:
+    """Lines made of what was cleaned piece by piece, and whatever else, without control characters."""
+    return "\n".join(map(_printable, text.split("\n")))
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
 
 
 def json_text(data: Any, indent: int | None = 2) -> str:

@@ -1,0 +1,134 @@
+"""Credentials that a table's writer left in paths, names, values and operations are in nothing that is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.typedef import Record
+
+import explorer
+from explorer.cli import main
+from explorer.core.names import shorten
+from explorer.core.secrets import HIDDEN
+from explorer.drawn import whole_view
+from explorer.inspection import inspect
+from explorer.ui.printed import Exhibit
+from explorer.ui.widgets import grid
+from explorer.views.svg import picture
+from explorer.views.text import clean
+from tests.unit.small import edit_metadata, new_table
+
+KEY, PASSWORD, SIGNATURE, BEARER = "AKIAZQ3DRSTUVWXY2345", "hunter2hunter2", "c2lnbmF0dXJl", "abcdefgh12345678"
+SECRETS = (KEY, PASSWORD, SIGNATURE, BEARER)
+FILE = f"s3://reader:{PASSWORD}@bucket/warehouse/{'x' * 60}.parquet?X-Amz-Signature={SIGNATURE}&n="
+
+
+def data_file(n: int) -> DataFile:
+    metrics = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts")
+    nothing = ("split_offsets", "equality_ids", "key_metadata", "sort_order_id")
+    bounds = {2: KEY.encode()}
+    return DataFile.from_args(
+        content=DataFileContent.DATA, file_path=f"{FILE}{n}", file_format=FileFormat.PARQUET, record_count=n + 1,
+        partition=Record(f"login?token={PASSWORD}"), file_size_in_bytes=1000, lower_bounds=bounds, upper_bounds=bounds,
+        **{name: {} for name in metrics}, **dict.fromkeys(nothing),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("credentials") / "warehouse" / "db" / "t"
+    schema = pa.schema([("id", pa.int64()), ("kind", pa.string())])
+    table = new_table(place, schema)
+    with table.update_spec() as spec:
+        spec.add_identity("kind")
+    for n in range(3):
+        with table.transaction() as transaction, transaction.update_snapshot().fast_append() as append:
+            append.append_data_file(data_file(n))
+
+    def name(data: dict[str, Any]) -> None:
+        data["refs"][f"by-{KEY}"] = {**data["refs"]["main"], "type": "tag"}
+        data["snapshots"][1]["summary"]["operation"] = f"Bearer {BEARER}"
+        data["snapshots"][0]["summary"]["engine-name"] = f"job --password={PASSWORD}"
+
+    edit_metadata(place, name)
+    return place
+
+
+ASKED = [
+    "show", "snapshots", "refs", "manifests", "entries", "files", "partitions", "graph --format svg",
+    "graph --format dot", "overview", "history", "diff {} snapshot-1 snapshot-3", "lifecycle", "commits", "deletes",
+    "file {} {file}", "plan {} id>0", "health", "doctor", "metadata", "metadata-diff {} 0 3", "file-map",
+    "maintain {} expire", "clustering", "metrics", "export {} --html {out}", "graph --format html",
+]  # fmt: skip
+
+
+def clear(text: str) -> None:
+    """No credential is in the text."""
+    assert not [text[max(0, (at := text.find(secret)) - 60) : at + 30] for secret in SECRETS if secret in text]
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_of_the_command_line(folder: Path, tmp_path: Path, asked: str) -> None:
+    words = asked.split()
+    words = words if "{}" in words else [words[0], "{}", *words[1:]]
+    out = tmp_path / "page.html"
+    done = CliRunner().invoke(
+        main, [word.format(folder, out=out, file=f"{FILE}0") if "{" in word else word for word in words]
+    )
+    assert done.exit_code in (0, 3) or words[0] == "doctor", done.output
+    clear(done.output)
+    if out.exists():
+        clear(out.read_text())
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        explorer.overview, lambda t: t.history(), lambda t: t.lifecycle(),
+        lambda t: t.diff("snapshot-1", "snapshot-3"), lambda t: t.deletes(), lambda t: t.plan("kind > 'a'"),
+    ],
+)  # fmt: skip
+def test_of_results_in_a_notebook(folder: Path, ask: Any) -> None:
+    shown = Exhibit(ask(explorer.open_table(str(folder))))
+    for told in (json.dumps(shown.to_json()), repr(shown), shown._repr_html_(), shown._repr_svg_() or ""):
+        clear(told)
+
+
+def test_of_the_graph_and_the_inspector(folder: Path) -> None:
+    table = explorer.open_table(str(folder))
+    snapshot = table.metadata.current_snapshot
+    assert snapshot
+    graph = table.graph(view=whole_view(table.tree, snapshot, 100, 100))
+    assert {"data_file", "ref"} <= {node.kind for node in graph.nodes}
+    clear(json.dumps(picture(graph)))
+    for node in graph.nodes:
+        clear(json.dumps(inspect(table, node).to_json()))
+
+
+def test_of_lists() -> None:
+    paths = [f"{FILE}{n}" for n in range(3)]
+    listed = grid(pd.DataFrame({"file_path": paths, "n": range(3), "kind": [None, "a", f"?token={PASSWORD}"]}))
+    clear(listed.value.to_csv())
+    assert list(listed.value["n"]) == [0, 1, 2]
+    assert list(listed.value["kind"])[1:] == ["a", f"?token={HIDDEN}"]
+
+
+def test_what_is_data_stays_as_it_is(folder: Path) -> None:
+    table = explorer.open_table(str(folder))
+    assert f"{FILE}0" in table.files().to_arrow()["file_path"].to_pylist()
+    assert f"{FILE}0" in CliRunner().invoke(main, ["files", str(folder), "-o", "json"]).output
+
+
+@pytest.mark.parametrize("width", range(12, 130, 5))
+def test_no_half_of_a_credential_is_left(width: int) -> None:
+    path = f"s3://reader:{PASSWORD}@b/x.parquet?X-Amz-Signature={SIGNATURE}"
+    for secret in (PASSWORD, SIGNATURE):
+        told = clean(shorten(path, width))
+        assert not [part for part in (secret[:5], secret[-5:]) if part in told], told
