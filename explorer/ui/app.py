@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import panel as pn
@@ -99,7 +100,11 @@ class Dashboard:
         self._filled: set[str] = set()
         self._checked: Table | None = None
         self.reads = ReadSession(shared_engine())
-        self.catalog_health = CatalogHealth(lambda name: self.open(name, then=lambda: self.rooms.go("health")))
+
+    @cached_property
+    def catalog_health(self) -> CatalogHealth:
+        """Made when it is first looked at."""
+        return CatalogHealth(lambda name: self.open(name, then=lambda: self.rooms.go("health")))
 
     # -- page ---------------------------------------------------------------------------------------------------------
     def page(self) -> Any:
@@ -177,7 +182,7 @@ class Dashboard:
         if self.view is not None:
             self.opening.say(problem)
             return
-        self.rooms.boxes["overview"][:] = [welcome(self.open, problem)]
+        self.rooms.box("overview")[:] = [welcome(self.open, problem)]
         self.rooms.go("overview")
         self.seen()
 
@@ -293,7 +298,7 @@ class Dashboard:
         """Make a view when it is looked at, for the snapshot in view."""
         if name == "graph" or name in self._filled:
             return
-        box = self.rooms.boxes[name]
+        box = self.rooms.box(name)
         if self.view is None:
             if name == "overview" and not box.objects and not self.opening.busy:
                 box[:] = [welcome(self.open)]

@@ -49,27 +49,40 @@ TITLES = {
 
 
 class Rooms:
-    """`view` is to be shown; `boxes` hold what each view shows, and `came(name)` is called when a person has come to a
-    view. A room is entered where it was left. Views `without` which this server is are in none."""
+    """`view` is to be shown; `box` holds what a view shows, and `came(name)` is called when a person has come to a
+    view. A room is furnished when it is first entered, and entered later where it was left. Views `without` which this
+    server is are in none."""
 
     def __init__(self, graph: Any, came: Callable[[str], None], start: str, without: Collection[str] = ()) -> None:
         self._views = [[name for name in room.views if name not in without] for room in ROOMS]
-        self.boxes: dict[str, Any] = {n: pn.Column(sizing_mode="stretch_both") for n in VIEWS if n != "graph"}
-        contents = {**self.boxes, "graph": graph}
         self._came, self._going = came, False
+        self._boxes: dict[str, Any] = {"graph": graph}
         self._inner: dict[int, Any] = {}
-        parts = []
-        for at, (room, views) in enumerate(zip(ROOMS, self._views, strict=True)):
-            inner: Any = contents[views[0]]
-            if len(views) > 1:
-                each = ((room.views[name], contents[name]) for name in views)
-                inner = pn.Tabs(*each, dynamic=True, stylesheets=LESS, sizing_mode="stretch_both", margin=0)
-                inner.param.watch(self._chosen, "active")
-                self._inner[at] = inner
-            parts.append((room.title, inner))
-        self.view = pn.Tabs(*parts, dynamic=True, stylesheets=LOOK, sizing_mode="stretch_both")
+        at = VIEWS[start]
+        contents = [self._furnished(n) if n == at else pn.Spacer() for n in range(len(ROOMS))]
+        titles = [room.title for room in ROOMS]
+        self.view = pn.Tabs(
+            *zip(titles, contents, strict=True), dynamic=True, stylesheets=LOOK, sizing_mode="stretch_both"
+        )
         self.view.param.watch(self._chosen, "active")
         self._set(start)
+
+    def box(self, name: str) -> Any:
+        """What a view is put into."""
+        if name not in self._boxes:
+            self._boxes[name] = pn.Column(sizing_mode="stretch_both")
+        return self._boxes[name]
+
+    def _furnished(self, at: int) -> Any:
+        """A room's views, as tabs where they are several."""
+        views = self._views[at]
+        if len(views) == 1:
+            return self.box(views[0])
+        each = ((ROOMS[at].views[name], self.box(name)) for name in views)
+        inner = pn.Tabs(*each, dynamic=True, stylesheets=LESS, sizing_mode="stretch_both", margin=0)
+        inner.param.watch(self._chosen, "active")
+        self._inner[at] = inner
+        return inner
 
     @property
     def active(self) -> str:
@@ -87,14 +100,19 @@ class Rooms:
         """Nobody waits any more for what these views show; it is let go, what is `looked_at` only if so asked: else it
         stands until there is something new."""
         for name in names:
-            Session.current().leave(self.boxes[name])
+            Session.current().leave(self.box(name))
             if looked_at or name != self.active:
-                self.boxes[name][:] = []
+                self.box(name)[:] = []
+
+    def _enter(self, at: int) -> None:
+        if isinstance(self.view[at], pn.Spacer):
+            self.view[at] = (ROOMS[at].title, self._furnished(at))
 
     def _set(self, name: str) -> None:
         at = VIEWS[name]
         self._going = True
         try:
+            self._enter(at)
             if at in self._inner and name in self._views[at]:
                 self._inner[at].active = self._views[at].index(name)
             self.view.active = at
@@ -103,4 +121,5 @@ class Rooms:
 
     def _chosen(self, _: Any) -> None:
         if not self._going:
+            self._enter(self.view.active)
             self._came(self.active)

@@ -88,6 +88,8 @@ def serve(
     url = access.url(f"{base.rstrip('/')}/")
     click.echo(f"Iceberg metadata explorer: {url}")
     server.start()
+    gc.collect()
+    gc.freeze()  # what is imported stays: the collector would look through it, for 0.2 s, at every few pages
     with tempfile.TemporaryDirectory() as folder:  # which nobody else may read
         if show:
             webbrowser.open(_door_sign(Path(folder), url))
