@@ -91,9 +91,13 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def iter_batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
         """The rows in batches of at most so many, read as they are asked for."""
-        known = self._rows
-        for part in known.read() if isinstance(known, Batches) else (known,):
+        for part in self.iter_tables():
             yield from part.to_batches(max_chunksize=rows)
+
+    def iter_tables(self) -> Iterator[pa.Table]:
+        """The rows in parts as they are made, read as they are asked for."""
+        known = self._rows
+        yield from known.read() if isinstance(known, Batches) else (known,)
 
     def select(self, where: str = "", columns: Sequence[str] = (), limit: int | None = None) -> Collection:
         """The rows that match a filter (such as `status = 2 and partition.day > '2024-03-01'`), of them those columns,

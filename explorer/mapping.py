@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pyarrow as pa
 
-from explorer.core.file_map import ASKED, FileMap
+from explorer.core.batches import Batches
+from explorer.core.file_map import ASKED, FileMap, Gathered
 from explorer.core.plan import Plan
+from explorer.io.spool import spooled
 from explorer.table import Table
+
+PATHS = pa.schema([("file_path", pa.string())])
 
 
 def file_map(
@@ -18,9 +24,17 @@ def file_map(
     wanted = plan.snapshot.snapshot_id if plan and plan.snapshot else snapshot
     at = table.resolve(wanted).snapshot if wanted is not None else table.metadata.current_snapshot
     where = at.snapshot_id if at else None
-    applied = table.deletes(where).applied if deletes else None
-    entries = table.entries(where).select(columns=ASKED).to_arrow()
-    return FileMap(entries, table.metadata, at, applied, _verdicts(plan) if plan else None)
+    known = table.deletes(where) if deletes else None
+    entries = table.entries(where).select(columns=[*ASKED, "manifest_path"])
+    files = Gathered(table.metadata, at)
+
+    def paths() -> Iterator[pa.Table]:
+        parts = entries.iter_tables()
+        for part, applied in known.beside(parts) if known else ((part, None) for part in parts):
+            files.add(part, applied)
+            yield part.select(PATHS.names).cast(PATHS)
+
+    return FileMap(spooled(Batches(PATHS, paths)), files, _verdicts(plan) if plan else None)
 
 
 def _verdicts(plan: Plan) -> pa.Table:

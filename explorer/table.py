@@ -12,6 +12,7 @@ from explorer.comparing import commit_run, snapshot_diff, snapshot_step
 from explorer.core.batches import Batches, Parts
 from explorer.core.clustering import Clustering
 from explorer.core.costs import RunCost
+from explorer.core.delete_layers import ASKED, Layer, delete_layers
 from explorer.core.deletes import Verdict
 from explorer.core.diff import SnapshotDiff
 from explorer.core.entry_views import entry_view, read_files
@@ -300,6 +301,13 @@ class Table:
         """Which deletes apply to which data file as of a snapshot, clause by clause; dangling deletes; what reading
         each data file costs (spec: "Scan Planning"). Decided from manifests alone."""
         return self.row_reader.deletes(self._maybe(snapshot), self.tree.by(engine, "deletes"))
+
+    def delete_layers(
+        self, known: Deletes, snapshot: str | int | None = None, engine: Engine = "auto"
+    ) -> list[Layer]:  # fmt: skip
+        """A snapshot's data files, and the deletes that are `known` of it, by data sequence number, from below."""
+        files = self.files(snapshot, engine=engine).select(columns=ASKED)
+        return delete_layers(files.iter_tables(), known)
 
     def delete_contents(self, path: str, snapshot: str | int | None = None, offset: int | None = None) -> Collection:
         """What a delete file of a snapshot holds: (file_path, pos), or its equality columns; of a deletion vector (at

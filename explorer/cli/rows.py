@@ -39,15 +39,13 @@ def deletes(
     limit: int | None, layers: bool, snapshot: str | None, engine: Engine, output: str, **where: Any
 ) -> None:  # fmt: skip
     """Show which deletes apply to which data files, clause by clause, and which dangle."""
-    from explorer.core.delete_layers import ASKED, delete_layers
     from explorer.views.rowviews import delete_lines, delete_rows, layer_rows
     from explorer.views.text import render_table
 
     table = opened(**where)
     known = table.deletes(snapshot, engine)
     if layers:
-        files = table.files(snapshot, engine=engine).select(columns=ASKED).to_arrow()
-        rows = layer_rows(delete_layers(files, known)[:limit])
+        rows = layer_rows(table.delete_layers(known, snapshot, engine)[:limit])
         if output == "jsonl":
             emit_json(rows, output)
         else:

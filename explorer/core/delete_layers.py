@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
-import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.batches import AT_ONCE
+from explorer.core.columns import Ints
 from explorer.core.deletes import is_unpartitioned, named_file
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.values import distinct_partitions, named_partition_path, partition_path, row_dicts
@@ -24,7 +23,10 @@ OTHERS = " other partitions"
 ORDER: tuple[FileKind, ...] = ("equality_deletes", "data_file", "position_deletes", "deletion_vector")
 """Kinds with the same sequence number, from below: an equality delete applies to older data only, the others to data
 that is as new as they are, too."""
-ASKED = ("file_path", "content", "partition", "spec_id", "sequence_number", "record_count", "file_size_in_bytes")
+ASKED = (
+    "file_path", "content", "partition", "spec_id", "sequence_number", "record_count", "file_size_in_bytes",
+    "manifest_path",
+)  # fmt: skip
 """The columns of files that layers are made of."""
 
 
@@ -51,40 +53,39 @@ class Layer:
         return (-1 if self.sequence_number is None else self.sequence_number), ORDER.index(self.kind)
 
 
-def delete_layers(files: pa.Table, known: Deletes) -> list[Layer]:
-    """The layers of a snapshot, from below. `files` are those that its readers see, with the columns ASKED. Where there
-    are very many partitions, those with the fewest deletes are put together."""
+def delete_layers(files: Iterable[pa.Table], known: Deletes) -> list[Layer]:
+    """The layers of a snapshot, from below. `files` are parts of those that its readers see, in order, with the columns
+    ASKED. Where there are very many partitions, those with the fewest deletes are put together."""
+    parts = known.beside(files)
     if len(known.files.data) + len(known.files.deletes) <= ALONE:
-        layers: Iterable[Layer] = [*_data_files(_data(files), known), *_deletes(known)]
+        layers: Iterable[Layer] = [*_data_files(parts, known), *_deletes(known)]
     else:
         deletes = [replace(layer, data_file=None) for layer in _deletes(known)]
-        layers = _together(_few_partitions([*_data_groups(files, known), *deletes]))
+        layers = _together(_few_partitions([*_data_groups(parts, known), *deletes]))
     return sorted(layers, key=lambda layer: (layer.height, layer.partition or "", layer.path))
 
 
-def _data(files: pa.Table) -> pa.Table:
-    return files.filter(pc.equal(pc.fill_null(files["content"], 0), 0))
+Beside = Iterable[tuple[pa.Table, Ints]]
+"""Parts of files, and how many deletes apply to each."""
 
 
-def _data_files(data: pa.Table, known: Deletes) -> Iterator[Layer]:
-    applied = set(known.applied["file_path"].to_pylist())
-    for row in row_dicts(data):
-        path = row["file_path"]
-        metadata = known.files.metadata
-        where = named_partition_path(row["partition"], metadata.spec(row["spec_id"]), metadata)
-        rows, size = row["record_count"] or 0, row["file_size_in_bytes"] or 0
-        yield Layer(where, "data_file", row["sequence_number"], 1, rows, size, int(path in applied), path, path)
+def _data_files(parts: Beside, known: Deletes) -> Iterator[Layer]:
+    metadata = known.files.metadata
+    for part, numbers in parts:
+        for row, applied in zip(row_dicts(part), numbers.tolist(), strict=True):
+            if (row["content"] or 0) == 0:
+                path, where = row["file_path"], named_partition_path(
+                    row["partition"], metadata.spec(row["spec_id"]), metadata
+                )  # fmt: skip
+                rows, size = row["record_count"] or 0, row["file_size_in_bytes"] or 0
+                yield Layer(where, "data_file", row["sequence_number"], 1, rows, size, int(applied > 0), path, path)
 
 
-def _data_groups(files: pa.Table, known: Deletes) -> Iterator[Layer]:
-    hit = polars.Series(polars.from_arrow(files["file_path"])).is_in(
-        polars.Series(polars.from_arrow(known.applied["file_path"]))
-    )
+def _data_groups(parts: Beside, known: Deletes) -> Iterator[Layer]:
     groups: dict[tuple[str, int | None], Layer] = {}
-    for start in range(0, files.num_rows, AT_ONCE):
-        some = files.slice(start, AT_ONCE)
-        marked = some.append_column("applied", hit.slice(start, AT_ONCE).cast(polars.Int64).to_arrow())
-        for layer in _grouped(_data(marked), known):
+    for part, numbers in parts:
+        marked = part.append_column("applied", pa.array((numbers > 0).astype(np.int64)))
+        for layer in _grouped(marked.filter(pc.equal(pc.fill_null(part["content"], 0), 0)), known):
             key = layer.partition or "", layer.sequence_number
             groups[key] = _one([groups[key], layer]) if key in groups else layer
     yield from groups.values()
@@ -92,7 +93,7 @@ def _data_groups(files: pa.Table, known: Deletes) -> Iterator[Layer]:
 
 def _grouped(data: pa.Table, known: Deletes) -> Iterator[Layer]:
     codes, first = distinct_partitions(data["partition"])
-    columns = {name: data[name] for name in data.column_names if name not in ("content", "partition")}
+    columns = {name: data[name] for name in data.column_names if name not in ("content", "partition", "manifest_path")}
     one = pa.repeat(pa.scalar(1, pa.int64()), data.num_rows)
     keys = ["partition", "spec_id", "sequence_number"]
     sums = ["files", "record_count", "file_size_in_bytes", "applied"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,9 @@ AGES = (0, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DA
 """Bounds of classes of ages, in milliseconds."""
 
 
+Numbers = npt.NDArray[Any]
+
+
 @dataclass(frozen=True)
 class Cell:
     """Files that follow each other in the map, from its place `first` on. `path` is the first one's, `partition` None
@@ -61,33 +65,52 @@ class Cell:
     verdict: str | None
 
 
+class Gathered:
+    """What the map holds of each file: some numbers, in as few bytes as they need. Logical entries of a snapshot, with
+    the columns ASKED, are added a part at a time."""
+
+    def __init__(self, metadata: TableMetadata, snapshot: Snapshot | None) -> None:
+        self.names = _Names(metadata)
+        self._metadata, self._snapshot, self._rows = metadata, snapshot, 0
+        self._parts: list[dict[str, Numbers]] = []
+
+    def add(self, entries: pa.Table, deletes: Ints | None = None) -> None:
+        """`deletes` says of each how many apply to it."""
+        told = flags(pc.is_valid(entries["logical_status"]))
+        table = entries.filter(pa.array(told))
+        status = ints(pc.index_in(table["logical_status"].cast(pa.string()), pa.array(STATUS)), 0)
+        part: dict[str, Numbers] = {"row": self._rows + np.flatnonzero(told), "status": status}
+        part |= {"partition": self.names.codes(table), "delete_files": ints(table["content"], 0) > 0}
+        part |= {"rows": amounts(table["record_count"]), "bytes": amounts(table["file_size_in_bytes"])}
+        part["age"] = _ages(table, status == STATUS.index("DELETED"), self._metadata, self._snapshot)
+        if deletes is not None:
+            part["deletes"] = deletes[told]
+        self._parts.append({name: _narrow(column) for name, column in part.items()})
+        self._rows += entries.num_rows
+
+    def take(self) -> dict[str, Numbers]:
+        """The columns of all parts, which let go of them."""
+        names = [*self._parts[0]] if self._parts else []
+        return {name: np.concatenate([part.pop(name) for part in self._parts]) for name in names}
+
+
 class FileMap:
     """The files of a snapshot, with those that it removed, in the order of the map."""
 
-    def __init__(
-        self, entries: pa.Table, metadata: TableMetadata, snapshot: Snapshot | None,
-        deletes: pa.Table | None = None, planned: pa.Table | None = None,
-    ) -> None:  # fmt: skip
-        """`entries` are logical ones of the snapshot, with the columns ASKED; `deletes` has file_path and deletes, how
-        many apply to it, of data files; `planned` has file_path and verdict (one of OUTCOMES) of those that a plan
-        looked at."""
-        told = pc.is_valid(entries["logical_status"])
-        paths, table = entries.select(["file_path"]), entries.drop_columns(["file_path"]).filter(told)
-        rows = np.flatnonzero(flags(told))
-        codes, self.partitions = _partitions(table, metadata)
-        order = np.argsort(codes, kind="stable")
-        self._paths, self._order, self._partition = paths, rows[order], codes[order]
-        status = pc.index_in(table["logical_status"].cast(pa.string()), pa.array(STATUS))
-        columns = {"status": ints(status, 0), "rows": amounts(table["record_count"])}
-        columns |= {"bytes": amounts(table["file_size_in_bytes"]), "delete_files": (ints(table["content"], 0) > 0) * 1}
-        if deletes is not None:
-            columns["deletes"] = ints(_looked_up(paths, deletes, "deletes"), 0)[rows]
+    def __init__(self, paths: pa.Table, files: Gathered, planned: pa.Table | None = None) -> None:
+        """`paths` has the file_path of all entries that were gathered, in order; `planned` has file_path and verdict
+        (one of OUTCOMES) of the data files that a plan looked at."""
+        columns = files.take()
+        rows = columns.pop("row", np.zeros(0, np.int64))
         if planned is not None:
+            verdicts = pc.index_in(_looked_up(paths, planned, "verdict").cast(pa.string()), pa.array(VERDICTS))
             data = (columns["delete_files"] == 0) & (columns["status"] != STATUS.index("DELETED"))
-            verdicts = _looked_up(paths, planned, "verdict").cast(pa.string())
-            columns["verdict"] = np.where(data, ints(pc.index_in(verdicts, pa.array(VERDICTS)), 1)[rows], 0)
-        columns["age"] = _ages(table, columns["status"] == STATUS.index("DELETED"), metadata, snapshot)
-        self._columns: dict[str, Ints] = {name: column[order] for name, column in columns.items()}
+            columns["verdict"] = _narrow(np.where(data, ints(verdicts, 1)[rows], 0))
+        places, self.partitions = files.names.sorted()
+        codes = places[columns.pop("partition", rows)]
+        order = np.argsort(codes, kind="stable")
+        self._paths, self._partition, self._order = paths, codes[order], rows[order]
+        self._columns = {name: columns.pop(name)[order] for name in [*columns]}
         self.every = self.cells(0, len(order))
         """The cells of all files."""
 
@@ -101,10 +124,11 @@ class FileMap:
         firsts = np.arange(start, stop, -(-(stop - start) // CELLS))
         starts, ends = firsts - start, np.append(firsts[1:], stop) - 1
         some = {name: column[start:stop] for name, column in self._columns.items()}
-        added = {n: np.add.reduceat(some[n], starts).tolist() for n in ("rows", "bytes", "delete_files")}
+        sums = ("rows", "bytes", "delete_files")
+        added = {n: np.add.reduceat(some[n], starts, dtype=np.int64).tolist() for n in sums}
         least = {n: np.minimum.reduceat(some[n], starts).tolist() for n in ("status", "age")}
         most = {n: np.maximum.reduceat(some[n], starts).tolist() for n in ("status", "deletes", "verdict") if n in some}
-        paths = picked(self._paths, self._order[firsts])["file_path"].to_pylist()
+        paths = picked(self._paths, self._order[firsts].astype(np.int64))["file_path"].to_pylist()
         places = zip(self._partition[firsts].tolist(), self._partition[ends].tolist(), strict=True)
         return [
             Cell(
@@ -119,7 +143,7 @@ class FileMap:
 
     def counts(self) -> dict[str, int]:
         """Files by logical status."""
-        numbers = np.bincount(self._columns["status"], minlength=len(STATUS)).tolist()
+        numbers = np.bincount(self._columns.get("status", np.zeros(0, np.uint8)), minlength=len(STATUS)).tolist()
         return dict(zip(STATUS, numbers, strict=True))
 
 
@@ -150,18 +174,36 @@ def _times(keys: pa.ChunkedArray, times: Mapping[int, int | None]) -> Ints:
     return ints(times_of, UNKNOWN)
 
 
-def _partitions(table: pa.Table, metadata: TableMetadata) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """(the partition of each file by its place in) the names of all, in order."""
-    if not table.num_rows:
-        return np.zeros(0, np.int64), []
-    codes, _ = distinct_partitions(table["partition"])
-    pairs = codes * (int(pc.max(table["spec_id"]).as_py()) + 1) + ints(table["spec_id"], 0)
-    _, first, inverse = np.unique(pairs, return_index=True, return_inverse=True)
-    rows = row_dicts(table.select(["partition", "spec_id"]).take(pa.array(first)))
-    named = [named_partition_path(row["partition"], metadata.spec(row["spec_id"]), metadata) for row in rows]
-    names = sorted(set(named), key=natural)
-    place = {name: at for at, name in enumerate(names)}
-    return np.array([place[name] for name in named], np.int64)[inverse], names
+def _narrow(column: Numbers) -> Numbers:
+    """The same numbers in as few bytes as they need."""
+    return column.astype(np.min_scalar_type(int(column.max(initial=0))))
+
+
+class _Names:
+    """Partitions by name, each with a number, as they come."""
+
+    def __init__(self, metadata: TableMetadata) -> None:
+        self._metadata = metadata
+        self._numbers: dict[str, int] = {}
+
+    def codes(self, table: pa.Table) -> Ints:
+        """The number of the partition of each file."""
+        if not table.num_rows:
+            return np.zeros(0, np.int64)
+        codes, _ = distinct_partitions(table["partition"])
+        pairs = codes * (int(pc.max(table["spec_id"]).as_py()) + 1) + ints(table["spec_id"], 0)
+        _, first, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+        rows = row_dicts(table.select(["partition", "spec_id"]).take(pa.array(first)))
+        meta = self._metadata
+        named = [named_partition_path(row["partition"], meta.spec(row["spec_id"]), meta) for row in rows]
+        return np.array([self._numbers.setdefault(n, len(self._numbers)) for n in named], np.int64)[inverse]
+
+    def sorted(self) -> tuple[Ints, list[str]]:
+        """(the place of each number among the names in order), and these."""
+        names = sorted(self._numbers, key=natural)
+        places = np.zeros(len(names), np.int64)
+        places[[self._numbers[name] for name in names]] = np.arange(len(names))
+        return places.astype(np.min_scalar_type(len(names))), names
 
 
 def size_classes(sizes: Sequence[int], number: int = 6) -> list[int]:

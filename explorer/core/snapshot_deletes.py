@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -10,11 +10,13 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from explorer.core.batches import AT_ONCE
-from explorer.core.columns import Ints
+from explorer.core.columns import Ints, flags, ints
 from explorer.core.delete_pairs import COSTS, Counted
 from explorer.core.deletes import Applicability, Verdict, named_file
+from explorer.core.entries import LIVE
 from explorer.core.live_files import LiveFile, Made
 from explorer.progress import steps
 
@@ -43,10 +45,11 @@ class ReadCost:
 
 class Deletes:
     """Every pair of data and delete file of a snapshot that could matter, counted; verdicts and costs are made as they
-    are asked for. `files` are the snapshot's, `counted` what was counted of each data manifest, in order."""
+    are asked for. `files` are the snapshot's, `known` what was counted of each data manifest, by its path, in order."""
 
-    def __init__(self, files: Applicability, counted: Sequence[Counted]) -> None:
-        self.files = files
+    def __init__(self, files: Applicability, known: Mapping[str, Counted]) -> None:
+        self.files, counted = files, [*known.values()]
+        self._starts = dict(zip(known, np.cumsum([0, *(len(c.sums["pairs"]) for c in counted)]).tolist(), strict=False))
         self._sums = {n: np.concatenate([c.sums[n] for c in counted] or [np.zeros(0, np.int64)]) for n in HELD}
         self.applying = sum(c.applying for c in counted)
         """Pairs of which the delete applies."""
@@ -86,6 +89,26 @@ class Deletes:
         hit = (path for path, n in zip(self.files.data.paths(), self._applying.tolist(), strict=True) if n)
         paths = [pa.array(some, pa.string()) for some in iter(lambda: list(islice(hit, AT_ONCE)), [])]
         return pa.table({"file_path": pa.chunked_array(paths, pa.string()), "deletes": numbers})
+
+    def beside(self, files: Iterable[pa.Table]) -> Iterator[tuple[pa.Table, Ints]]:
+        """Parts of the snapshot's files (or of its logical entries, with `logical_status`), and how many deletes apply
+        to each: 0 to what is no live data file. Those of one manifest must come in its order; `manifest_path` and
+        `content` say what is whose. No path is held."""
+        starts = self._starts.copy()
+        for part in files:
+            numbers, live = np.zeros(part.num_rows, np.int64), ints(part["content"], 0) == 0
+            if "logical_status" in part.column_names:
+                live &= flags(pc.is_in(part["logical_status"].cast(pa.string()), pa.array(LIVE, pa.string())))
+            manifests = part["manifest_path"].combine_chunks()
+            if not pa.types.is_dictionary(manifests.type):
+                manifests = manifests.dictionary_encode()
+            codes = manifests.indices.to_numpy()
+            for code in np.unique(codes).tolist():
+                path, mine = manifests.dictionary[code].as_py(), np.flatnonzero(live & (codes == code))
+                if path in starts:
+                    numbers[mine] = self._applying[starts[path] : starts[path] + len(mine)]
+                    starts[path] += len(mine)
+            yield part, numbers
 
     @cached_property
     def costs(self) -> Sequence[ReadCost]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.delete_layers import ASKED, Layer, delete_layers
+from explorer.core.delete_layers import Layer
 from explorer.core.plan import Plan
 from explorer.core.plan_parts import verdicts
 from explorer.drawn import OPEN_ENTRIES, OPEN_MANIFESTS
@@ -49,8 +49,7 @@ class DeletesState(GraphState):
 
     def layers(self) -> list[Layer]:
         """The data files and deletes by data sequence number."""
-        files = self.table.files(self._snapshot_id).select(columns=ASKED)
-        return delete_layers(files.to_arrow(), self.deletes)
+        return self.table.delete_layers(self.deletes, self._snapshot_id)
 
 
 class PlanState(GraphState):

@@ -20,7 +20,13 @@ MOST = 100
 
 def _kept(roots: Any, resources: Any) -> Bundle:
     """A bundle of its own for each page, which may add to it. No text of ours is TeX, so none needs MathJax."""
-    reached = (resources.mode, resources.root_url, getattr(resources, "absolute", False), state.base_url, state.rel_path)
+    reached = (
+        resources.mode,
+        resources.root_url,
+        getattr(resources, "absolute", False),
+        state.base_url,
+        state.rel_path,
+    )
     key = (*reached, config.theme, len(Model.model_class_reverse_map))
     if key not in _known:
         if len(_known) >= MOST:
@@ -31,4 +37,4 @@ def _kept(roots: Any, resources: Any) -> Bundle:
 
 def keep() -> None:
     """From now on, in this process."""
-    server.bundle_resources = _kept
+    server.bundle_resources = _kept  # type: ignore[assignment]

@@ -55,7 +55,7 @@ async def _looked_at(full: str, reads: ReadSession, opened: Callable[[], None]) 
         for name in VIEWS:
             dashboard.rooms.go(name)
             await settled()
-            box = dashboard.rooms.boxes.get(name, dashboard.rooms.view)
+            box = dashboard.rooms.view if name == "graph" else dashboard.rooms.box(name)
             for inner in box.select(pn.Tabs):
                 for below in range(1, len(inner)):
                     inner.active = below

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.delete_pairs import Pairs
+from explorer.core.delete_pairs import Counted, Pairs
 from explorer.core.deletes import Applicability
 from explorer.core.live_files import LiveFile, LiveFiles
 from explorer.core.snapshot_deletes import Deletes
@@ -113,7 +113,7 @@ def applicability(metadata: TableMetadata, files: Sequence[LiveFile]) -> Applica
 
 def deletes_of(files: Applicability) -> Deletes:
     """The deletes of data files that are a manifest for each partition spec."""
-    pairs, counted = Pairs(files), []
+    pairs, counted = Pairs(files), dict[str, Counted]()
     for spec_id, some in groupby(files.data, lambda f: f.spec_id):
         mine = list(some)
         types = {name: pa.int32() for f in mine for name in f.partition}
@@ -132,5 +132,5 @@ def deletes_of(files: Applicability) -> Deletes:
             "null_value_counts": known("nulls", longs), "value_counts": known("values", longs),
             "nan_value_counts": known("nans", longs),
         })  # fmt: skip
-        counted.append(pairs.count(table, spec_id))
+        counted[f"manifest of {spec_id}"] = pairs.count(table, spec_id)
     return Deletes(files, counted)

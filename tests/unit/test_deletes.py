@@ -64,7 +64,7 @@ def test_sequence_numbers_decide(table: Table) -> None:
     ]
 
 
-def test_deletes_lie_above_what_they_apply_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deletes_lie_above_what_they_apply_to() -> None:
     """In the picture of layers: of every pair that applies, the delete is higher and at least as wide."""
     specs = [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [
         {"field-id": 1000, "name": "part", "transform": "identity", "source-id": 1}]}]  # fmt: skip
@@ -83,9 +83,10 @@ def test_deletes_lie_above_what_they_apply_to(monkeypatch: pytest.MonkeyPatch) -
     known = deletes_of(applicability(metadata, [*data, *deletes]))
     rows = [
         {"file_path": f.path, "content": 0, "partition": {"part": f.partition["1000"]}, "spec_id": 1,
-         "sequence_number": f.sequence_number, "record_count": 10, "file_size_in_bytes": 100} for f in data
+         "sequence_number": f.sequence_number, "record_count": 10, "file_size_in_bytes": 100,
+         "manifest_path": "manifest of 1"} for f in data
     ]  # fmt: skip
-    layers = delete_layers(pa.Table.from_pylist(rows), known)
+    layers = delete_layers([pa.Table.from_pylist(rows)], known)
     boxes = {layer.path: (left, right, row) for layer, left, right, row in placed(layers)[0]}
     pairs = [(v.data.path, v.delete.path) for v in known.verdicts if v.applies]
     assert {name for _, name in pairs} == {"p", "e", "global", "v"}
@@ -99,11 +100,9 @@ def test_deletes_lie_above_what_they_apply_to(monkeypatch: pytest.MonkeyPatch) -
     grown = [row | {"file_path": f"{n}-{row['file_path']}"} for row in rows for n in range(7)]
     grown.append(grown[-1] | {"content": 1, "file_path": "p"})  # which is among the deletes
     known = deletes_of(applicability(metadata, [*several, *deletes]))
-    many = [delete_layers(pa.Table.from_pylist(grown), known)]
-    for at_once in (1, 5, 20):
-        monkeypatch.setattr("explorer.core.delete_layers.AT_ONCE", at_once)
-        many.append(delete_layers(pa.Table.from_pylist(grown), known))
-        assert many[-1] == many[0]
+    whole = pa.Table.from_pylist(grown)
+    many = [delete_layers([whole.slice(at, size) for at in range(0, len(whole), size)], known) for size in (99, 1, 5)]
+    assert many[1:] == [many[0]] * 2
     assert sum(layer.files for layer in many[0]) == len(several) + len(deletes)
     groups = [layer for layer in many[0] if layer.kind == "data_file"]
     assert {layer.files for layer in groups} == {7}
@@ -120,9 +119,10 @@ def test_of_many_partitions_those_with_the_most_deletes_are_told_apart() -> None
     known = deletes_of(applicability(metadata, [*files, delete("position_deletes", partition={"1000": 0})]))
     rows = [
         {"file_path": f.path, "content": 0, "partition": {"part": f.partition["1000"]}, "spec_id": 0,
-         "sequence_number": f.sequence_number, "record_count": 10, "file_size_in_bytes": 100} for f in files
+         "sequence_number": f.sequence_number, "record_count": 10, "file_size_in_bytes": 100,
+         "manifest_path": "manifest of 0"} for f in files
     ]  # fmt: skip
-    told = {layer.partition for layer in delete_layers(pa.Table.from_pylist(rows), known)}
+    told = {layer.partition for layer in delete_layers([pa.Table.from_pylist(rows)], known)}
     assert len(told) < 50
     assert "part=0" in told
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import explorer
-from explorer.core.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, age_classes, size_classes
+from explorer.core.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, Gathered, age_classes, size_classes
 from explorer.core.scan import OUTCOMES
+from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.ui.file_map import MANY, map_figure, map_words, placed, told
 from tests.unit.paper import HOUR, on_paper
 from tests.unit.small import partitioned
@@ -23,6 +26,17 @@ def entries(status: pa.Array, paths: pa.Array, snapshot_id: pa.Array, number: pa
     return pa.table(dict(zip(ASKED, columns, strict=True)))
 
 
+def mapped(
+    known: pa.Table, metadata: TableMetadata, snapshot: Snapshot | None, deletes: Any = None,
+    planned: pa.Table | None = None, at_once: int = 7_777,
+) -> FileMap:  # fmt: skip
+    """The map of entries that come a few at a time."""
+    files = Gathered(metadata, snapshot)
+    for at in range(0, len(known), at_once):
+        files.add(known.slice(at, at_once), None if deletes is None else deletes[at : at + at_once])
+    return FileMap(known.select(["file_path"]), files, planned)
+
+
 def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> None:
     number = 100_003
     paths = pa.array(range(number), pa.int64()).cast(pa.string())
@@ -30,8 +44,8 @@ def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> No
     status = pa.concat_arrays([status.slice(1), pa.array(["DELETED"]).dictionary_encode().cast(status.type)])
     metadata = on_paper([None])
     by = pa.repeat(pa.scalar(1, pa.int64()), number)
-    applied = pa.table({"file_path": ["500"], "deletes": pa.array([3], pa.int64())})
-    known = FileMap(entries(status, paths, by), metadata, metadata.current_snapshot, applied)
+    applied = np.where(np.arange(number) == 500, 3, 0)
+    known = mapped(entries(status, paths, by), metadata, metadata.current_snapshot, applied)
     cells = known.every
     assert len(cells) <= CELLS
     assert sum(cell.files for cell in cells) == len(known) == number
@@ -80,7 +94,7 @@ def test_of_files_of_which_one_is_read_the_cell_is_read_and_what_is_no_live_data
     by = pa.repeat(pa.scalar(1, pa.int64()), number)
     status = pa.array(["DELETED"] * 6 + ["EXISTING"] * (number - 6))
     planned = pa.table({"file_path": ["0", "7", "100", "200"], "verdict": [OUTCOMES[0], *OUTCOMES]})
-    cells = FileMap(entries(status, paths, by), metadata, metadata.current_snapshot, None, planned).every
+    cells = mapped(entries(status, paths, by), metadata, metadata.current_snapshot, None, planned).every
     each = cells[0].files
     assert each == 3
     wanted = {0: VERDICTS[0], 1: VERDICTS[0], 7 // each: "read", 100 // each: OUTCOMES[1], 200 // each: OUTCOMES[2]}
@@ -93,15 +107,15 @@ def test_age_is_that_of_the_snapshot_that_added_a_file_also_where_another_delete
     status = pa.array(["ADDED", "EXISTING", "EXISTING", "EXISTING", "DELETED", "DELETED"])
     paths = pa.array(["own", "of 3", "of 1", "of an expired one", "deleted, of 2", "deleted, of v1"])
     stored = entries(status, paths, pa.array([4, 3, 1, 99, 4, 4]), pa.array([4, 3, 1, 5, 2, 0]))
-    ages = [cell.age_ms for cell in FileMap(stored, metadata, metadata.snapshot(4)).every]
+    ages = [cell.age_ms for cell in mapped(stored, metadata, metadata.snapshot(4)).every]
     assert ages == [0, HOUR, 3 * HOUR, None, 2 * HOUR, None]
-    back = [cell.age_ms for cell in FileMap(stored.slice(1, 1), metadata, metadata.snapshot(2)).every]
+    back = [cell.age_ms for cell in mapped(stored.slice(1, 1), metadata, metadata.snapshot(2)).every]
     assert back == [1]  # by clocks that went back
-    assert [told(cell).rpartition("; ")[2] for cell in FileMap(stored, metadata, metadata.snapshot(4)).every][:5] == [
+    assert [told(cell).rpartition("; ")[2] for cell in mapped(stored, metadata, metadata.snapshot(4)).every][:5] == [
         "added with this snapshot", "added 1 hour before", "added 3 hours before", "added at an unknown time",
         "added 2 hours before",
     ]  # fmt: skip
-    legend = map_figure(FileMap(stored, metadata, metadata.snapshot(4)).every, "age", lambda _: None).legend[0]
+    legend = map_figure(mapped(stored, metadata, metadata.snapshot(4)).every, "age", lambda _: None).legend[0]
     told_of = [item.label.value for item in legend.items]
     assert told_of == ["with this snapshot", "up to 1 hour before", "up to 6 hours before", "unknown"]
 
@@ -110,7 +124,7 @@ def test_of_many_files_the_age_is_that_of_the_newest() -> None:
     metadata, number = on_paper([None, 1, 2]), 10_000
     paths = pa.array(range(number), pa.int64()).cast(pa.string())
     by = pa.array([99] * 100 + [1] * 4900 + [2] * 5000, pa.int64())
-    cells = FileMap(entries(pa.array(["EXISTING"] * number), paths, by), metadata, metadata.current_snapshot).every
+    cells = mapped(entries(pa.array(["EXISTING"] * number), paths, by), metadata, metadata.current_snapshot).every
     assert [cells[at].age_ms for at in (0, 100, -1)] == [None, 2 * HOUR, HOUR]
     assert "; the newest added 1 hour before" in told(cells[-2])
 

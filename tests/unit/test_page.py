@@ -363,15 +363,15 @@ def test_nobody_waits_for_a_view_that_is_left(folder: Path) -> None:
             for name in ("files", "entries"):
                 job = Job()
                 boxes.append(job)
-                rooms.boxes[name][:] = [pn.Column(job.view)]
+                rooms.box(name)[:] = [pn.Column(job.view)]
                 job.start(work, lambda _: None, "Reading…")
             writes = Job()
-            rooms.boxes["maintain"][:] = [writes.view]
+            rooms.box("maintain")[:] = [writes.view]
             writes.start(work, lambda _: None, "Writing…", cancels=False)
             rooms.leave(["files", "entries", "maintain"])
             assert [job.busy for job in (*boxes, writes)] == [False, False, True]
-            assert len(rooms.boxes["files"]) == 1  # it is looked at: what comes next replaces it
-            assert not len(rooms.boxes["entries"])
+            assert len(rooms.box("files")) == 1  # it is looked at: what comes next replaces it
+            assert not len(rooms.box("entries"))
             gate.set()
             await until(lambda: not writes.busy)
 
