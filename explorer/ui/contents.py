@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from explorer.collection import Collection
 from explorer.io.catalogs import SANDBOX
+from explorer.table import Table
 from explorer.ui.changes import commits_view, diff_view, lifecycle_view, lineage_view, metadata_view
 from explorer.ui.conflict import conflict_view
 from explorer.ui.doctor import doctor_view
@@ -46,7 +48,7 @@ def content(page: Dashboard, name: str, view: ViewState) -> Any:
     """A view of a table, as of the snapshot that is looked at."""
     table, snapshot, offers = view.table, view.snapshot_id, page.offers
     if name in LISTS:
-        rows = (lambda: table.snapshots) if name == "snapshots" else partial(getattr(table, name), snapshot)
+        rows = partial(_newest_first, table) if name == "snapshots" else partial(getattr(table, name), snapshot)
         listed = partial(table_view, rows, name, table.metadata, page.show_row_of)
         if name != "files":
             return listed()
@@ -78,6 +80,10 @@ def content(page: Dashboard, name: str, view: ViewState) -> Any:
         "race": lambda: RacePanel().view(),
     }
     return panels[name]()
+
+
+def _newest_first(table: Table) -> Collection:
+    return Collection.of_rows(table.snapshots[::-1], "snapshots")
 
 
 def _of_rows(page: Dashboard, name: str, view: ViewState, snapshot: int) -> Any:

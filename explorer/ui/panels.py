@@ -85,7 +85,15 @@ def _window(number: int, title: str, kind: type, ask: Callable[[int, int], Any])
     first = max(1, number - SNAPSHOTS + 1)
     ends = (("from", first), ("to", number)) if number > 1 else ()
     choices = tuple(Control(name, "step", f"{name} snapshot", at, most=number) for name, at in ends)
-    return Question(title, lambda first=1, last=number: ask(*sorted((first, last))), choices, LISTS[kind])
+    return Question(title, lambda first=1, last=number: ask(first, last), choices, LISTS[kind])
+
+
+def _beside(took: Control, other: Control) -> Control:
+    """A window's other end, which goes along with the one that is moved past it."""
+    ends = {took.name: took.value, other.name: other.value}
+    first, last = ends.get("from"), ends.get("to")
+    crossed = isinstance(first, int) and isinstance(last, int) and first > last
+    return replace(other, value=took.value) if crossed else other
 
 
 def _overview(table: Table) -> Question:
@@ -217,7 +225,7 @@ class Panel(anywidget.AnyWidget):
             self._of.step(took.value)
             return self._make(self._of)
         self._chosen.add(took.name)
-        choices = list(self._question.choices)
+        choices = [_beside(took, choice) for choice in self._question.choices]
         choices[at] = took
         self._question = replace(self._question, choices=tuple(choices))  # also where it has no answer
         return self._question

@@ -79,6 +79,10 @@ def test_a_wrong_choice_says_so_in_place_of_the_former_answer(whole: Path) -> No
     history = explorer.panel(explorer.open_table(str(whole)), "history")
     for value in (0, 4, -1, "2", 2.5, True):
         assert "a number from 1 to 3" in choose(history, "to", value)
+    choose(history, "to", 3)
+    choose(history, "from", 2)
+    assert "snapshot-3 " not in choose(history, "to", 1)  # the other end goes along
+    assert [choice["value"] for choice in history.choices] == [1, 1]
     with pytest.raises(explorer.NotPossible, match="not of a int"):
         explorer.panel(5)
     with pytest.raises(explorer.NotFoundInTable, match="no question"):
