@@ -119,7 +119,7 @@ class RowReader(FileRows):
     def held(self, files: Applicability, snapshot: Snapshot | None, tree: MetadataTree | None = None) -> Deletes:
         """Some deletes, held against the data files of a snapshot."""
         if snapshot is None:
-            return Deletes(files, {})
+            return Deletes(files, [])
         data = [m for m in self.tree.manifests(snapshot) if m.content == 0]
         pairs = Pairs(files.without_data())
         parts = Parts(data, pairs.fields, partial(counted, pairs), COUNTED)
@@ -135,8 +135,8 @@ class RowReader(FileRows):
                 [table] = self._each([manifest], snapshot, metrics=pairs.fields)
                 of = Counted.nothing() if table is None else pairs.count(table, manifest.partition_spec_id)
                 known[manifest.manifest_path] = of
-        each = {m.manifest_path: known[m.manifest_path] for m in data}
-        return Deletes(files.of_counts([len(c.sums["pairs"]) for c in each.values()]), each)
+        each = [(m.manifest_path, known[m.manifest_path]) for m in data]
+        return Deletes(files.of_counts([len(c.sums["pairs"]) for _, c in each]), each)
 
     def named(self, snapshot: Snapshot | None, path: str, deletes: bool) -> list[LiveFile]:
         """The live data or delete files of a snapshot whose path is, or ends with, `path`."""

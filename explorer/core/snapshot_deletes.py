@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -45,15 +45,22 @@ class ReadCost:
 
 class Deletes:
     """Every pair of data and delete file of a snapshot that could matter, counted; verdicts and costs are made as they
-    are asked for. `files` are the snapshot's, `known` what was counted of each data manifest, by its path, in order."""
+    are asked for. `files` are the snapshot's; `counted` are the paths of its data manifests, in order, and what was
+    counted of each."""
 
-    def __init__(self, files: Applicability, known: Mapping[str, Counted]) -> None:
-        self.files, counted = files, [*known.values()]
-        self._starts = dict(zip(known, np.cumsum([0, *(len(c.sums["pairs"]) for c in counted)]).tolist(), strict=False))
-        self._sums = {n: np.concatenate([c.sums[n] for c in counted] or [np.zeros(0, np.int64)]) for n in HELD}
-        self.applying = sum(c.applying for c in counted)
+    def __init__(self, files: Applicability, counted: Sequence[tuple[str, Counted]]) -> None:
+        self.files = files
+        self._starts, self._counts = dict[str, int](), dict[str, int]()
+        """Of each manifest where its files begin, and how many they are. One that is listed twice has the same
+        twice."""
+        start = 0
+        for path, known in counted:
+            self._starts[path], self._counts[path] = start, len(known.sums["pairs"])
+            start += self._counts[path]
+        self._sums = {n: np.concatenate([c.sums[n] for _, c in counted] or [np.zeros(0, np.int64)]) for n in HELD}
+        self.applying = sum(c.applying for _, c in counted)
         """Pairs of which the delete applies."""
-        used = {files.deletes[at].key for c in counted for at in c.used.tolist()}
+        used = {files.deletes[at].key for _, c in counted for at in c.used.tolist()}
         by_kind = [self._sums[name] for name in ("position", "equality", "vectors")]
         self._applying = np.add.reduce(by_kind, axis=0, dtype=np.uint32)  # sums may be of fewer bytes
         self.dangling = tuple(delete for delete in files.deletes if delete.key not in used)
@@ -94,7 +101,7 @@ class Deletes:
         """Parts of the snapshot's files (or of its logical entries, with `logical_status`), and how many deletes apply
         to each: 0 to what is no live data file. Those of one manifest must come in its order; `manifest_path` and
         `content` say what is whose. No path is held."""
-        starts = self._starts.copy()
+        gone = dict.fromkeys(self._starts, 0)
         for part in files:
             numbers, live = np.zeros(part.num_rows, np.int64), ints(part["content"], 0) == 0
             if "logical_status" in part.column_names:
@@ -105,9 +112,10 @@ class Deletes:
             codes = manifests.indices.to_numpy()
             for code in np.unique(codes).tolist():
                 path, mine = manifests.dictionary[code].as_py(), np.flatnonzero(live & (codes == code))
-                if path in starts:
-                    numbers[mine] = self._applying[starts[path] : starts[path] + len(mine)]
-                    starts[path] += len(mine)
+                if self._counts.get(path):
+                    places = (gone[path] + np.arange(len(mine))) % self._counts[path]
+                    numbers[mine] = self._applying[self._starts[path] + places]
+                    gone[path] += len(mine)
             yield part, numbers
 
     @cached_property

@@ -113,7 +113,12 @@ def applicability(metadata: TableMetadata, files: Sequence[LiveFile]) -> Applica
 
 def deletes_of(files: Applicability) -> Deletes:
     """The deletes of data files that are a manifest for each partition spec."""
-    pairs, counted = Pairs(files), dict[str, Counted]()
+    return Deletes(files, counted_of(files))
+
+
+def counted_of(files: Applicability) -> list[tuple[str, Counted]]:
+    """What is counted of each of these manifests."""
+    pairs, counted = Pairs(files), list[tuple[str, Counted]]()
     for spec_id, some in groupby(files.data, lambda f: f.spec_id):
         mine = list(some)
         types = {name: pa.int32() for f in mine for name in f.partition}
@@ -132,5 +137,5 @@ def deletes_of(files: Applicability) -> Deletes:
             "null_value_counts": known("nulls", longs), "value_counts": known("values", longs),
             "nan_value_counts": known("nans", longs),
         })  # fmt: skip
-        counted[f"manifest of {spec_id}"] = pairs.count(table, spec_id)
-    return Deletes(files, counted)
+        counted.append((f"manifest of {spec_id}", pairs.count(table, spec_id)))
+    return counted

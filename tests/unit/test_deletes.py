@@ -23,6 +23,7 @@ from explorer.core.deletes import PATH_ID
 from explorer.core.lineage import newer
 from explorer.core.live_files import LiveFile
 from explorer.core.row_diff import deals, row_changes
+from explorer.core.snapshot_deletes import Deletes
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import rows as contents
 from explorer.io.storage import Storage
@@ -30,7 +31,7 @@ from explorer.reading import reading, sql_request
 from explorer.table import Table
 from explorer.ui.layers import layers_figure, placed
 from explorer.views.rowviews import delete_lines, delete_rows, render_row_diff, row_diff_object
-from tests.unit.paper import applicability, deletes_of, on_paper
+from tests.unit.paper import applicability, counted_of, deletes_of, on_paper
 from tests.unit.small import make_table, new_table, partitioned, writable
 
 
@@ -110,6 +111,17 @@ def test_deletes_lie_above_what_they_apply_to() -> None:
     assert sum(layer.applied for layer in groups) == len(applied)
     pairs = [v.data.path for v in known.verdicts if v.applies]
     assert {row["file_path"]: row["deletes"] for row in applied} == {path: pairs.count(path) for path in pairs}
+
+
+def test_of_a_manifest_that_is_listed_twice_the_same_applies_twice() -> None:
+    metadata = on_paper([None, 1])
+    files = applicability(metadata, [DATA, replace(DATA, path="2", sequence_number=9), delete("position_deletes", 7)])
+    [(path, counted)] = counted_of(files)
+    known = Deletes(files, [(path, counted), ("other", counted), (path, counted)])
+    columns = {"content": [0, 0, 1], "file_path": ["a", "b", "d"]}
+    parts = [pa.table({**columns, "manifest_path": [name] * 3}) for name in (path, "other", path, "unknown")]
+    assert [n.tolist() for _, n in known.beside(parts)] == [[1, 0, 0], [1, 0, 0], [1, 0, 0], [0, 0, 0]]
+    assert len(known.verdicts) == 6
 
 
 def test_of_many_partitions_those_with_the_most_deletes_are_told_apart() -> None:
