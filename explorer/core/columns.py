@@ -30,6 +30,11 @@ def amounts(column: pa.ChunkedArray) -> Ints:
     return np.clip(ints(column, 0), 0, MOST)
 
 
+def narrow(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same whole numbers, none of which is negative, in as few bytes as they need."""
+    return column.astype(np.min_scalar_type(int(column.max(initial=0))))
+
+
 def flags(column: Any) -> Flags:
     """Truths; null is false."""
     filled: Flags = (pc.fill_null(column, False) if column.null_count else column).to_numpy().astype(bool, copy=False)

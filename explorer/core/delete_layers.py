@@ -30,6 +30,10 @@ ASKED = (
 """The columns of files that layers are made of."""
 
 
+Beside = Iterable[tuple[pa.Table, Ints]]
+"""Parts of files, and how many deletes apply to each."""
+
+
 @dataclass(frozen=True)
 class Layer:
     """Live files of one kind, partition and data sequence number: one, or together where there are many. `data_file` is
@@ -65,20 +69,15 @@ def delete_layers(files: Iterable[pa.Table], known: Deletes) -> list[Layer]:
     return sorted(layers, key=lambda layer: (layer.height, layer.partition or "", layer.path))
 
 
-Beside = Iterable[tuple[pa.Table, Ints]]
-"""Parts of files, and how many deletes apply to each."""
-
-
 def _data_files(parts: Beside, known: Deletes) -> Iterator[Layer]:
     metadata = known.files.metadata
     for part, numbers in parts:
         for row, applied in zip(row_dicts(part), numbers.tolist(), strict=True):
-            if (row["content"] or 0) == 0:
-                path, where = row["file_path"], named_partition_path(
-                    row["partition"], metadata.spec(row["spec_id"]), metadata
-                )  # fmt: skip
-                rows, size = row["record_count"] or 0, row["file_size_in_bytes"] or 0
-                yield Layer(where, "data_file", row["sequence_number"], 1, rows, size, int(applied > 0), path, path)
+            if row["content"]:
+                continue
+            path, rows, size = row["file_path"], row["record_count"] or 0, row["file_size_in_bytes"] or 0
+            where = named_partition_path(row["partition"], metadata.spec(row["spec_id"]), metadata)
+            yield Layer(where, "data_file", row["sequence_number"], 1, rows, size, int(applied > 0), path, path)
 
 
 def _data_groups(parts: Beside, known: Deletes) -> Iterator[Layer]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import Ints
+from explorer.core.columns import Ints, narrow
 from explorer.core.deletes import PATH_ID, Applicability, named_file, nulls_of
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, Place, place
@@ -47,8 +47,7 @@ class Counted:
     def of(cls, row: pa.Table) -> Counted:
         """Of a row of COUNTED; its sums in as few bytes as they need, since those of all data files are held."""
         columns = {name: row[name].combine_chunks().flatten().to_numpy() for name in (*SUMS, "used")}
-        narrow = {name: columns[name].astype(np.min_scalar_type(int(columns[name].max(initial=0)))) for name in SUMS}
-        return cls(narrow, columns["used"].copy())
+        return cls({name: narrow(columns[name]) for name in SUMS}, columns["used"].copy())
 
     @property
     def applying(self) -> int:

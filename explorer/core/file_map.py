@@ -13,7 +13,7 @@ import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints, picked
+from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints, narrow, picked
 from explorer.core.names import natural
 from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
 from explorer.core.units import DAY, HOUR, MINUTE, SECOND
@@ -85,7 +85,7 @@ class Gathered:
         part["age"] = _ages(table, status == STATUS.index("DELETED"), self._metadata, self._snapshot)
         if deletes is not None:
             part["deletes"] = deletes[told]
-        self._parts.append({name: _narrow(column) for name, column in part.items()})
+        self._parts.append({name: narrow(column) for name, column in part.items()})
         self._rows += entries.num_rows
 
     def take(self) -> dict[str, Numbers]:
@@ -105,7 +105,7 @@ class FileMap:
         if planned is not None:
             verdicts = pc.index_in(_looked_up(paths, planned, "verdict").cast(pa.string()), pa.array(VERDICTS))
             data = (columns["delete_files"] == 0) & (columns["status"] != STATUS.index("DELETED"))
-            columns["verdict"] = _narrow(np.where(data, ints(verdicts, 1)[rows], 0))
+            columns["verdict"] = narrow(np.where(data, ints(verdicts, 1)[rows], 0))
         places, self.partitions = files.names.sorted()
         codes = places[columns.pop("partition", rows)]
         order = np.argsort(codes, kind="stable")
@@ -174,11 +174,6 @@ def _times(keys: pa.ChunkedArray, times: Mapping[int, int | None]) -> Ints:
     return ints(times_of, UNKNOWN)
 
 
-def _narrow(column: Numbers) -> Numbers:
-    """The same numbers in as few bytes as they need."""
-    return column.astype(np.min_scalar_type(int(column.max(initial=0))))
-
-
 class _Names:
     """Partitions by name, each with a number, as they come."""
 
@@ -203,7 +198,7 @@ class _Names:
         names = sorted(self._numbers, key=natural)
         places = np.zeros(len(names), np.int64)
         places[[self._numbers[name] for name in names]] = np.arange(len(names))
-        return places.astype(np.min_scalar_type(len(names))), names
+        return narrow(places), names
 
 
 def size_classes(sizes: Sequence[int], number: int = 6) -> list[int]:
