@@ -67,8 +67,9 @@ _BEGIN = (
     "glpat-", "xox", "AIza", "ya29.", "dapi", "sk_live_",
 )  # fmt: skip
 """How those forms begin: a text with none of them has none of them, which is soon told."""
-SUSPECT = r"""@|(^|[?&;,\s"'{(])[\w.%-]+( [kK]ey)?["']?\s*[=:]|""" + "|".join(re.escape(begin) for begin in _BEGIN)
-"""RE2: what every text has that `redacted` changes, and some others."""
+SUSPECT = r"@|(^|[^/\pL\pN_.%-])[\pL\pN_.%-]+[^\pL\pN_.%=:-]*[=:]|" + "|".join(re.escape(begin) for begin in _BEGIN)
+"""RE2, whose classes know ASCII only: what every text has that `redacted` changes, and some others; not the path of a
+file in the folder of a partition."""
 
 
 def is_secret(name: str) -> bool:

@@ -16,7 +16,7 @@ from pyiceberg.typedef import Record
 import explorer
 from explorer.cli import main
 from explorer.core.names import shorten
-from explorer.core.secrets import HIDDEN
+from explorer.core.secrets import HIDDEN, redacted
 from explorer.drawn import whole_view
 from explorer.inspection import inspect
 from explorer.ui.printed import Exhibit
@@ -118,6 +118,14 @@ def test_of_lists() -> None:
     clear(listed.value.to_csv())
     assert list(listed.value["n"]) == [0, 1, 2]
     assert list(listed.value["kind"])[1:] == ["a", f"?token={HIDDEN}"]
+
+
+@pytest.mark.parametrize("before", ["?", " ", "\u00a0", "\u2003", "\x1f", "ключ", "é-", "x;", '{"'])
+@pytest.mark.parametrize("between", ["=", " = ", "\u00a0=", '": "', ": ", "'="])
+def test_a_list_is_suspicious_of_all_that_is_hidden(before: str, between: str) -> None:
+    text = f"{before}token{between}{PASSWORD}"
+    [listed] = grid(pd.DataFrame({"kind": [text]})).value["kind"]
+    assert listed == redacted(text)
 
 
 def test_what_is_data_stays_as_it_is(folder: Path) -> None:
