@@ -1,5 +1,6 @@
 """Panel 1.9 works out for each page anew which scripts and styles it has: a sixth of the processor's time that a
-session takes, for what is the same for all pages of a server until a module brings kinds of models of its own."""
+session takes, for what is the same for all pages of our server until a module brings kinds of models of its own.
+(Pages of others may need more, and may be served beside ours by `panel serve`, which leaves this as it is.)"""
 
 from __future__ import annotations
 
@@ -20,13 +21,8 @@ MOST = 100
 
 def _kept(roots: Any, resources: Any) -> Bundle:
     """A bundle of its own for each page, which may add to it. No text of ours is TeX, so none needs MathJax."""
-    reached = (
-        resources.mode,
-        resources.root_url,
-        getattr(resources, "absolute", False),
-        state.base_url,
-        state.rel_path,
-    )
+    absolute = getattr(resources, "absolute", False)
+    reached = resources.mode, resources.root_url, absolute, state.base_url, state.rel_path
     key = (*reached, config.theme, len(Model.model_class_reverse_map))
     if key not in _known:
         if len(_known) >= MOST:

@@ -40,10 +40,11 @@ def serve(
     off unless allowed. Raises AccessRefused there without a password or OAuth."""
     import panel as pn
 
-    from explorer.ui import app, pools
+    from explorer.ui import app, bundled, pools
     from explorer.ui.first import TABLE_VARIABLE
     from explorer.ui.monitoring import HANDLERS
 
+    bundled.keep()
     quotas()
     check_audit()
     password, oauth = os.environ.get(PASSWORD_VARIABLE, ""), _oauth()

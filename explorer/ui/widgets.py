@@ -28,13 +28,12 @@ from explorer.core.names import snapshot_ordinals
 from explorer.core.secrets import SUSPECT, redacted
 from explorer.core.units import human_bytes
 from explorer.table import Table
-from explorer.ui import bundled, echoes, unsent
+from explorer.ui import echoes, unsent
 from explorer.ui.assets import statement_script
 from explorer.views.text import clean, clean_lines
 
 echoes.leave_out()
 unsent.remember()
-bundled.keep()
 
 DENSE = (
     ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; "

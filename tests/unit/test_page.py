@@ -17,6 +17,7 @@ import panel_material_ui as pmui
 import pyarrow as pa
 import pytest
 from bokeh.document import Document
+from panel.io.resources import Resources
 from panel.io.state import set_curdoc
 from pyiceberg.catalog.sql import SqlCatalog
 
@@ -25,7 +26,7 @@ from explorer.errors import TableNotFound
 from explorer.graphs.ids import manifest_node
 from explorer.io.storage import Storage
 from explorer.progress import steps
-from explorer.ui import tables
+from explorer.ui import bundled, tables
 from explorer.ui.app import Dashboard, query
 from explorer.ui.background import Job
 from explorer.ui.pane import GraphPane
@@ -304,6 +305,17 @@ def test_sizes_sort_as_numbers() -> None:
     sizes = grid(pd.DataFrame({"size": [57_344, 7_400, None, 900]}), sizes=("size",)).value["size"]
     assert list(sizes) == ["56.0 KiB", "7.2 KiB", "?", "900 B"]
     assert list(sizes.sort_values()) == ["?", "900 B", "7.2 KiB", "56.0 KiB"]
+
+
+def test_the_scripts_of_a_page_are_worked_out_once_and_are_its_own() -> None:
+    with set_curdoc(Document()):
+        resources = Resources(mode="server")
+        theirs = bundled._bundle([], resources)
+        ours = bundled._kept([], resources)
+        for name in ("js_files", "css_files", "js_raw", "css_raw", "js_modules"):
+            assert getattr(ours, name) == getattr(theirs, name)
+        ours.js_raw.append("of one page")
+        assert "of one page" not in bundled._kept([], resources).js_raw
 
 
 def test_rooms_have_each_view_once_and_are_entered_where_they_were_left() -> None:
