@@ -88,6 +88,12 @@ def _window(number: int, title: str, kind: type, ask: Callable[[int, int], Any])
     return Question(title, lambda first=1, last=number: ask(first, last), choices, LISTS[kind])
 
 
+def _with(question: Question, took: Control) -> Question:
+    """The same with a choice that was made."""
+    choices = (took if choice.name == took.name else _beside(took, choice) for choice in question.choices)
+    return replace(question, choices=tuple(choices))
+
+
 def _beside(took: Control, other: Control) -> Control:
     """A window's other end, which goes along with the one that is moved past it."""
     ends = {took.name: took.value, other.name: other.value}
@@ -225,15 +231,18 @@ class Panel(anywidget.AnyWidget):
             self._of.step(took.value)
             return self._make(self._of)
         self._chosen.add(took.name)
-        choices = [_beside(took, choice) for choice in self._question.choices]
-        choices[at] = took
-        self._question = replace(self._question, choices=tuple(choices))  # also where it has no answer
+        self._question = _with(self._question, took)  # also where it has no answer
         return self._question
 
     def _kept(self, question: Question) -> Question:
         """The same with what was chosen before. What nobody chose, such as the newest snapshots, is chosen anew."""
         own = {choice.name: choice.value for choice in self._question.choices if choice.name in self._chosen}
-        return replace(question, choices=tuple(replace(c, value=own.get(c.name, c.value)) for c in question.choices))
+        for choice in question.choices:
+            if choice.name in own:
+                value = own[choice.name]
+                most = min(value, choice.most) if isinstance(value, int) else value  # fewer snapshots may be left
+                question = _with(question, replace(choice, value=most))
+        return question
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The widget, and the picture and text of its answer."""

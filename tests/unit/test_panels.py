@@ -101,6 +101,8 @@ def test_read_again_takes_over_what_was_committed_and_keeps_what_was_chosen(tmp_
     table.append(pa.table({"id": [7], "fruit": ["fig"]}, table.schema().as_arrow()))
     assert "snapshot-3 " in choose(history, "", "")
     assert [choice["value"] for choice in history.choices] == [1, 3]
+    choose(history, "to", 1)
+    assert "snapshot-2 " not in choose(history, "", "")  # nor does the window's beginning pass its end then
     newest = explorer.panel(explorer.open_table(str(place)), "diff")
     assert [choice["value"] for choice in newest.choices] == ["snapshot-2", "snapshot-3"]
     table.refresh().append(pa.table({"id": [8], "fruit": ["fig"]}, table.schema().as_arrow()))
