@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
+import socketserver
 import subprocess
 import sys
 import tempfile
@@ -35,6 +37,9 @@ _JAVA_OPTIONS = [
     "-Djdk.reflect.useDirectMethodHandle=false",
     "-Dio.netty.tryReflectionSetAccessible=true",
 ]  # fmt: skip
+
+LONGEST_FOLDER = 60
+"""Letters; the name of a socket, which Spark makes longer by 42, may have about a hundred."""
 
 _process: subprocess.Popen[bytes] | None = None
 _archive: Path | None = None
@@ -80,6 +85,21 @@ def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
             secret = stream.read(int.from_bytes(stream.read(4), "big")).decode()
     os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
     os.environ["PYSPARK_GATEWAY_SECRET"] = secret
+
+
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="spark-")  # the user's alone; it goes with this process
+
+
+def sockets() -> dict[str, str]:
+    """Settings by which Spark's Java and this machine's Pythons meet at sockets in a folder of the user's. Without them
+    they meet at ports of loopback, where a stranger may be first and have the one connection that Java takes, and
+    where Java waits 15 s for it. None where there are no such sockets, or the folder's name is too long for one."""
+    if not hasattr(socketserver, "UnixStreamServer") or len(_folder().name) > LONGEST_FOLDER:
+        return {}
+    prefix = "spark.python.unix.domain.socket"
+    return {f"{prefix}.enabled": "true", f"{prefix}.dir": _folder().name}
 
 
 def keep_classes(java_gateway: Any) -> Path:

@@ -337,7 +337,9 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
     gateway.launch(java, jars, options)
     skipped = ("spark.jars.packages", "spark.jars.ivySettings")
     kept = {key: value for key, value in options.items() if key not in skipped}
-    if not is_local(options["spark.master"]):  # its workers have no class path of ours
+    if is_local(options["spark.master"]):
+        kept = {**gateway.sockets(), **kept}
+    else:  # its workers have no class path of ours
         own = options.get("spark.jars", "")
         kept["spark.jars"] = ",".join([*filter(None, [own]), *map(str, jars)])
     session = SparkSession.builder.config(conf=SparkConf().setAll([*kept.items()])).getOrCreate()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import re
+import socket
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -216,3 +218,13 @@ def test_a_reading_session_is_a_persons(sandbox: Path, engine: SparkEngine, spar
 
 def test_spark_asks_who_is_there(engine: SparkEngine) -> None:
     assert engine.session().conf.get("spark.authenticate") == "true"
+
+
+def test_what_spark_collects_is_met_in_a_folder_of_ours(engine: SparkEngine) -> None:
+    """Not at a port of loopback, where the first who connects has the only connection."""
+    where, secret, _ = engine.session().range(3)._jdf.collectToPython()
+    assert secret is None
+    assert Path(where).is_socket()
+    assert stat.S_IMODE(Path(where).parent.stat().st_mode) == 0o700
+    with socket.socket(socket.AF_UNIX) as waiting:
+        waiting.connect(where)
