@@ -8,9 +8,11 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from explorer.core.batches import Batches
+from explorer.core.kept import Kept
 from explorer.core.names import shorten
 from explorer.core.values import row_dicts
 from explorer.engines.choice import Choice
@@ -35,29 +37,31 @@ class Collection(Sequence[Mapping[str, Any]]):
     a notebook the first rows show as a table.
 
     Rows that grow with the table are read as they are asked for: `iter_batches` and loops hold a part of them at a
-    time. All else reads all of them, once, into memory or, when they are many, into a file that is mapped."""
+    time. All else reads all of them, once, into memory or, when they are many, into a file, of which a part at a time
+    is mapped: `to_arrow` and the like map it whole."""
 
     def __init__(
         self,
-        rows: pa.Table | Batches,
+        rows: pa.Table | Kept | Batches,
         what: str,
         frame: Framed | None = None,
         choice: Choice | None = None,
     ) -> None:
-        self._rows, self.what, self._frame = rows, what, frame
+        self._rows = Kept.of(rows) if isinstance(rows, pa.Table) else rows
+        self.what, self._frame = what, frame
         self.choice = choice
         """Who makes the rows, and why, where this process and Spark can."""
         self._lock = threading.Lock()
 
     @property
-    def _table(self) -> pa.Table:
+    def _kept(self) -> Kept:
         with self._lock:
             if isinstance(self._rows, Batches):
                 self._rows = spooled(self._rows)
             return self._rows
 
     def __reduce__(self) -> tuple[type[Collection], tuple[pa.Table, str]]:
-        return Collection, (self._table, self.what)
+        return Collection, (self.to_arrow(), self.what)
 
     @classmethod
     def of_rows(cls, rows: Sequence[Mapping[str, Any]], what: str) -> Collection:
@@ -74,16 +78,14 @@ class Collection(Sequence[Mapping[str, Any]]):
         return cls(pa.table(arrays), what)
 
     def __len__(self) -> int:
-        return int(self._table.num_rows)
+        return len(self._kept)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
-            rows = self._table.slice(start, max(0, stop - start)) if step == 1 else None
-            return row_dicts(self._table.take(list(range(start, stop, step))) if rows is None else rows, "lossy")
+            return row_dicts(self._kept.picked(np.arange(*index.indices(len(self)))), "lossy")
         if not -len(self) <= index < len(self):
             raise IndexError(f"{self.what}: row {index} of {len(self)}")
-        return row_dicts(self._table.slice(index % len(self), 1), "lossy")[0]
+        return row_dicts(self._kept.picked(np.array([index % len(self)])), "lossy")[0]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         for batch in self.iter_batches(4096):
@@ -96,15 +98,12 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def iter_tables(self) -> Iterator[pa.Table]:
         """The rows in parts as they are made, read as they are asked for."""
-        known = self._rows
-        yield from known.read() if isinstance(known, Batches) else (known,)
+        return self._rows.read()
 
     def select(self, where: str = "", columns: Sequence[str] = (), limit: int | None = None) -> Collection:
         """The rows that match a filter (such as `status = 2 and partition.day > '2024-03-01'`), of them those columns,
         and at most so many. Raises NotFoundInTable for what is not there."""
-        known = self._rows
-        rows = known if isinstance(known, Batches) else Batches(known.schema, lambda: iter([known]))
-        frame = self._frame
+        rows, frame = Batches(self._rows.schema, self._rows.read), self._frame
         if unknown := [name for name in columns if name not in rows.schema.names]:
             names = ", ".join(rows.schema.names)
             raise NotFoundInTable(f"{self.what} have no column {unknown[0]!r} (columns: {names})")
@@ -133,28 +132,28 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def to_arrow(self) -> pa.Table:
         """The rows as a pyarrow.Table."""
-        return self._table
+        return self._kept.whole()
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas.DataFrame."""
-        return self._table.to_pandas(maps_as_pydicts="lossy")
+        return self.to_arrow().to_pandas(maps_as_pydicts="lossy")
 
     def to_polars(self) -> polars.DataFrame:
         """The rows as a polars.DataFrame; maps become lists of key-value structs."""
         import polars
 
-        return polars.DataFrame(polars.from_arrow(_maps_as_lists(self._table)))
+        return polars.DataFrame(polars.from_arrow(_maps_as_lists(self.to_arrow())))
 
     def to_spark(self, spark: Any = None) -> Any:
         """The rows as a DataFrame of a Spark session; the embedded one, if none is given. Entries, files and
         partitions, and what is selected of them, are read by its workers, from manifests; those they cannot read are
         left out. Of a `limit` they are the first that Spark comes to. Raises EngineError."""
         session = spark or shared_engine().session()
-        return self._frame(session) if self._frame else session.createDataFrame(without_dictionaries(self._table))
+        return self._frame(session) if self._frame else session.createDataFrame(without_dictionaries(self.to_arrow()))
 
     def to_json(self) -> list[dict[str, Any]]:
         """The rows as JSON data: bytes as hex, dates and times in ISO form."""
-        return json_rows(self._table)
+        return json_rows(self.to_arrow())
 
     def __repr__(self) -> str:
         more = f"… {len(self) - SHOWN:,} more rows\n" if len(self) > SHOWN else ""

@@ -39,16 +39,3 @@ def flags(column: Any) -> Flags:
     """Truths; null is false."""
     filled: Flags = (pc.fill_null(column, False) if column.null_count else column).to_numpy().astype(bool, copy=False)
     return filled
-
-
-def picked(table: pa.Table, places: Ints) -> pa.Table:
-    """The rows in these places, in that order. Of a table in many parts Arrow's own `take` would make one of all of
-    them first."""
-    batches, order = table.to_batches(), np.argsort(places, kind="stable")
-    starts = np.cumsum([0, *(batch.num_rows for batch in batches)])
-    parts = np.searchsorted(starts, places[order], "right") - 1
-    found = [table.schema.empty_table()]
-    for part in np.unique(parts).tolist():
-        own = pa.array(places[order][parts == part] - starts[part])
-        found.append(pa.Table.from_batches([batches[part].take(own)]))
-    return pa.concat_tables(found).unify_dictionaries().combine_chunks().take(pa.array(np.argsort(order)))

@@ -3,7 +3,7 @@ asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import Ints, amounts, picked
+from explorer.core.columns import Ints, amounts
 from explorer.core.entries import WORDS
+from explorer.core.kept import Kept
 from explorer.core.live_files import Made
 from explorer.core.values import partition_dicts, partition_path
 from explorer.model.manifest import FileKind, ManifestFile, file_kind
@@ -61,17 +62,17 @@ class FileChange:
 class FileChanges(Made[FileChange]):
     """Files by path: rows of CHANGES, all of them or those in some places, as a sequence of FileChange."""
 
-    def __init__(self, rows: pa.Table, places: Ints | None = None) -> None:
+    def __init__(self, rows: Kept, places: Ints | None = None) -> None:
         self._rows, self._places = rows, places
 
     @classmethod
     def of(cls, changes: Sequence[FileChange]) -> FileChanges:
         """Of files that are made already."""
         rows = [{name: getattr(change, name) for name in CHANGES.names} for change in changes]
-        return cls(pa.Table.from_pylist(rows, CHANGES))
+        return cls(Kept.of(pa.Table.from_pylist(rows, CHANGES)))
 
     def __len__(self) -> int:
-        return int(self._rows.num_rows if self._places is None else len(self._places))
+        return len(self._rows) if self._places is None else len(self._places)
 
     def take(self, indices: Sequence[int]) -> list[FileChange]:
         """The files in these places, in that order."""
@@ -80,10 +81,7 @@ class FileChanges(Made[FileChange]):
     def rows(self, indices: Sequence[int]) -> pa.Table:
         """The rows in these places, in that order."""
         at = np.asarray(indices, np.int64)
-        at = at if self._places is None else self._places[at]
-        if len(at) and np.array_equal(at, np.arange(at[0], at[0] + len(at))):
-            return self._rows.slice(at[0], len(at))
-        return picked(self._rows, at)
+        return self._rows.picked(at if self._places is None else self._places[at])
 
     def parts(self, rows: int = 1_000) -> Iterator[pa.Table]:
         """All rows, so many at a time."""
@@ -107,9 +105,9 @@ class FileChanges(Made[FileChange]):
         partitions, codes = self._words("partition")
         kinds, kind = self._words("kind")
         data = np.array([k == "data_file" for k in kinds], bool)[kind]
-        sizes = pc.coalesce(self._rows["content_size_in_bytes"], self._rows["file_size_in_bytes"])
-        rows = self._amounts(self._rows["record_count"]) * data
-        columns = [np.ones(len(self), np.int64), rows, self._amounts(sizes)]
+        rows = self._amounts(lambda part: part["record_count"]) * data
+        sizes = self._amounts(lambda part: pc.coalesce(part["content_size_in_bytes"], part["file_size_in_bytes"]))
+        columns = [np.ones(len(self), np.int64), rows, sizes]
         added = np.zeros((len(columns), len(partitions)), np.int64)
         for sums, column in zip(added, columns, strict=True):
             np.add.at(sums, codes, column)
@@ -122,14 +120,14 @@ class FileChanges(Made[FileChange]):
         """The words of a column, and which of them each file has."""
         values: dict[str, int] = {}
         codes = [np.zeros(0, np.int32)]
-        for part in self._rows[name].chunks:
+        for part in (chunk for rows in self._rows.read() for chunk in rows[name].chunks):
             known = [values.setdefault(word, len(values)) for word in part.dictionary.to_pylist()]
             codes.append(np.array(known, np.int32)[part.indices.to_numpy()])
         all_codes = np.concatenate(codes)
         return list(values), all_codes if self._places is None else all_codes[self._places]
 
-    def _amounts(self, column: pa.ChunkedArray) -> Ints:
-        numbers = amounts(column)
+    def _amounts(self, column: Callable[[pa.Table], pa.ChunkedArray]) -> Ints:
+        numbers = np.concatenate([np.zeros(0, np.int64), *(amounts(column(part)) for part in self._rows.read())])
         return numbers if self._places is None else numbers[self._places]
 
     def __eq__(self, other: object) -> bool:
@@ -145,7 +143,11 @@ class FileChanges(Made[FileChange]):
         return f"({', '.join([*map(repr, self[:TOLD]), *more])})"
 
     def __reduce__(self) -> Any:
-        return FileChanges, (self._rows, self._places)
+        return _unpickled, (self._rows.whole(), self._places)
+
+
+def _unpickled(rows: pa.Table, places: Ints | None) -> FileChanges:
+    return FileChanges(Kept.of(rows), places)
 
 
 def changed_files(metadata: TableMetadata, manifest: ManifestFile, entries: pa.Table) -> pa.Table:

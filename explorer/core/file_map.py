@@ -13,7 +13,8 @@ import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints, narrow, picked
+from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints, narrow
+from explorer.core.kept import Kept
 from explorer.core.names import natural
 from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
 from explorer.core.units import DAY, HOUR, MINUTE, SECOND
@@ -97,13 +98,13 @@ class Gathered:
 class FileMap:
     """The files of a snapshot, with those that it removed, in the order of the map."""
 
-    def __init__(self, paths: pa.Table, files: Gathered, planned: pa.Table | None = None) -> None:
+    def __init__(self, paths: Kept, files: Gathered, planned: pa.Table | None = None) -> None:
         """`paths` has the file_path of all entries that were gathered, in order; `planned` has file_path and verdict
         (one of OUTCOMES) of the data files that a plan looked at."""
         columns = files.take()
         rows = columns.pop("row", np.zeros(0, np.int64))
         if planned is not None:
-            verdicts = pc.index_in(_looked_up(paths, planned, "verdict").cast(pa.string()), pa.array(VERDICTS))
+            verdicts = pc.index_in(_looked_up(paths, planned, "verdict"), pa.array(VERDICTS))
             data = (columns["delete_files"] == 0) & (columns["status"] != STATUS.index("DELETED"))
             columns["verdict"] = narrow(np.where(data, ints(verdicts, 1)[rows], 0))
         places, self.partitions = files.names.sorted()
@@ -128,7 +129,7 @@ class FileMap:
         added = {n: np.add.reduceat(some[n], starts, dtype=np.int64).tolist() for n in sums}
         least = {n: np.minimum.reduceat(some[n], starts).tolist() for n in ("status", "age")}
         most = {n: np.maximum.reduceat(some[n], starts).tolist() for n in ("status", "deletes", "verdict") if n in some}
-        paths = picked(self._paths, self._order[firsts].astype(np.int64))["file_path"].to_pylist()
+        paths = self._paths.picked(self._order[firsts].astype(np.int64))["file_path"].to_pylist()
         places = zip(self._partition[firsts].tolist(), self._partition[ends].tolist(), strict=True)
         return [
             Cell(
@@ -147,11 +148,12 @@ class FileMap:
         return dict(zip(STATUS, numbers, strict=True))
 
 
-def _looked_up(paths: pa.Table, known: pa.Table, name: str) -> pa.ChunkedArray:
-    """What is known of each path, or null."""
-    left, right = (polars.DataFrame(polars.from_arrow(t)) for t in (paths, known.select(["file_path", name])))
-    once = right.unique("file_path", keep="first")
-    return pa.chunked_array([left.join(once, on="file_path", how="left", maintain_order="left")[name].to_arrow()])
+def _looked_up(paths: Kept, known: pa.Table, name: str) -> pa.ChunkedArray:
+    """The words that are known of each path, or null."""
+    once = polars.DataFrame(polars.from_arrow(known.select(["file_path", name]))).unique("file_path", keep="first")
+    parts = (polars.DataFrame(polars.from_arrow(part)) for part in paths.read())
+    found = (part.join(once, on="file_path", how="left", maintain_order="left")[name] for part in parts)
+    return pa.chunked_array([words.to_arrow().cast(pa.string()) for words in found], pa.string())
 
 
 def _ages(table: pa.Table, deleted: Flags, metadata: TableMetadata, snapshot: Snapshot | None) -> Ints:

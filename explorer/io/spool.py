@@ -1,33 +1,37 @@
-"""A table in parts as one: in memory while that is small, else in a file of its own, which is mapped into memory and
-goes with it. Or as several, none of which has a key of another, each in a file of its own while it is needed."""
+"""A table in parts as one: in memory while that is small, else in a file of its own, of which a part at a time is
+mapped into memory, and which goes with it. Or as several, none of which has a key of another, each in a file of its own
+while it is needed."""
 
 from __future__ import annotations
 
+import mmap
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain
 
 import numpy as np
 import polars
 import pyarrow as pa
 
-from explorer.core.batches import AT_ONCE, Batches
+from explorer.core.batches import Batches
+from explorer.core.kept import Kept
 from explorer.errors import ExplorerError
 from explorer.io import budget
 from explorer.io.home import cache_home
 
 DEALS = 64
 """Files that are open at once at most: how many rows there will be is what a stranger's manifest list says."""
-
-
 SAMPLED = 1_000
 """Rows for each deal by which ranges are chosen."""
 ROW = "row of all"
+LARGER = 16 << 20
+"""Bytes of rows that are written as one part."""
 
 
-def spooled(batches: Batches) -> pa.Table:
-    """All parts as one table. Raises ExplorerError when the disk cannot take them."""
+def spooled(batches: Batches) -> Kept:
+    """All rows. Raises ExplorerError when the disk cannot take them."""
     held: list[pa.Table] = []
     size = 0
     parts = batches.read()
@@ -35,42 +39,55 @@ def spooled(batches: Batches) -> pa.Table:
         held.append(part)
         size += part.nbytes
         if size > budget.share(16):
-            break
-    else:
-        return pa.concat_tables([batches.schema.empty_table(), *held]).unify_dictionaries()
+            return _on_disk(batches.schema, chain(_let_go(held), parts), size)
+    return Kept.of(pa.concat_tables([batches.schema.empty_table(), *held]).unify_dictionaries())
+
+
+def _let_go(held: list[pa.Table]) -> Iterator[pa.Table]:
+    while held:
+        yield held.pop(0)
+
+
+def _on_disk(schema: pa.Schema, parts: Iterator[pa.Table], size: int) -> Kept:
+    """Rows in a file, each part of which can be mapped alone."""
     try:
         os.makedirs(cache_home(), exist_ok=True)
-        descriptor, path = tempfile.mkstemp(prefix="rows-", suffix=".arrows", dir=cache_home())
+        file = tempfile.TemporaryFile(prefix="rows-", dir=cache_home())  # noqa: SIM115 (it goes with what is kept)
     except OSError as error:
         raise ExplorerError(f"{size:,} bytes of rows need a place on the disk: {error}") from error
+    places, counts = list[tuple[int, int]](), list[int]()
     try:
-        with os.fdopen(descriptor, "wb") as file, pa.ipc.new_stream(file, batches.schema) as writer:
-            while held:
-                writer.write_table(held.pop(0))
-            for part in parts:
+        for part in _larger(parts):
+            start = file.seek(-(-file.tell() // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY)
+            with pa.ipc.new_stream(file, schema) as writer:
                 writer.write_table(part)
-        with pa.memory_map(path) as source, pa.ipc.open_stream(source) as reader:
-            return reader.read_all()
+            places.append((start, file.tell() - start))
+            counts.append(part.num_rows)
+        file.flush()
     except OSError as error:
         raise ExplorerError(f"the disk did not take {size:,} bytes of rows and more: {error}") from error
-    finally:
-        with suppress(OSError):  # what is mapped stays
-            os.unlink(path)
+
+    def mapped(at: int) -> pa.Table:
+        start, size = places[at]
+        part = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ, offset=start)
+        return pa.ipc.open_stream(pa.py_buffer(part)).read_all()
+
+    return Kept(schema, counts, mapped)
 
 
-def in_order(batches: Batches, by: Sequence[str]) -> pa.Table:
+def in_order(batches: Batches, by: Sequence[str]) -> Kept:
     """All rows in the order of some columns, nulls first, and of those that are the same in them only the last. Where
     they are many, they are dealt out by ranges of the first column, which are put in order one after the other. Raises
     ExplorerError when the disk cannot take them."""
     rows = spooled(batches)
-    number = min(-(-rows.nbytes // budget.share(16)), DEALS)
+    number = min(-(-sum(part.nbytes for part in rows.read()) // budget.share(16)), DEALS)
     if number <= 1:
-        return _in_order(rows, by)
-    step = max(1, rows.num_rows // (number * SAMPLED))
-    some = pa.chunked_array([part.take(pa.array(range(0, len(part), step))) for part in rows[by[0]].chunks])
-    sorted_ = polars.Series(polars.from_arrow(some)).sort()
+        return Kept.of(_in_order(rows.whole(), by))
+    step = max(1, len(rows) // (number * SAMPLED))
+    some = [part[by[0]].combine_chunks().take(pa.array(range(0, len(part), step))) for part in rows.read()]
+    sorted_ = polars.Series(polars.from_arrow(pa.chunked_array(some))).sort()
     bounds = sorted_.gather([len(sorted_) * deal // number for deal in range(1, number)])
-    parts = Batches(rows.schema, lambda: (pa.Table.from_batches([batch]) for batch in rows.to_batches()))
+    parts = Batches(rows.schema, rows.read)
     ranges = _dealt(parts, by[0], lambda values: bounds.search_sorted(values, "right"), number)
     return spooled(Batches(rows.schema, lambda: (_in_order(deal, by) for deal in ranges)))
 
@@ -106,7 +123,7 @@ def _dealt(
             paths = [f"{folder}/{deal}.arrows" for deal in range(number)]
             with ExitStack() as files:
                 writers = [files.enter_context(pa.ipc.new_stream(path, batches.schema)) for path in paths]
-                for part in _larger(batches):
+                for part in _larger(batches.read()):
                     deals = deal_of(polars.Series(polars.from_arrow(part[key]))).to_numpy()
                     rows = part.take(pa.array(np.argsort(deals, kind="stable")))
                     ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()
@@ -121,13 +138,21 @@ def _dealt(
         raise ExplorerError(f"rows that are compared need a place on the disk: {error}") from error
 
 
-def _larger(batches: Batches) -> Iterator[pa.Table]:
-    """The same rows in parts of AT_ONCE and more: each is dealt to many."""
+def _larger(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in parts of LARGER bytes, about: a part is mapped, or dealt to many."""
     held: list[pa.Table] = []
-    for part in batches.read():
-        held.append(part)
-        if sum(table.num_rows for table in held) >= AT_ONCE:
-            yield pa.concat_tables(held).combine_chunks()
-            held = []
+    size = 0
+    for part in parts:
+        rows = max(1, part.num_rows * LARGER // max(part.nbytes, 1))
+        for at in range(0, part.num_rows, rows):
+            held.append(part.slice(at, rows))
+            size += held[-1].nbytes
+            if size >= LARGER:
+                yield _as_one(held)
+                held, size = [], 0
     if held:
-        yield pa.concat_tables(held).combine_chunks()
+        yield _as_one(held)
+
+
+def _as_one(parts: list[pa.Table]) -> pa.Table:
+    return pa.concat_tables(parts).unify_dictionaries().combine_chunks()

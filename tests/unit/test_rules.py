@@ -32,6 +32,7 @@ from explorer.core.diff import SnapshotDiff, diff, manifest_fates
 from explorer.core.entries import as_of_snapshot
 from explorer.core.file_changes import FileChanges
 from explorer.core.headers import check_header
+from explorer.core.kept import Kept
 from explorer.core.lifecycle import biography, lifecycle, matrix
 from explorer.core.metadata_diff import changes, metadata_diff, schema_changes
 from explorer.core.partitions import added_up, by_partition
@@ -39,7 +40,7 @@ from explorer.core.reach import HELD, held, holdings, reach
 from explorer.core.secrets import HIDDEN, harmless, is_secret, redacted, secret_values, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
-from explorer.io import budget
+from explorer.io import budget, spool
 from explorer.io.spool import dealt, in_order
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -91,7 +92,7 @@ class Paper:
     def comparisons(self, sets: Sequence[Sets], by: Sequence[str]) -> Iterator[Comparison]:
         return (compare(self, *two, by) for two in sets)
 
-    def in_order(self, rows: Batches, by: Sequence[str]) -> pa.Table:
+    def in_order(self, rows: Batches, by: Sequence[str]) -> Kept:
         return in_order(rows, by)
 
     def entries(self, path: str, snapshot_id: int) -> pa.Table:
@@ -251,8 +252,8 @@ def test_rows_are_put_in_order_on_the_disk_as_in_memory(room: int, monkeypatch: 
     true = sorted(((p, o, n) for (p, o), n in last.items()), key=lambda r: (r[0], r[1] is not None, r[1] or 0))
     monkeypatch.setattr(budget, "share", lambda _: room)
     told = in_order(batches, ("path", "offset"))
-    assert [tuple(row.values()) for row in told.to_pylist()] == true
-    assert in_order(Batches(rows.schema, lambda: iter(())), ("path", "offset")).num_rows == 0
+    assert [tuple(row.values()) for row in told.whole().to_pylist()] == true
+    assert len(in_order(Batches(rows.schema, lambda: iter(())), ("path", "offset"))) == 0
 
 
 def test_what_is_dealt_out_keeps_no_words_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,7 +261,8 @@ def test_what_is_dealt_out_keeps_no_words_of_the_others(monkeypatch: pytest.Monk
     names = [f"partition {n % 1000:04}" for n in range(2000)]
     rows = pa.table({"path": [f"{n:05}" for n in range(2000)], "partition": names}).cast(schema)
     monkeypatch.setattr(budget, "share", lambda _: rows.nbytes // 8)
-    told = in_order(Batches(schema, lambda: iter([rows])), ("path",))
+    monkeypatch.setattr(spool, "LARGER", rows.nbytes // 8)
+    told = in_order(Batches(schema, lambda: iter([rows])), ("path",)).whole()
     assert told.schema == schema
     assert told["partition"].to_pylist() == names
     assert told["partition"].num_chunks > 4

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from click.testing import CliRunner
 
@@ -94,13 +96,39 @@ def test_many_rows_are_in_a_file_that_goes_with_them(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(spool, "cache_home", lambda: tmp_path / "cache")
     before = pa.total_allocated_bytes()
     table = spool.spooled(Batches(SCHEMA, Parts()))
-    assert table.to_pylist() == pa.concat_tables(Parts()()).to_pylist()
+    assert table.whole().to_pylist() == pa.concat_tables(Parts()()).to_pylist()
     assert pa.total_allocated_bytes() - before < 400
     assert list((tmp_path / "cache").iterdir()) == []
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(spool, "cache_home", lambda: tmp_path / "file")
     with pytest.raises(ExplorerError, match="bytes of rows need a place on the disk"):
         spool.spooled(Batches(SCHEMA, Parts()))
+
+
+def own_and_mapped() -> tuple[int, int]:
+    """Bytes of this process's own, and of files that are mapped."""
+    told = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    return int(told["RssAnon"].split()[0]) << 10, int(told["RssFile"].split()[0]) << 10
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells what is mapped")
+def test_of_rows_on_the_disk_a_part_is_in_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(budget, "share", lambda _: 1 << 20)
+    monkeypatch.setattr(spool, "cache_home", lambda: tmp_path)
+    schema = pa.schema([("n", pa.int64()), ("text", pa.string())])
+    some = pa.table({"n": range(10_000), "text": ["x" * 1000] * 10_000}, schema)
+    kept = spool.spooled(Batches(schema, lambda: iter([some] * 20)))
+    before, most = own_and_mapped(), 0
+    for rows in kept.read():
+        assert pc.sum(pc.utf8_length(rows["text"])).as_py() == 1000 * len(rows)
+        most = max(most, *(now - then for now, then in zip(own_and_mapped(), before, strict=True)))
+    assert most < 3 * spool.LARGER < 200_000_000 < kept.whole().nbytes
+    places = np.random.default_rng(1).integers(0, len(kept), 5_000)
+    assert kept.picked(places)["n"].to_pylist() == (places % 10_000).tolist()
+    rows_of = Collection(kept, "rows")
+    assert [rows_of[at]["n"] for at in (-1, 10_000, 9_999)] == [9_999, 0, 9_999]
+    assert [row["n"] for row in rows_of[19_999:9_997:-10_000]] == [9_999, 9_999]
+    assert max(now - then for now, then in zip(own_and_mapped(), before, strict=True)) < 3 * spool.LARGER
 
 
 def test_a_part_that_fails_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
