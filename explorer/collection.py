@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.core.batches import Batches
-from explorer.core.kept import Kept
 from explorer.core.names import shorten
+from explorer.core.row_parts import RowParts
 from explorer.core.values import row_dicts
 from explorer.engines.choice import Choice
 from explorer.engines.pipeline import Framed, changed, without_dictionaries
@@ -42,22 +42,22 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def __init__(
         self,
-        rows: pa.Table | Kept | Batches,
+        rows: pa.Table | RowParts | Batches,
         what: str,
         frame: Framed | None = None,
         choice: Choice | None = None,
     ) -> None:
-        self._rows = Kept.of(rows) if isinstance(rows, pa.Table) else rows
+        self._rows = RowParts.of(rows) if isinstance(rows, pa.Table) else rows
         self.what, self._frame = what, frame
         self.choice = choice
         """Who makes the rows, and why, where this process and Spark can."""
         self._lock = threading.Lock()
 
-    @property
-    def _kept(self) -> Kept:
+    def _all(self) -> RowParts:
+        """All rows, read now if they were not."""
         with self._lock:
             if isinstance(self._rows, Batches):
-                self._rows = spooled(self._rows)
+                self._rows = spooled(self._rows.schema, self._rows.read())
             return self._rows
 
     def __reduce__(self) -> tuple[type[Collection], tuple[pa.Table, str]]:
@@ -78,14 +78,14 @@ class Collection(Sequence[Mapping[str, Any]]):
         return cls(pa.table(arrays), what)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._all())
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return row_dicts(self._kept.picked(np.arange(*index.indices(len(self)))), "lossy")
+            return row_dicts(self._all().picked(np.arange(*index.indices(len(self)))), "lossy")
         if not -len(self) <= index < len(self):
             raise IndexError(f"{self.what}: row {index} of {len(self)}")
-        return row_dicts(self._kept.picked(np.array([index % len(self)])), "lossy")[0]
+        return row_dicts(self._all().picked(np.array([index % len(self)])), "lossy")[0]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         for batch in self.iter_batches(4096):
@@ -132,7 +132,7 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def to_arrow(self) -> pa.Table:
         """The rows as a pyarrow.Table."""
-        return self._kept.whole()
+        return self._all().whole()
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas.DataFrame."""
@@ -160,7 +160,7 @@ class Collection(Sequence[Mapping[str, Any]]):
         return f"{self.what}: {len(self):,} rows\n{render_table(self[:SHOWN])}{more}"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th style='text-align:left'>{escape(name)}</th>" for name in self.columns)
+        head = "".join(f"<th style='text-align:left'>{escape(cell(name))}</th>" for name in self.columns)
         body = []
         for row in self[:SHOWN]:
             cells = "".join(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from explorer.core.batches import Batches
 from explorer.core.file_map import ASKED, FileMap, Gathered
 from explorer.core.plan import Plan
+from explorer.core.row_parts import RowParts
 from explorer.io.spool import spooled
 from explorer.table import Table
 
@@ -23,10 +23,11 @@ def file_map(
     for which they are held against each other. Raises NotFoundInTable."""
     wanted = plan.snapshot.snapshot_id if plan and plan.snapshot else snapshot
     at = table.resolve(wanted).snapshot if wanted is not None else table.metadata.current_snapshot
-    where = at.snapshot_id if at else None
-    known = table.deletes(where) if deletes else None
-    entries = table.entries(where).select(columns=[*ASKED, "manifest_path"])
     files = Gathered(table.metadata, at)
+    if at is None:
+        return FileMap(RowParts.of(PATHS.empty_table()), files)
+    known = table.deletes(at.snapshot_id) if deletes else None
+    entries = table.entries(at.snapshot_id).select(columns=[*ASKED, "manifest_path"])
 
     def paths() -> Iterator[pa.Table]:
         parts = entries.iter_tables()
@@ -34,7 +35,7 @@ def file_map(
             files.add(part, applied)
             yield part.select(PATHS.names).cast(PATHS)
 
-    return FileMap(spooled(Batches(PATHS, paths)), files, _verdicts(plan) if plan else None)
+    return FileMap(spooled(PATHS, paths()), files, _verdicts(plan) if plan else None)
 
 
 def _verdicts(plan: Plan) -> pa.Table:

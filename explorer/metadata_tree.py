@@ -18,7 +18,7 @@ from explorer.core.comparison import KEY, Comparison, Sets, compare, comparisons
 from explorer.core.costs import metadata_files
 from explorer.core.entries import as_of_snapshot
 from explorer.core.entry_views import placed
-from explorer.core.kept import Kept
+from explorer.core.row_parts import RowParts
 from explorer.core.values import unified_partition_type
 from explorer.engines.choice import Choice, Engine, chosen, entries_in
 from explorer.engines.pipeline import batches, compared
@@ -154,7 +154,7 @@ class MetadataTree:
             return self._read(parts), choice
         return batches(shared_engine().session(), self.reader.storage, parts, self.note, self._what), choice
 
-    def in_order(self, rows: Batches, by: Sequence[str]) -> Kept:
+    def in_order(self, rows: Batches, by: Sequence[str]) -> RowParts:
         """See core.tree.Tree: on the disk, where they are many."""
         return in_order(rows, by)
 

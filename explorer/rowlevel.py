@@ -136,7 +136,8 @@ class RowReader(FileRows):
                 of = Counted.nothing() if table is None else pairs.count(table, manifest.partition_spec_id)
                 known[manifest.manifest_path] = of
         each = [(m.manifest_path, known[m.manifest_path]) for m in data]
-        return Deletes(files.of_counts([len(c.sums["pairs"]) for _, c in each]), each)
+        of_all = files.of_counts([len(c.sums["pairs"]) for _, c in each])
+        return Deletes(of_all, each, snapshot.snapshot_id)
 
     def named(self, snapshot: Snapshot | None, path: str, deletes: bool) -> list[LiveFile]:
         """The live data or delete files of a snapshot whose path is, or ends with, `path`."""

@@ -169,7 +169,7 @@ class Table:
         rows, choice = self.made(parts, what, engine)
         at_once = choice.engine == "local" and sum(m.manifest_length or SMALL for m in parts.manifests) <= SMALL
         on_spark = partial(frame, storage=self.reader.storage, parts=parts)
-        return Collection(spooled(rows) if at_once else rows, what, on_spark, choice)
+        return Collection(spooled(rows.schema, rows.read()) if at_once else rows, what, on_spark, choice)
 
     def _maybe(self, snapshot: str | int | None) -> Snapshot | None:
         """The snapshot; None for the current one of a table without any."""
@@ -302,11 +302,11 @@ class Table:
         each data file costs (spec: "Scan Planning"). Decided from manifests alone."""
         return self.row_reader.deletes(self._maybe(snapshot), self.tree.by(engine, "deletes"))
 
-    def delete_layers(
-        self, known: Deletes, snapshot: str | int | None = None, engine: Engine = "auto"
-    ) -> list[Layer]:  # fmt: skip
-        """A snapshot's data files, and the deletes that are `known` of it, by data sequence number, from below."""
-        files = self.files(snapshot, engine=engine).select(columns=ASKED)
+    def delete_layers(self, known: Deletes, engine: Engine = "auto") -> list[Layer]:
+        """The data files and deletes of the snapshot that these are of, by data sequence number, from below."""
+        if known.snapshot_id is None:
+            return []
+        files = self.files(known.snapshot_id, engine=engine).select(columns=ASKED)
         return delete_layers(files.iter_tables(), known)
 
     def delete_contents(self, path: str, snapshot: str | int | None = None, offset: int | None = None) -> Collection:

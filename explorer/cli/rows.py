@@ -45,7 +45,7 @@ def deletes(
     table = opened(**where)
     known = table.deletes(snapshot, engine)
     if layers:
-        rows = layer_rows(table.delete_layers(known, snapshot, engine)[:limit])
+        rows = layer_rows(table.delete_layers(known, engine)[:limit])
         if output == "jsonl":
             emit_json(rows, output)
         else:

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from explorer.core.columns import Ints, amounts
 from explorer.core.entries import WORDS
-from explorer.core.kept import Kept
 from explorer.core.live_files import Made
+from explorer.core.row_parts import RowParts
 from explorer.core.values import partition_dicts, partition_path
 from explorer.model.manifest import FileKind, ManifestFile, file_kind
 from explorer.model.metadata import TableMetadata
@@ -62,14 +62,14 @@ class FileChange:
 class FileChanges(Made[FileChange]):
     """Files by path: rows of CHANGES, all of them or those in some places, as a sequence of FileChange."""
 
-    def __init__(self, rows: Kept, places: Ints | None = None) -> None:
+    def __init__(self, rows: RowParts, places: Ints | None = None) -> None:
         self._rows, self._places = rows, places
 
     @classmethod
     def of(cls, changes: Sequence[FileChange]) -> FileChanges:
         """Of files that are made already."""
         rows = [{name: getattr(change, name) for name in CHANGES.names} for change in changes]
-        return cls(Kept.of(pa.Table.from_pylist(rows, CHANGES)))
+        return cls(RowParts.of(pa.Table.from_pylist(rows, CHANGES)))
 
     def __len__(self) -> int:
         return len(self._rows) if self._places is None else len(self._places)
@@ -143,11 +143,7 @@ class FileChanges(Made[FileChange]):
         return f"({', '.join([*map(repr, self[:TOLD]), *more])})"
 
     def __reduce__(self) -> Any:
-        return _unpickled, (self._rows.whole(), self._places)
-
-
-def _unpickled(rows: pa.Table, places: Ints | None) -> FileChanges:
-    return FileChanges(Kept.of(rows), places)
+        return FileChanges, (self._rows, self._places)
 
 
 def changed_files(metadata: TableMetadata, manifest: ManifestFile, entries: pa.Table) -> pa.Table:

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints, narrow
-from explorer.core.kept import Kept
 from explorer.core.names import natural
+from explorer.core.row_parts import RowParts
 from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
 from explorer.core.units import DAY, HOUR, MINUTE, SECOND
 from explorer.core.values import distinct_partitions, named_partition_path, row_dicts
@@ -98,12 +98,12 @@ class Gathered:
 class FileMap:
     """The files of a snapshot, with those that it removed, in the order of the map."""
 
-    def __init__(self, paths: Kept, files: Gathered, planned: pa.Table | None = None) -> None:
+    def __init__(self, paths: RowParts, files: Gathered, planned: pa.Table | None = None) -> None:
         """`paths` has the file_path of all entries that were gathered, in order; `planned` has file_path and verdict
         (one of OUTCOMES) of the data files that a plan looked at."""
         columns = files.take()
         rows = columns.pop("row", np.zeros(0, np.int64))
-        if planned is not None:
+        if planned is not None and len(rows):
             verdicts = pc.index_in(_looked_up(paths, planned, "verdict"), pa.array(VERDICTS))
             data = (columns["delete_files"] == 0) & (columns["status"] != STATUS.index("DELETED"))
             columns["verdict"] = narrow(np.where(data, ints(verdicts, 1)[rows], 0))
@@ -148,7 +148,7 @@ class FileMap:
         return dict(zip(STATUS, numbers, strict=True))
 
 
-def _looked_up(paths: Kept, known: pa.Table, name: str) -> pa.ChunkedArray:
+def _looked_up(paths: RowParts, known: pa.Table, name: str) -> pa.ChunkedArray:
     """The words that are known of each path, or null."""
     once = polars.DataFrame(polars.from_arrow(known.select(["file_path", name]))).unique("file_path", keep="first")
     parts = (polars.DataFrame(polars.from_arrow(part)) for part in paths.read())

@@ -12,8 +12,10 @@ from explorer.model.metadata import TableMetadata
 
 LABEL = 23
 """Characters of a name that fit a card of the graph."""
-LOOKED_AT = 1_000
-"""Characters of a long text that are looked at for credentials before it is cut, or four times what is left of it."""
+LOOKED_AT = 20_000
+"""Characters of a long text that are looked at for credentials before it is cut; of a longer one it is the beginning,
+without what may be the beginning of a credential."""
+BEGUN = 2_000
 _MANIFEST_INDEX = re.compile(r"-m(\d+)\.avro$")
 
 
@@ -41,7 +43,9 @@ def manifest_name(manifest: ManifestFile, ordinals: dict[int, int]) -> str:
 
 
 def base_name(path: str) -> str:
-    """The last part of a path."""
+    """The last part of a path. Of a signed URL it is without the signature, a part of which could not be told."""
+    if "?" in path:
+        path = redacted(path)
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
@@ -57,10 +61,8 @@ def shorten(text: str, width: int) -> str:
     credential in what is cut is hidden, since half of it could not be told later."""
     if len(text) <= width:
         return text
-    return _ends(redacted(_ends(text, max(LOOKED_AT, 4 * width))), width)
-
-
-def _ends(text: str, width: int) -> str:
+    most = max(LOOKED_AT, 4 * width)
+    text = redacted(text) if len(text) <= most else f"{redacted(text[:most])[:-BEGUN]}…"
     if len(text) <= width:
         return text
     left = (width - 1) // 2

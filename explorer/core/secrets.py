@@ -13,14 +13,14 @@ compared, by them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 HIDDEN = "(hidden)"
 ALONE = {
     "auth", "oauth", "oauth2", "authorization", "bearer", "sas", "sig", "pass", "pwd", "pw", "psk", "pin", "pem",
-    "jwt", "otp", "totp", "hmac", "salt", "cookie", "cookies",
+    "jwt", "otp", "totp", "hmac", "cookie", "cookies", "passcode",
 }  # fmt: skip
 """Words that name a secret where they stand alone."""
 WITHIN = {
@@ -40,43 +40,69 @@ HARMLESS_AFTER = {
     "alias", "arn",
 }  # fmt: skip
 """What is said about a key, not the key."""
+ABOUT = {"count", "size", "length", "type", "date", "method", "column", "columns", "field", "fields", "ttl", "version"}
+"""Last words of names of what is said about any secret."""
+LONGEST_QUOTED = 10_000
+"""Characters in which the end of a quoted value is looked for."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
 # Each of these takes time in proportion to the text, whatever it is: it is a stranger's, and nothing can stop a search.
 _USER_INFO = re.compile(
     r"(?:(?P<azure>(?<![\w+.-])(?i:abfss?|wasbs?))|(?<=[\w+.-]))://(?P<info>[^/\s\"'<>?#]*)@"
-    r"|(?<=jdbc:oracle:thin:)[^@\s]{1,1000}@"
+    r"|(?:(?<=jdbc:oracle:thin:)|(?<=jdbc:oracle:oci:))[^@\s]{1,1000}@"
 )
 """Before the @ of Azure's schemes stands a container."""
 _PARAMETER = re.compile(
-    r"""(?:(?<=[?&;,\s"'{(])|^)(?P<name>[\w.%-]+(?: [kK]ey)?)"""
-    r"""(?:["']?\s*=\s*["']?|["']\s*:\s*["']?|:\s+["']?)"""
+    r"""(?<![\w./%-])(?P<name>[\w.%-]+(?: [kK]ey)?)"""
+    r"""(?:(?:\\*["'`])?\s*[:=]?=>?\s*|\\*["'`]\s*:\s*|:\s+)(?P<quote>\\*["'])?"""
 )
-"""What stands before the value in `name=value` or `"name": "value"`; not the folder of a partition, after a slash."""
-_VALUE = re.compile(r"""[^&;,\s"'<>(){}]+""")
+"""What stands before the value in `name=value` or `"name": "value"`, which may be JSON within JSON; not the folder of a
+partition, after a slash."""
+_VALUE = re.compile(r"""(?:(?!/[\w.%+-]+=[^=&\s])[^&;,\s"'<>(){}])+""")
+"""To what separates it from what follows, which may be the folder of another partition."""
+_OPTION = re.compile(r"(?<![\w-])--(?P<name>[\w.-]+)\s+(?=[^\s-])")
+_SCHEMES = {"basic", "bearer", "token", "digest", "negotiate", "apikey", "aws4-hmac-sha256"}
+"""Of authorization, before what authorizes."""
+_HARMLESS = re.compile(r"(?i:true|false|null|none|string|int|long|float|double|boolean|binary|date|timestamp)\Z")
+"""Values that are no secret, such as the type of a column."""
+_NUMBER = re.compile(r"-?\d{1,18}\Z")
 _FORMS = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}"
+    r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
+    r"|\b(?:[Bb]earer|[Bb]asic)\s+(?=[a-z_.-]*[A-Z0-9+/=~])[\w.~+/=-]{8,}"
     r"|(?<![\w-])(?=[\w-]+\.[\w-]{8,}\.)(?:[\w-]*-)?eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # a JSON Web Token
-    r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"  # AWS
-    r"|\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeoprs]-[\w-]{10,}"
-    r"|\bAIza[\w-]{35}|\bya29\.[\w-]{20,}|\bdapi[0-9a-f]{32}\b|\bsk_live_\w{16,}",
+    r"|(?<![A-Z])(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Z])"  # AWS
+    r"|(?<![A-Za-z0-9])(?:gh[opsur]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}"
+    r"|AIza[\w-]{35}|ya29\.[\w-]{20,}|dapi[0-9a-f]{32}|sk_live_\w{16,}|sk-ant-[\w-]{20,}|hf_\w{20,}"
+    r"|SG\.[\w-]{16,}\.[\w-]{16,}|hooks\.slack\.com/services/[\w/]+)",
     re.DOTALL,
 )
 _BEGIN = (
-    "-----BEGIN", "Bearer", "Basic", "eyJ", "AKIA", "ASIA", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_",
-    "glpat-", "xox", "AIza", "ya29.", "dapi", "sk_live_",
+    "-----BEGIN", "earer", "asic", "eyJ", "AKIA", "ASIA", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_",
+    "glpat-", "xox", "AIza", "ya29.", "dapi", "sk_live_", "sk-ant-", "hf_", "SG.", "hooks.slack.com",
 )  # fmt: skip
-"""How those forms begin: a text with none of them has none of them, which is soon told."""
-SUSPECT = r"@|(^|[^/\pL\pN_.%-])[\pL\pN_.%-]+[^\pL\pN_.%=:-]*[=:]|" + "|".join(re.escape(begin) for begin in _BEGIN)
+"""What those forms have: a text with none of them has none of them, which is soon told."""
+_ENCODED = re.compile(r"""[^\s/"'<>=?&]+""")
+SUSPECT = r"@|%|--|(^|[^/\pL\pN_.%-])[\pL\pN_.%-]+[^\pL\pN_.%=:-]*[=:]|" + "|".join(map(re.escape, _BEGIN))
 """RE2, whose classes know ASCII only: what every text has that `redacted` changes, and some others; not the path of a
 file in the folder of a partition."""
 
 
 def is_secret(name: str) -> bool:
     """Whether a property's name looks like that of a secret."""
-    parts = [word.lower() for word in _WORD.findall(name)]
-    if ALONE & set(parts) or any(part in "".join(parts) for part in WITHIN):
-        return True
+    parts = _words(name)
+    return _names_secret(parts) or _names_key(parts)
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def _names_secret(parts: Sequence[str]) -> bool:
+    if parts and parts[-1] in ABOUT:
+        return False
+    return bool(ALONE & set(parts)) or any(part in "".join(parts) for part in WITHIN)
+
+
+def _names_key(parts: Sequence[str]) -> bool:
     for i, word in enumerate(parts):
         before, after = parts[i - 1] if i else "", parts[i + 1] if i + 1 < len(parts) else ""
         if word in ("key", "keys") and before not in HARMLESS_BEFORE and after not in HARMLESS_AFTER:
@@ -87,25 +113,31 @@ def is_secret(name: str) -> bool:
 def without_secrets(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Properties with the values of secret-looking names replaced, and no credentials in the others."""
     return {
-        name: HIDDEN if is_secret(str(name)) and not isinstance(value, Mapping) else metadata_without_secrets(value)
+        redacted(str(name)): HIDDEN
+        if is_secret(str(name)) and not isinstance(value, Mapping)
+        else metadata_without_secrets(value)
         for name, value in properties.items()
     }
 
 
 def metadata_without_secrets(value: Any) -> Any:
-    """JSON of a metadata file without the secrets in its properties, summaries, unknown fields and URIs."""
+    """JSON of a metadata file without the secrets in its properties, summaries, unknown fields, names and URIs."""
     if isinstance(value, Mapping):
         return {
-            name: without_secrets(item)
+            redacted(str(name)): without_secrets(item)
             if name in ("properties", "summary") and isinstance(item, Mapping)
             else HIDDEN
-            if isinstance(item, str) and name != "key" and is_secret(str(name))  # `key` is a map's type
+            if _is_text(item) and name != "key" and is_secret(str(name))  # `key` is a map's type
             else metadata_without_secrets(item)
             for name, item in value.items()
         }
     if isinstance(value, (list, tuple)):
         return [metadata_without_secrets(item) for item in value]
     return redacted(value) if isinstance(value, str) else value
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, (list, tuple)) and any(isinstance(item, str) for item in value))
 
 
 def secret_values(properties: Mapping[str, Any]) -> set[str]:
@@ -136,17 +168,50 @@ def redacted(text: str, values: Iterable[str] = ()) -> str:
         text = _USER_INFO.sub(user_info, text)
     if any(begin in text for begin in _BEGIN):
         text = _FORMS.sub(HIDDEN, text)
-    return _without_parameters(text) if "=" in text or ":" in text else text
+    if "=" in text or ":" in text:
+        text = _without_values(text, _PARAMETER)
+    if "--" in text:
+        text = _without_values(text, _OPTION)
+    return _ENCODED.sub(_decoded, text) if "%" in text else text
 
 
-def _without_parameters(text: str) -> str:
+def _without_values(text: str, before: re.Pattern[str]) -> str:
+    """Text without the values of names of secrets; `before` is what stands before a value."""
     kept, begin, at = [], 0, 0
-    while match := _PARAMETER.search(text, at):  # in the value of one that is no secret another may stand
+    while match := before.search(text, at):  # in the value of one that is no secret another may stand
         at = match.end()
-        if is_secret(match["name"]) and (value := _VALUE.match(text, at)):
+        words = _words(match["name"])
+        secret = _names_secret(words)
+        if not secret and not _names_key(words):
+            continue
+        end = _value_ends(text, at, match.groupdict().get("quote"))
+        value = text[at:end]
+        if value and not _HARMLESS.match(value) and (secret or not _NUMBER.match(value)):
             kept += [text[begin:at], HIDDEN]
-            begin = at = value.end()
+            begin = at = end
     return "".join([*kept, text[begin:]])
+
+
+def _value_ends(text: str, at: int, quote: str | None) -> int:
+    """Where a value that begins there ends: at the quote that opened it, if there is another, else at a separator."""
+    if quote and (closed := text.find(quote, at, at + LONGEST_QUOTED)) >= 0:
+        while text[closed - 1] == "\\" and len(quote) == 1:  # the quote is a part of it
+            if (closed := text.find(quote, closed + 1, at + LONGEST_QUOTED)) < 0:
+                return min(len(text), at + LONGEST_QUOTED)
+        return closed
+    value = _VALUE.match(text, at)
+    if value is None:
+        return at
+    if value[0].lower() in _SCHEMES and (more := _VALUE.match(text, value.end() + 1)):
+        return more.end()
+    return value.end()
+
+
+def _decoded(match: re.Match[str]) -> str:
+    """A part of a path; where it hides something behind %-escapes, without them and that."""
+    told = unquote(match[0])
+    safe = redacted(told) if told != match[0] and "%" not in told else told
+    return match[0] if safe == told else safe
 
 
 def harmless(error: BaseException, properties: Mapping[str, Any]) -> BaseException | None:

@@ -46,10 +46,12 @@ class ReadCost:
 class Deletes:
     """Every pair of data and delete file of a snapshot that could matter, counted; verdicts and costs are made as they
     are asked for. `files` are the snapshot's; `counted` are the paths of its data manifests, in order, and what was
-    counted of each."""
+    counted of each; `snapshot_id` is None where there is no snapshot."""
 
-    def __init__(self, files: Applicability, counted: Sequence[tuple[str, Counted]]) -> None:
-        self.files = files
+    def __init__(
+        self, files: Applicability, counted: Sequence[tuple[str, Counted]], snapshot_id: int | None = None
+    ) -> None:
+        self.files, self.snapshot_id = files, snapshot_id
         self._starts, self._counts = dict[str, int](), dict[str, int]()
         """Of each manifest where its files begin, and how many they are. One that is listed twice has the same
         twice."""

@@ -13,7 +13,7 @@ from explorer.model.metadata import Snapshot, TableMetadata
 
 if TYPE_CHECKING:
     from explorer.core.comparison import Comparison, Sets
-    from explorer.core.kept import Kept
+    from explorer.core.row_parts import RowParts
 
 
 class Tree(Protocol):
@@ -63,6 +63,6 @@ class Tree(Protocol):
         """What core.comparison.compare says of each two sets of manifests."""
         ...
 
-    def in_order(self, rows: Batches, by: Sequence[str]) -> Kept:
+    def in_order(self, rows: Batches, by: Sequence[str]) -> RowParts:
         """All rows in the order of some columns, nulls first, and of those that are the same in them only the last."""
         ...

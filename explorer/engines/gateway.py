@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import os
@@ -39,7 +40,7 @@ _JAVA_OPTIONS = [
 ]  # fmt: skip
 
 LONGEST_FOLDER = 60
-"""Letters; the name of a socket, which Spark makes longer by 42, may have about a hundred."""
+"""Bytes; the name of a socket, which Spark makes longer by 42, may have about a hundred."""
 
 _process: subprocess.Popen[bytes] | None = None
 _archive: Path | None = None
@@ -87,19 +88,23 @@ def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
     os.environ["PYSPARK_GATEWAY_SECRET"] = secret
 
 
-@functools.cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="spark-")  # the user's alone; it goes with this process
-
-
 def sockets() -> dict[str, str]:
     """Settings by which Spark's Java and this machine's Pythons meet at sockets in a folder of the user's. Without them
     they meet at ports of loopback, where a stranger may be first and have the one connection that Java takes, and
-    where Java waits 15 s for it. None where there are no such sockets, or the folder's name is too long for one."""
-    if not hasattr(socketserver, "UnixStreamServer") or len(_folder().name) > LONGEST_FOLDER:
+    where Java waits 15 s for it. None where the system has no such sockets."""
+    if not hasattr(socketserver, "UnixStreamServer"):
         return {}
     prefix = "spark.python.unix.domain.socket"
-    return {f"{prefix}.enabled": "true", f"{prefix}.dir": _folder().name}
+    return {f"{prefix}.enabled": "true", f"{prefix}.dir": _folder()}
+
+
+@functools.cache
+def _folder() -> str:
+    """It goes with this process, not with one that is forked from it."""
+    long = len(os.fsencode(tempfile.gettempdir()) + b"/spark-01234567") > LONGEST_FOLDER
+    folder, owner = tempfile.mkdtemp(prefix="spark-", dir="/tmp" if long else None), os.getpid()
+    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
+    return folder
 
 
 def keep_classes(java_gateway: Any) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.core import entries as core
 from explorer.core.headers import check_header
-from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import human_bytes
 from explorer.inspection.sections import Fields, Section, pretty, raw_section
 from explorer.model.manifest import STATUS, ManifestFile
@@ -27,7 +27,7 @@ def inspect_manifest_list(table: Table, facts: Mapping[str, Any]) -> list[Sectio
     columns = ("manifest", "content", "spec", "sequence", "min sequence", "added", "existing", "deleted")
     shown = [
         (
-            m.manifest_path.rsplit("/", 1)[-1], "deletes" if m.content else "data", m.partition_spec_id,
+            base_name(m.manifest_path), "deletes" if m.content else "data", m.partition_spec_id,
             m.sequence_number,
             m.min_sequence_number, m.added_files_count, m.existing_files_count, m.deleted_files_count,
         )
@@ -100,7 +100,7 @@ def _entries_section(entries: Any, seen_from: str) -> Section:
     first = entries.slice(0, 100).to_pylist()
     listed = [
         (
-            r["file_path"].rsplit("/", 1)[-1], STATUS.get(r["status"], r["status"]),
+            base_name(r["file_path"]), STATUS.get(r["status"], r["status"]),
             core.read_as(r["logical_status"]),
             r["sequence_number"], r["inherited_sequence_number"],
         )

@@ -34,10 +34,10 @@ class Section:
         """As the widget takes it: only what is there, without credentials."""
         data: dict[str, Any] = {"title": redacted(self.title), "note": redacted(self.note), "open": self.open}
         if self.fields is not None:
-            data["fields"] = [[k, _short(v), hint] for k, v, hint in self.fields]
+            data["fields"] = [[redacted(k), _short(v), redacted(hint)] for k, v, hint in self.fields]
         if self.columns is not None:
             data |= {
-                "columns": list(self.columns),
+                "columns": [*map(redacted, self.columns)],
                 "rows": [[_short(v) for v in row] for row in self.rows],
                 "struck": list(self.struck),
             }
@@ -66,7 +66,7 @@ class Inspection:
 
 
 def _short(value: Any) -> Any:
-    value = rows.plain(value)
+    value = metadata_without_secrets(rows.plain(value))
     if value is None:
         return None
     return redacted(json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.secrets import metadata_without_secrets, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import human_bytes, instant, whole
@@ -26,7 +26,7 @@ def inspect_catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         ("metadata location", table.metadata.metadata_location, location.reason),
         ("table-uuid", table.metadata.table_uuid, ""),
     ]
-    noted = [(p.severity, p.file.rsplit("/", 1)[-1], p.location, p.cause) for p in table.problems]
+    noted = [(p.severity, base_name(p.file), p.location, p.cause) for p in table.problems]
     problems = (
         [Section("problems found so far", columns=("severity", "file", "where", "cause"), rows=noted)] if noted else []
     )

@@ -8,15 +8,16 @@ import mmap
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from itertools import chain
+from typing import IO
 
 import numpy as np
 import polars
 import pyarrow as pa
 
 from explorer.core.batches import Batches
-from explorer.core.kept import Kept
+from explorer.core.row_parts import RowParts
 from explorer.errors import ExplorerError
 from explorer.io import budget
 from explorer.io.home import cache_home
@@ -30,17 +31,16 @@ LARGER = 16 << 20
 """Bytes of rows that are written as one part."""
 
 
-def spooled(batches: Batches) -> Kept:
+def spooled(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
     """All rows. Raises ExplorerError when the disk cannot take them."""
     held: list[pa.Table] = []
     size = 0
-    parts = batches.read()
     for part in parts:
         held.append(part)
         size += part.nbytes
         if size > budget.share(16):
-            return _on_disk(batches.schema, chain(_let_go(held), parts), size)
-    return Kept.of(pa.concat_tables([batches.schema.empty_table(), *held]).unify_dictionaries())
+            return _on_disk(schema, chain(_let_go(held), parts))
+    return RowParts.of(pa.concat_tables([schema.empty_table(), *held]).unify_dictionaries())
 
 
 def _let_go(held: list[pa.Table]) -> Iterator[pa.Table]:
@@ -48,48 +48,36 @@ def _let_go(held: list[pa.Table]) -> Iterator[pa.Table]:
         yield held.pop(0)
 
 
-def _on_disk(schema: pa.Schema, parts: Iterator[pa.Table], size: int) -> Kept:
-    """Rows in a file, each part of which can be mapped alone."""
-    try:
-        os.makedirs(cache_home(), exist_ok=True)
-        file = tempfile.TemporaryFile(prefix="rows-", dir=cache_home())  # noqa: SIM115 (it goes with what is kept)
-    except OSError as error:
-        raise ExplorerError(f"{size:,} bytes of rows need a place on the disk: {error}") from error
+def _on_disk(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
+    """Rows in a file, each part of which can be mapped alone. It is open as long as they are held."""
+    file = _file()
     places, counts = list[tuple[int, int]](), list[int]()
-    try:
-        for part in _larger(parts):
+    for part in _larger(parts):
+        with _disk():
             start = file.seek(-(-file.tell() // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY)
             with pa.ipc.new_stream(file, schema) as writer:
                 writer.write_table(part)
-            places.append((start, file.tell() - start))
-            counts.append(part.num_rows)
-        file.flush()
-    except OSError as error:
-        raise ExplorerError(f"the disk did not take {size:,} bytes of rows and more: {error}") from error
-
-    def mapped(at: int) -> pa.Table:
-        start, size = places[at]
-        part = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ, offset=start)
-        return pa.ipc.open_stream(pa.py_buffer(part)).read_all()
-
-    return Kept(schema, counts, mapped)
+            file.flush()
+        places.append((start, file.tell() - start))
+        counts.append(part.num_rows)
+    return RowParts(schema, counts, lambda at: _mapped(file, *places[at]), sum(size for _, size in places))
 
 
-def in_order(batches: Batches, by: Sequence[str]) -> Kept:
+def in_order(batches: Batches, by: Sequence[str]) -> RowParts:
     """All rows in the order of some columns, nulls first, and of those that are the same in them only the last. Where
     they are many, they are dealt out by ranges of the first column, which are put in order one after the other. Raises
     ExplorerError when the disk cannot take them."""
-    rows = spooled(batches)
-    number = min(-(-sum(part.nbytes for part in rows.read()) // budget.share(16)), DEALS)
+    rows = spooled(batches.schema, batches.read())
+    number = min(-(-rows.on_disk // budget.share(16)), DEALS)
     if number <= 1:
-        return Kept.of(_in_order(rows.whole(), by))
+        return RowParts.of(_in_order(rows.whole(), by))
     step = max(1, len(rows) // (number * SAMPLED))
     some = [part[by[0]].combine_chunks().take(pa.array(range(0, len(part), step))) for part in rows.read()]
     sorted_ = polars.Series(polars.from_arrow(pa.chunked_array(some))).sort()
     bounds = sorted_.gather([len(sorted_) * deal // number for deal in range(1, number)])
     parts = Batches(rows.schema, rows.read)
     ranges = _dealt(parts, by[0], lambda values: bounds.search_sorted(values, "right"), number)
-    return spooled(Batches(rows.schema, lambda: (_in_order(deal, by) for deal in ranges)))
+    return spooled(rows.schema, (_in_order(deal, by) for deal in ranges))
 
 
 def _in_order(rows: pa.Table, by: Sequence[str]) -> pa.Table:
@@ -117,25 +105,45 @@ def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
 def _dealt(
     batches: Batches, key: str, deal_of: Callable[[polars.Series], polars.Series], number: int
 ) -> Iterator[pa.Table]:
+    files = [_file() for _ in range(number)]
+    with ExitStack() as open_writers:
+        writers = [open_writers.enter_context(pa.ipc.new_stream(file, batches.schema)) for file in files]
+        for part in _larger(batches.read()):
+            deals = deal_of(polars.Series(polars.from_arrow(part[key]))).to_numpy()
+            rows = part.take(pa.array(np.argsort(deals, kind="stable")))
+            ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()
+            for writer, start, end in zip(writers, [0, *ends], ends, strict=False):
+                if end > start:
+                    own = _own_dictionaries(rows.slice(start, end - start))
+                    with _disk():
+                        writer.write_table(own)
+    while files:
+        file = files.pop(0)
+        yield _mapped(file, 0, file.tell())
+
+
+@contextmanager
+def _disk() -> Iterator[None]:
+    """What fails within is the disk's fault."""
     try:
-        os.makedirs(cache_home(), exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="rows-", dir=cache_home()) as folder:
-            paths = [f"{folder}/{deal}.arrows" for deal in range(number)]
-            with ExitStack() as files:
-                writers = [files.enter_context(pa.ipc.new_stream(path, batches.schema)) for path in paths]
-                for part in _larger(batches.read()):
-                    deals = deal_of(polars.Series(polars.from_arrow(part[key]))).to_numpy()
-                    rows = part.take(pa.array(np.argsort(deals, kind="stable")))
-                    ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()
-                    for writer, start, end in zip(writers, [0, *ends], ends, strict=False):
-                        if end > start:
-                            writer.write_table(_own_dictionaries(rows.slice(start, end - start)))
-            for path in paths:
-                with pa.memory_map(path) as source, pa.ipc.open_stream(source) as reader:
-                    yield reader.read_all()
-                os.unlink(path)
+        yield
     except OSError as error:
-        raise ExplorerError(f"rows that are compared need a place on the disk: {error}") from error
+        raise ExplorerError(f"many rows need a place on the disk ({cache_home()}): {error}") from error
+
+
+def _file() -> IO[bytes]:
+    """A file without a name, which goes with what holds it, however this process ends."""
+    with _disk():
+        os.makedirs(cache_home(), exist_ok=True)
+        return tempfile.TemporaryFile(prefix="rows-", dir=cache_home())
+
+
+def _mapped(file: IO[bytes], start: int, size: int) -> pa.Table:
+    """What was written as a stream of its own into a file, from `start` on."""
+    with _disk():
+        file.flush()
+        part = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ, offset=start)
+    return pa.ipc.open_stream(pa.py_buffer(part)).read_all()
 
 
 def _larger(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -145,7 +153,7 @@ def _larger(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
     for part in parts:
         rows = max(1, part.num_rows * LARGER // max(part.nbytes, 1))
         for at in range(0, part.num_rows, rows):
-            held.append(part.slice(at, rows))
+            held.append(part if rows >= part.num_rows else _own_dictionaries(part.slice(at, rows)))
             size += held[-1].nbytes
             if size >= LARGER:
                 yield _as_one(held)

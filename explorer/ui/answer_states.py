@@ -49,7 +49,7 @@ class DeletesState(GraphState):
 
     def layers(self) -> list[Layer]:
         """The data files and deletes by data sequence number."""
-        return self.table.delete_layers(self.deletes, self._snapshot_id)
+        return self.table.delete_layers(self.deletes)
 
 
 class PlanState(GraphState):

@@ -14,6 +14,7 @@ from explorer.engines.spark import shared_engine
 from explorer.table import Table
 from explorer.ui.state import ViewState
 from explorer.ui.widgets import Text, keep_text, versions
+from explorer.views.text import clean
 
 CUT = """:host { color: #fff; max-width: 30vw; overflow: hidden; }
 p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -108,7 +109,7 @@ def where(view: ViewState) -> str:
     metadata = view.table.metadata
     snapshot = None if view.snapshot_id is None else metadata.snapshot(view.snapshot_id)
     if snapshot is None:
-        return f"{view.table.name} · no snapshot"
+        return clean(f"{view.table.name} · no snapshot")
     named = f"{snapshot_name(snapshot.snapshot_id, snapshot_ordinals(metadata))} of {len(metadata.snapshots)}"
     refs = [ref.name for ref in metadata.refs if ref.snapshot_id == snapshot.snapshot_id]
-    return " · ".join([view.table.name, named, *refs[:3]])
+    return clean(" · ".join([view.table.name, named, *refs[:3]]))

@@ -20,6 +20,7 @@ from explorer.table import Table
 from explorer.ui.state import FILES, ViewState
 from explorer.views.changes import render_diff
 from explorer.views.svg import picture, vocabulary
+from explorer.views.text import clean
 
 SNAPSHOTS, LEVEL, SNAPSHOT_FILES = 50, 100, 100
 """At most so many snapshots, nodes of a level, and files of a snapshot are in a page."""
@@ -78,7 +79,7 @@ class _Maker:
         for snapshot in steps(kept, "snapshots"):
             name = str(snapshot.snapshot_id)
             told = self.table.step(snapshot.snapshot_id)
-            pictures[name] = {**self.shown(self.whole(snapshot, folded)), "caption": told.words if told else ""}
+            pictures[name] = {**self.shown(self.whole(snapshot, folded)), "caption": clean(told.words) if told else ""}
             if change := self.change(snapshot):
                 changes[name] = change
         current = meta.current_snapshot or (kept[0] if kept else None)

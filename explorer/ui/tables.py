@@ -254,14 +254,18 @@ def _flat(rows: Collection) -> pa.Table:
     for i, field in enumerate(table.schema):
         if any(is_kind(field.type) for is_kind in NO_TEXT):
             values = [row["v"] for row in row_dicts(pa.table({"v": table.column(i)}), "lossy")]
-            told = [None if v is None else cell(plain(v)) for v in values]
-            table = table.set_column(i, field.name, pa.array(told, pa.string()))
+            table = table.set_column(i, field.name, pa.array([_as_text(plain(v)) for v in values], pa.string()))
         elif pa.types.is_dictionary(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
     for i, field in enumerate(table.schema):
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
             table = table.set_column(i, field.name, _inert(table.column(i)))
     return table.rename_columns(_inert(pa.chunked_array([table.column_names], pa.string())).to_pylist())
+
+
+def _as_text(value: Any) -> str | None:
+    nested = isinstance(value, (dict, list))
+    return None if value is None else json.dumps(value, ensure_ascii=False) if nested else str(value)
 
 
 def _csv(rows: Collection) -> bytes:

@@ -30,7 +30,7 @@ from explorer.core.units import human_bytes
 from explorer.table import Table
 from explorer.ui import echoes, unsent
 from explorer.ui.assets import statement_script
-from explorer.views.text import clean, clean_lines
+from explorer.views.text import cell, clean, clean_lines
 
 echoes.leave_out()
 unsent.remember()
@@ -257,6 +257,7 @@ def grid(
         options |= {"pagination": "remote", "page_size": page_size}
     # of an empty title Tabulator makes `&nbsp;`, which would show as it stands
     titles = {name: " " for name in data.columns if name in ("", drawn)}
+    titles |= {name: clean(name) for name in data.columns if not ours and clean(name) != name}
     fixed = {name: max(width, _head(titles.get(name, name))) for name, width in (widths or {}).items()}
     prose = {name: fixed.pop(name, PROSE) for name in wrapped if name in data.columns}
     if prose:
@@ -279,6 +280,7 @@ def _redacted(column: pd.Series[Any]) -> list[Any] | None:
     """A column's values without credentials; None where there are none."""
     if column.dtype.kind in "iufbM":
         return None
+    column = [cell(value) if isinstance(value, (dict, list)) else value for value in column]
     values = [value if isinstance(value, str) else None for value in column]
     suspect = pc.match_substring_regex(pa.array(values, pa.string()), SUSPECT).to_pylist()
     if not any(suspect):
@@ -370,10 +372,15 @@ def versions(table: Table) -> list[str]:
     """Names to choose from: refs, then snapshots, newest first."""
     ordinals = snapshot_ordinals(table.metadata)
     refs = [r.name for r in sorted(table.metadata.refs, key=lambda r: (r.name != "main", r.type, r.name))]
-    return [*refs, *(f"snapshot-{n}" for n in sorted(ordinals.values(), reverse=True)[:500])]
+    return [*filter(_tellable, refs), *(f"snapshot-{n}" for n in sorted(ordinals.values(), reverse=True)[:500])]
 
 
 def column_names(table: Table) -> list[str]:
     """The top-level columns of every schema the table had, the current one's first."""
     schemas = sorted(table.metadata.schemas, key=lambda s: s.schema_id != table.metadata.current_schema_id)
-    return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields))
+    return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields if _tellable(f.name)))
+
+
+def _tellable(name: str) -> bool:
+    """Whether a name can be offered: what is chosen is what is seen."""
+    return clean(name) == name

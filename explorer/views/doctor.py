@@ -12,6 +12,7 @@ from explorer.core.doctor.findings import Finding, Report
 from explorer.core.doctor.rules import RULES
 from explorer.core.live_rows import LiveRows
 from explorer.core.names import base_name
+from explorer.core.secrets import metadata_without_secrets
 from explorer.core.units import count
 from explorer.views.rows import plain
 from explorer.views.text import cell, clean, render_table
@@ -129,7 +130,7 @@ def report_html(report: Report) -> str:
 
 
 def sarif(reports: Sequence[Report]) -> dict[str, Any]:
-    """Reports as SARIF 2.1.0, as code scanners take it."""
+    """Reports as SARIF 2.1.0, as code scanners take and show it: without credentials."""
     rules = [
         {
             "id": r.id,
@@ -140,7 +141,7 @@ def sarif(reports: Sequence[Report]) -> dict[str, Any]:
         }
         for r in RULES
     ]
-    results = [_result(report, finding) for report in reports for finding in report.findings]
+    results = [metadata_without_secrets(_result(report, f)) for report in reports for f in report.findings]
     driver = {"name": "iceberg-explorer", "rules": rules}
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from explorer.core.names import shorten
-from explorer.core.secrets import redacted
+from explorer.core.secrets import metadata_without_secrets, redacted
 from explorer.graphs.graph import Edge, Elided, Graph, Node
 from explorer.graphs.vocabulary import STATUSES
 from explorer.views.rows import columns_of
@@ -83,7 +83,7 @@ def cell(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, (dict, list)):
-        return clean(json.dumps(value, default=str, ensure_ascii=False))
+        return clean(json.dumps(metadata_without_secrets(value), default=str, ensure_ascii=False))
     return clean(str(value))
 
 

@@ -15,12 +15,15 @@ from pyiceberg.typedef import Record
 
 import explorer
 from explorer.cli import main
+from explorer.collection import Collection
 from explorer.core.names import shorten
 from explorer.core.secrets import HIDDEN, redacted
 from explorer.drawn import whole_view
 from explorer.inspection import inspect
+from explorer.ui.first import first
 from explorer.ui.printed import Exhibit
-from explorer.ui.widgets import grid
+from explorer.ui.tables import _csv
+from explorer.ui.widgets import column_names, grid, versions
 from explorer.views.svg import picture
 from explorer.views.text import clean
 from tests.unit.small import edit_metadata, new_table
@@ -30,13 +33,14 @@ SECRETS = (KEY, PASSWORD, SIGNATURE, BEARER)
 FILE = f"s3://reader:{PASSWORD}@bucket/warehouse/{'x' * 60}.parquet?X-Amz-Signature={SIGNATURE}&n="
 
 
-def data_file(n: int) -> DataFile:
+def data_file(n: int, path: str = FILE, partition: Record | None = None) -> DataFile:
     metrics = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts")
     nothing = ("split_offsets", "equality_ids", "key_metadata", "sort_order_id")
     bounds = {2: KEY.encode()}
     return DataFile.from_args(
-        content=DataFileContent.DATA, file_path=f"{FILE}{n}", file_format=FileFormat.PARQUET, record_count=n + 1,
-        partition=Record(f"login?token={PASSWORD}"), file_size_in_bytes=1000, lower_bounds=bounds, upper_bounds=bounds,
+        content=DataFileContent.DATA, file_path=f"{path}{n}", file_format=FileFormat.PARQUET, record_count=n + 1,
+        partition=Record(f"login?token={PASSWORD}") if partition is None else partition, file_size_in_bytes=1000,
+        lower_bounds=bounds, upper_bounds=bounds,
         **{name: {} for name in metrics}, **dict.fromkeys(nothing),
     )  # fmt: skip
 
@@ -126,6 +130,104 @@ def test_a_list_is_suspicious_of_all_that_is_hidden(before: str, between: str) -
     text = f"{before}token{between}{PASSWORD}"
     [listed] = grid(pd.DataFrame({"kind": [text]})).value["kind"]
     assert listed == redacted(text)
+
+
+HUSH = "Hu5hHu5hHu5h"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a|token={}", "password='a {}'", 'pwd="x\\"{}"', '{{"password": "{}"}}',
+        r'{{"j": "{{\"password\": \"{}\"}}"}}',
+        "Authorization: Token {}", "authorization=bearer {}", "bearer {}", "--password {}", "--conf=spark.password={}",
+        "https://x/#access_token={}", "[token={}", "`password`={}", "password => {}", "password := '{}'",
+        "x.parquet?X-Amz-Security-Token=head/{}", "kind=a%3Ftoken%3D{}", "kind=s3%3A%2F%2Freader%3A{}%40b%2Fp",
+        "jdbc:oracle:oci:scott/{}@host", "sk-ant-abcdefghijk-{}", "hf_abcdefghij{}", "https://hooks.slack.com/services/T0/B0/{}",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n{}", "passcode={}", "tokens=a/{}/day=5",
+    ],
+)  # fmt: skip
+def test_what_is_hidden(text: str) -> None:
+    told = redacted(text.format(HUSH))
+    assert HUSH not in told
+    assert HIDDEN in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "salt=3/customer_key=5", "customer_key = 5", "token_count = 3", "date_key=20240101/auth_method=x",
+        "token: string",
+        "Basic statistics", "a bearer instrument", "key_metadata=null", "s3://b/day=2024-01-01/kind=a%20b/x-0001.parquet",
+        "SELECT product_key = 42 -- token is", "a@b.c", "part=1/token=2", "password=''",
+    ],
+)  # fmt: skip
+def test_what_is_none_stays(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_a_key_ends_where_the_folder_of_the_next_partition_begins() -> None:
+    assert redacted("a?api_key=x/y1/day=5") == f"a?api_key={HIDDEN}/day=5"
+
+
+@pytest.mark.parametrize("before", [0, 300, 475, 2_000, 30_000])
+@pytest.mark.parametrize("length", [30, 990, 5_000])
+def test_of_a_long_name_no_end_of_a_credential_is_left(before: int, length: int) -> None:
+    token = "".join(f"z{n:04}" for n in range(length // 5))
+    told = clean(shorten(f"s3://bucket/{'x' * before}.parquet?X-Amz-Security-Token={token}", 100))
+    assert not [n for n in range(length // 5) if f"z{n:04}" in told], told
+    assert len(told) <= 100
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table whose names are credentials, and whose second snapshot deletes files that have such names."""
+    place = tmp_path_factory.mktemp("named") / "warehouse" / "db" / "t"
+    table = new_table(place, pa.schema([("id", pa.int64()), (f"c {KEY}", pa.string())]))
+    names = (f"s3://b/wh/{KEY}-", f"s3://b/wh/a?token={PASSWORD}/{SIGNATURE}")
+    with table.transaction() as transaction, transaction.update_snapshot().fast_append() as append:
+        for file_name in names:
+            append.append_data_file(data_file(0, file_name, Record()))
+    [files] = [
+        [e.data_file for m in table.current_snapshot().manifests(table.io) for e in m.fetch_manifest_entry(table.io)]
+    ]
+    with table.transaction() as transaction, transaction.update_snapshot().overwrite() as overwrite:
+        for gone in files:
+            overwrite.delete_data_file(gone)
+
+    def name(data: dict[str, Any]) -> None:
+        data["refs"][f"tag-{KEY}"] = {**data["refs"]["main"], "type": "tag"}
+        data["refs"][f"\x1b]0;token={PASSWORD}"] = {**data["refs"]["main"], "type": "tag"}
+        data["properties"][f"x {KEY}"] = "1"
+        data["properties"]["auth"] = {"tokens": [PASSWORD]}
+        data["snapshots"][0]["summary"][f"k token={PASSWORD}"] = json.dumps({"j": json.dumps({"password": PASSWORD})})
+
+    edit_metadata(place, name)
+    return place
+
+
+def test_of_names(named: Path, tmp_path: Path) -> None:
+    table = explorer.open_table(str(named))
+    snapshot = table.metadata.snapshots[0]
+    page = tmp_path / "page.html"
+    assert CliRunner().invoke(main, ["export", str(named), "--html", str(page)]).exit_code == 3  # the files are nowhere
+    clear(page.read_text())
+    begun = first({"table": str(named), "view": "graph"}).data
+    clear(json.dumps(begun))
+    assert "\x1b" not in begun["where"]
+    clear(table.entries()._repr_html_())
+    for node in table.graph(view=whole_view(table.tree, snapshot, 100, 100)).nodes:
+        clear(json.dumps(inspect(table, node).to_json()))
+    column = pd.DataFrame({f"c {KEY}": [["a", f"?token={PASSWORD}"], {"password": PASSWORD}]})
+    listed = grid(column, ours=False)
+    clear(json.dumps([*listed.titles.values(), *listed.value.iloc[:, 0]]))
+    clear(json.dumps([*versions(table), *column_names(table)]))
+    clear(CliRunner().invoke(main, ["doctor", str(named), "-o", "sarif"]).output)
+
+
+def test_csv_is_data() -> None:
+    nested = Collection(pa.table({"partition": [{"kind": f"x?token={PASSWORD}\u00a0"}]}), "files")
+    assert f"x?token={PASSWORD}\u00a0" in _csv(nested).decode()
 
 
 def test_what_is_data_stays_as_it_is(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import explorer
 from explorer.core.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, Gathered, age_classes, size_classes
-from explorer.core.kept import Kept
+from explorer.core.row_parts import RowParts
 from explorer.core.scan import OUTCOMES
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.ui.file_map import MANY, map_figure, map_words, placed, told
@@ -35,7 +35,7 @@ def mapped(
     files = Gathered(metadata, snapshot)
     for at in range(0, len(known), at_once):
         files.add(known.slice(at, at_once), None if deletes is None else deletes[at : at + at_once])
-    return FileMap(Kept.of(known.select(["file_path"])), files, planned)
+    return FileMap(RowParts.of(known.select(["file_path"])), files, planned)
 
 
 def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -32,11 +33,11 @@ from explorer.core.diff import SnapshotDiff, diff, manifest_fates
 from explorer.core.entries import as_of_snapshot
 from explorer.core.file_changes import FileChanges
 from explorer.core.headers import check_header
-from explorer.core.kept import Kept
 from explorer.core.lifecycle import biography, lifecycle, matrix
 from explorer.core.metadata_diff import changes, metadata_diff, schema_changes
 from explorer.core.partitions import added_up, by_partition
 from explorer.core.reach import HELD, held, holdings, reach
+from explorer.core.row_parts import RowParts
 from explorer.core.secrets import HIDDEN, harmless, is_secret, redacted, secret_values, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
@@ -92,7 +93,7 @@ class Paper:
     def comparisons(self, sets: Sequence[Sets], by: Sequence[str]) -> Iterator[Comparison]:
         return (compare(self, *two, by) for two in sets)
 
-    def in_order(self, rows: Batches, by: Sequence[str]) -> Kept:
+    def in_order(self, rows: Batches, by: Sequence[str]) -> RowParts:
         return in_order(rows, by)
 
     def entries(self, path: str, snapshot_id: int) -> pa.Table:
@@ -261,12 +262,24 @@ def test_what_is_dealt_out_keeps_no_words_of_the_others(monkeypatch: pytest.Monk
     names = [f"partition {n % 1000:04}" for n in range(2000)]
     rows = pa.table({"path": [f"{n:05}" for n in range(2000)], "partition": names}).cast(schema)
     monkeypatch.setattr(budget, "share", lambda _: rows.nbytes // 8)
-    monkeypatch.setattr(spool, "LARGER", rows.nbytes // 8)
+    monkeypatch.setattr(spool, "LARGER", rows.nbytes // 40)
     told = in_order(Batches(schema, lambda: iter([rows])), ("path",)).whole()
     assert told.schema == schema
     assert told["partition"].to_pylist() == names
-    assert told["partition"].num_chunks > 4
-    assert max(len(chunk.dictionary) for chunk in told["partition"].chunks) < 500
+    assert told["partition"].num_chunks > 20
+    assert all(0 < len(chunk.dictionary) <= len(chunk) for chunk in told["partition"].chunks)
+
+
+def test_many_small_parts_with_words_of_their_own_are_put_in_order() -> None:
+    """Of 850 manifests; together they have as many words."""
+    schema = pa.schema([("path", pa.string()), ("manifest", pa.dictionary(pa.int32(), pa.string()))])
+    parts = [
+        pa.table({"path": [f"{n:03}{i:02}" for i in range(40)], "manifest": ["m" * 90 + f"{n}"] * 40})
+        for n in range(850)
+    ]
+    told = in_order(Batches(schema, lambda: (part.cast(schema) for part in reversed(parts))), ("path",))
+    assert told.on_disk == 0
+    assert [row["path"] for row in told.picked(np.array([33_999, 0, 41])).to_pylist()] == ["84939", "00000", "00101"]
 
 
 def test_an_entry_without_a_status_is_not_taken_for_deleted() -> None:
