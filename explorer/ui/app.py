@@ -83,11 +83,7 @@ class Dashboard:
             sx=SHORT, sizing_mode="stretch_width", margin=(10, 10),
         )  # fmt: skip
         self.path.param.watch(self._on_path, "value")
-        self.moved = pmui.TextAreaInput(
-            label="OLD=NEW, one a line", placeholder="s3://bucket/house=/mirror/house", rows=2, max_length=20_000,
-            size="small", sizing_mode="stretch_width", margin=(10, 4),
-        )  # fmt: skip
-        self.moved.param.watch(self._on_moved, "value")
+        self._moves = ""
         self.spark = SparkWords()
         self.browser = Browser(self.query, self._went, dark=str((pn.state.cookies or {}).get(LOOK)).endswith("dark"))
         self.beside = Beside(lambda: self.browser.search)
@@ -111,11 +107,11 @@ class Dashboard:
         """The whole page, still empty: a GET reads nothing. Once the page talks to us, `load` fills it."""
         pn.state.onload(self.load)
         palette = Palette(self._places, self._go_to)
-        controls = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), *self.spark.parts, self.beside.button)
+        controls = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), self.spark.view, self.beside.button)
         page = shell(
             title=TITLE,
             template=REST,
-            sidebar=[self.path, folded("Places that moved", self.moved), self.opening.view, self.picker.view],
+            sidebar=[self.path, folded("Places that moved", self._moved), self.opening.view, self.picker.view],
             header=[pn.Row(*controls, sizing_mode="stretch_width")],
             main=[pn.Row(self.rooms.view, self.beside.view, sizing_mode="stretch_both", margin=0)],
             sidebar_width=250,
@@ -154,7 +150,7 @@ class Dashboard:
     ) -> None:
         """Open a table, which the page may have `begun` to, and then do what is next; what is wrong is said, and what
         was open stays."""
-        self._asked, moved = name, self.moved.value.split("\n")
+        self._asked, moved = name, self._moves.split("\n")
 
         def read() -> Opened | ExplorerError:
             if begun is not None and isinstance(made := begun.joined(), First) and made.table is not None:
@@ -229,7 +225,16 @@ class Dashboard:
         if event.new:
             self.open(event.new.strip())
 
-    def _on_moved(self, _: Any) -> None:
+    def _moved(self) -> Any:
+        field = pmui.TextAreaInput(
+            label="OLD=NEW, one a line", placeholder="s3://bucket/house=/mirror/house", rows=2, max_length=20_000,
+            value=self._moves, size="small", sizing_mode="stretch_width", margin=(10, 4),
+        )  # fmt: skip
+        field.param.watch(self._on_moved, "value")
+        return field
+
+    def _on_moved(self, event: Any) -> None:
+        self._moves = event.new
         if self._asked:
             self.open(self._asked)
 

@@ -65,15 +65,11 @@ class Bar:
 
 
 class SparkWords:
-    """`parts` say how Spark is, and restart it where it is lost."""
+    """`view` says how Spark is, and restarts it where it is lost."""
 
     def __init__(self) -> None:
         self._words = Text("", variant="caption", margin=(8, 8), stylesheets=[CUT, ROOM])
-        self._restart = pmui.Button(
-            label="Restart Spark", size="small", color="warning", variant="contained", visible=False, margin=(4, 6)
-        )
-        self._restart.on_click(lambda _: self._again())
-        self.parts = (self._words, self._restart)
+        self.view = pn.Row(self._words, margin=0)
 
     def watch(self) -> None:
         """Say how it is as long as the page is open: it starts when it is needed, and can also be lost later."""
@@ -89,10 +85,17 @@ class SparkWords:
         status = "Spark: lost (its Java process has ended)" if lost else status
         if self._words.object != status:
             self._words.object = status
-        self._restart.visible = lost or state.phase == "failed"
+        failed = lost or state.phase == "failed"
+        if failed != (len(self.view) > 1):
+            self.view[:] = [self._words, *([self._restart()] if failed else [])]
+
+    def _restart(self) -> Any:
+        button = pmui.Button(label="Restart Spark", size="small", color="warning", variant="contained", margin=(4, 6))
+        button.on_click(lambda _: self._again())
+        return button
 
     def _again(self) -> None:
-        self._restart.visible = False
+        self.view[:] = [self._words]
         shared_engine().restart()
 
 

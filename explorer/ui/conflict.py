@@ -57,7 +57,7 @@ def conflict_view(table: Table) -> Any:
     where = pmui.TextInput(label="on rows where (empty: all)", width=320, **SMALL)
     ask = pmui.Button(label="Explain", variant="contained", width=100, margin=(14, 6))
     checks = pn.Column(sizing_mode="stretch_width")
-    card = folded("Validations, one by one", checks)
+    card = folded("Validations, one by one", lambda: checks)
     box = pn.Column(sizing_mode="stretch_both")
     job = Job("From metadata alone: nothing is written.", [ask], box)
 

@@ -131,14 +131,19 @@ class Statement(AnyWidgetComponent):
     text = param.String()
 
 
-def folded(title: str, content: Any) -> Any:
-    """A line, which unfolds to what is in it."""
+def folded(title: str, content: Callable[[], Any]) -> Any:
+    """A line, which unfolds to what is in it, made then."""
     none = "box-shadow: none !important; border: 0 !important;"
     look = f":host {{ {none} }} .card-header {{ padding: 0 !important; background: none; {none} }}"
     head = note(f"{title}…", margin=(2, 4))
-    return pn.Card(
-        content, header=head, collapsed=True, sizing_mode="stretch_width", margin=(0, 10), stylesheets=[look]
-    )
+    card = pn.Card(header=head, collapsed=True, sizing_mode="stretch_width", margin=(0, 10), stylesheets=[look])
+
+    def unfold(event: Any) -> None:
+        if not event.new and not card.objects:
+            card.append(content())
+
+    card.param.watch(unfold, "collapsed")
+    return card
 
 
 def label(text: str) -> str:

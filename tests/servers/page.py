@@ -36,7 +36,7 @@ async def _looked_at(full: str, reads: ReadSession, opened: Callable[[], None]) 
     with set_curdoc(document):
         dashboard = Dashboard(offers=Offers(lab=False))
         dashboard.reads = reads
-        parts = (dashboard.browser, dashboard.path, dashboard.moved, dashboard.opening.view, dashboard.picker.view)
+        parts = (dashboard.browser, dashboard.path, dashboard.opening.view, dashboard.picker.view)
         whole = pn.Column(*parts, dashboard.rooms.view)
         document.add_root(whole.get_root(document))
         dashboard.picker.fill()
