@@ -21,7 +21,9 @@ from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.find_browser import FLAGS, find
 from tests.ports import free_port
 
-expect.set_options(timeout=20_000)  # as long as a page waits: the machine may be busy
+PATIENCE_MS = 60_000
+"""The machine may be busy, and slow."""
+expect.set_options(timeout=PATIENCE_MS)
 LOCAL = {"127.0.0.1", "localhost", "[::1]"}
 
 
@@ -66,7 +68,7 @@ class Watched:
         self.page = page
         self.outside: list[str] = []
         self.errors: list[str] = []
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on(
             "request",
             lambda r: (

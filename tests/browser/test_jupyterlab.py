@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Watched
+from tests.browser.conftest import PATIENCE_MS, Watched
 
 NEW_CELL = """async (source) => {
   const { commands, shell } = window.jupyterapp, notebook = shell.currentWidget.content;
@@ -23,7 +23,7 @@ NEW_CELL = """async (source) => {
 
 def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched, artifacts: Path) -> None:
     page = watched.page
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(f"{jupyter}/tree/01-first-look.ipynb")
     page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
     page.wait_for_function("window.jupyterapp && window.jupyterapp.commands.hasCommand('notebook:run-all-cells')")
@@ -137,7 +137,7 @@ def test_every_answer_is_a_picture_converted_and_not_trusted(
         assert "<svg" in data["image/svg+xml"], cell["source"]
         assert data["text/plain"].strip(), cell["source"]
     page = watched.page
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(jupyter)  # which gives the cookie that its API asks for
     own = {"X-XSRFToken": next(c["value"] for c in page.context.cookies() if c["name"] == "_xsrf"), "Referer": jupyter}
     put = f"{jupyter.removesuffix('/lab')}/api/contents/answers.ipynb"

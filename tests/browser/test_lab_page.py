@@ -48,7 +48,7 @@ def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Pat
     expect(staged).to_have_count(4)
     tab(page, "Sequence")
     page.get_by_role("button", name="Play", exact=True).click()  # one step after the other
-    expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
+    expect(page.get_by_text("swap: committed")).to_have_count(2)
     expect(page.get_by_text("Orphans")).to_be_visible()
     page.screenshot(path=artifacts / "lab.png")
     tab(page, "Graph, with what is not committed")
@@ -124,14 +124,14 @@ def test_the_lab_meets_faults_and_draws_all_orders(dashboard: str, watched: Watc
     page.screenshot(path=artifacts / "lab-orders.png")
     tab(page, "Orders")
     page.locator(".tabulator-cell").get_by_text("AAABBB", exact=True).click()
-    expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
+    expect(page.get_by_text("swap: committed")).to_have_count(2)
     with page.expect_download() as saved:
         page.get_by_text("Save this run").click()
     page.get_by_role("button", name="New run").click()
-    expect(page.get_by_text("swap: committed")).to_have_count(0, timeout=20_000)
+    expect(page.get_by_text("swap: committed")).to_have_count(0)
     kept: Any = {"name": "run.json", "mimeType": "application/json", "buffer": saved.value.path().read_bytes()}
     page.locator("input[type=file]").set_input_files(kept)
-    expect(page.get_by_text("swap: committed")).to_have_count(2, timeout=20_000)
+    expect(page.get_by_text("swap: committed")).to_have_count(2)
     watched.clean()
 
 
