@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.batches import AT_ONCE
-from explorer.core.columns import Ints, flags, ints
+from explorer.core.columns import Ints, flags, ints, narrow
 from explorer.core.delete_pairs import COSTS, Counted
 from explorer.core.deletes import Applicability, Verdict, named_file
 from explorer.core.entries import LIVE
@@ -64,11 +64,11 @@ class Deletes:
         """Pairs of which the delete applies."""
         used = {files.deletes[at].key for _, c in counted for at in c.used.tolist()}
         by_kind = [self._sums[name] for name in ("position", "equality", "vectors")]
-        self._applying = np.add.reduce(by_kind, axis=0, dtype=np.uint32)  # sums may be of fewer bytes
+        self._applying = narrow(np.add.reduce(by_kind, axis=0, dtype=np.uint32))  # sums may be of fewer bytes
         self.dangling = tuple(delete for delete in files.deletes if delete.key not in used)
         """Delete files that apply to no data file of the snapshot: rewriting or expiring them loses nothing."""
 
-    @property
+    @cached_property
     def verdicts(self) -> Sequence[Verdict]:
         """A verdict for each pair, in the order of the data files."""
         return _Verdicts(self.files, self._sums["pairs"])
@@ -123,14 +123,21 @@ class Deletes:
     @cached_property
     def costs(self) -> Sequence[ReadCost]:
         """What a reader opens for each data file, the dearest first: most deletes, then most of their bytes."""
-        order = np.lexsort([column.max(initial=0) - column for column in (self._sums["bytes"], self._applying)])
+        hit = np.flatnonzero(self._applying)
+        by = (column[hit] for column in (self._sums["bytes"], self._applying))
+        hit = hit[np.lexsort([column.max(initial=0) - column for column in by])]
 
         def made(some: Sequence[int]) -> list[ReadCost]:
-            places = [int(order[i]) for i in some]
+            places = [int(hit[i] if i < len(hit) else self._spared[i - len(hit)]) for i in some]
             numbers = zip(*(self._sums[n][places].tolist() for n in COSTS), strict=True)
             return [ReadCost(data, *row) for data, row in zip(self.files.data.take(places), numbers, strict=True)]
 
-        return _Made(len(order), made)
+        return _Made(len(self._applying), made)
+
+    @cached_property
+    def _spared(self) -> Ints:
+        """The places of the data files that no delete applies to."""
+        return narrow(np.flatnonzero(self._applying == 0))
 
 
 class _Made(Made[T]):
@@ -150,15 +157,21 @@ class _Made(Made[T]):
 
 class _Verdicts(_Made[Verdict]):
     def __init__(self, files: Applicability, pairs: Ints) -> None:
-        self._files, self._pairs, self._ends = files, pairs, np.cumsum(pairs)
-        super().__init__(int(pairs.sum()), lambda some: [self._verdict(index) for index in some])
+        self._files, self._places = files, narrow(np.flatnonzero(pairs))
+        """Those of the data files that have pairs."""
+        self._ends = narrow(np.cumsum(pairs[self._places], dtype=np.int64))
+        super().__init__(int(self._ends[-1]) if len(self._ends) else 0, self._told)
+
+    def _told(self, indices: Sequence[int]) -> list[Verdict]:
+        return [self._verdict(index) for index in indices]
 
     def _verdict(self, index: int) -> Verdict:
         at = int(np.searchsorted(self._ends, index, side="right"))
-        return self._files.of(self._files.data[at])[index - int(self._ends[at] - self._pairs[at])]
+        before = int(self._ends[at - 1]) if at else 0
+        return self._files.of(self._files.data[int(self._places[at])])[index - before]
 
     def __iter__(self) -> Iterator[Verdict]:
-        wanted = np.flatnonzero(self._pairs).tolist()
+        wanted = self._places.tolist()
         for start in steps(range(0, len(wanted), TOGETHER), f"times {TOGETHER} data files"):
             for data in self._files.data.take(wanted[start : start + TOGETHER]):
                 yield from self._files.of(data)
