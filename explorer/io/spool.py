@@ -75,8 +75,7 @@ def in_order(batches: Batches, by: Sequence[str]) -> RowParts:
     some = [part[by[0]].combine_chunks().take(pa.array(range(0, len(part), step))) for part in rows.read()]
     sorted_ = polars.Series(polars.from_arrow(pa.chunked_array(some))).sort()
     bounds = sorted_.gather([len(sorted_) * deal // number for deal in range(1, number)])
-    parts = Batches(rows.schema, rows.read)
-    ranges = _dealt(parts, by[0], lambda values: bounds.search_sorted(values, "right"), number)
+    ranges = _dealt(rows.schema, rows.read(), by[0], lambda values: bounds.search_sorted(values, "right"), number)
     return spooled(rows.schema, (_in_order(deal, by) for deal in ranges))
 
 
@@ -99,16 +98,20 @@ def dealt(batches: Batches, key: str, number: int) -> Iterator[pa.Table]:
     """All rows, dealt out to so many tables (DEALS at most) by a hash of their key. Raises ExplorerError when the disk
     cannot take them."""
     number = min(number, DEALS)
-    return _dealt(batches, key, lambda values: values.hash() % number, number)
+    return _dealt(batches.schema, batches.read(), key, lambda values: values.hash() % number, number)
 
 
 def _dealt(
-    batches: Batches, key: str, deal_of: Callable[[polars.Series], polars.Series], number: int
+    schema: pa.Schema,
+    parts: Iterator[pa.Table],
+    key: str,
+    deal_of: Callable[[polars.Series], polars.Series],
+    number: int,
 ) -> Iterator[pa.Table]:
     files = [_file() for _ in range(number)]
     with ExitStack() as open_writers:
-        writers = [open_writers.enter_context(pa.ipc.new_stream(file, batches.schema)) for file in files]
-        for part in _larger(batches.read()):
+        writers = [open_writers.enter_context(pa.ipc.new_stream(file, schema)) for file in files]
+        for part in _larger(parts):
             deals = deal_of(polars.Series(polars.from_arrow(part[key]))).to_numpy()
             rows = part.take(pa.array(np.argsort(deals, kind="stable")))
             ends = np.cumsum(np.bincount(deals.astype(np.int64), minlength=number)).tolist()

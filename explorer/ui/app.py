@@ -228,7 +228,7 @@ class Dashboard:
     def _moved(self) -> Any:
         field = pmui.TextAreaInput(
             label="OLD=NEW, one a line", placeholder="s3://bucket/house=/mirror/house", rows=2, max_length=20_000,
-            value=self._moves, size="small", sizing_mode="stretch_width", margin=(10, 4),
+            size="small", sizing_mode="stretch_width", margin=(10, 4),
         )  # fmt: skip
         field.param.watch(self._on_moved, "value")
         return field

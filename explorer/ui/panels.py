@@ -26,7 +26,7 @@ from explorer.ui.notebook import display_kept
 from explorer.ui.printed import LISTS, Exhibit, Shown
 from explorer.views.labviews import sequence_svg, step_lines
 from explorer.views.past_pictures import SNAPSHOTS
-from explorer.views.text import clean, clean_lines
+from explorer.views.text import clean_lines, seen_whole
 
 NEWEST, NAME = 200, 200
 """Snapshots that are offered by name, and the longest name of them; any other can be typed."""
@@ -76,8 +76,8 @@ def _at(table: Table) -> Control:
     """As of which snapshot."""
     newest = [entry.snapshot for entry in table.history()[-NEWEST:]]
     offered = [*(ref.name for ref in table.metadata.refs[:NEWEST]), *newest[::-1]]
-    seen_whole = [name for name in offered if len(name) <= NAME and clean(name) == name]
-    return Control("as of", "snapshot", "as of", "", seen_whole, hint="current snapshot")
+    names = [name for name in offered if len(name) <= NAME and seen_whole(name)]
+    return Control("as of", "snapshot", "as of", "", names, hint="current snapshot")
 
 
 def _window(number: int, title: str, kind: type, ask: Callable[[int, int], Any]) -> Question:

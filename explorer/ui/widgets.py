@@ -30,7 +30,7 @@ from explorer.core.units import human_bytes
 from explorer.table import Table
 from explorer.ui import echoes, unsent
 from explorer.ui.assets import statement_script
-from explorer.views.text import cell, clean, clean_lines
+from explorer.views.text import cell, clean, clean_lines, seen_whole
 
 echoes.leave_out()
 unsent.remember()
@@ -377,15 +377,10 @@ def versions(table: Table) -> list[str]:
     """Names to choose from: refs, then snapshots, newest first."""
     ordinals = snapshot_ordinals(table.metadata)
     refs = [r.name for r in sorted(table.metadata.refs, key=lambda r: (r.name != "main", r.type, r.name))]
-    return [*filter(_tellable, refs), *(f"snapshot-{n}" for n in sorted(ordinals.values(), reverse=True)[:500])]
+    return [*filter(seen_whole, refs), *(f"snapshot-{n}" for n in sorted(ordinals.values(), reverse=True)[:500])]
 
 
 def column_names(table: Table) -> list[str]:
     """The top-level columns of every schema the table had, the current one's first."""
     schemas = sorted(table.metadata.schemas, key=lambda s: s.schema_id != table.metadata.current_schema_id)
-    return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields if _tellable(f.name)))
-
-
-def _tellable(name: str) -> bool:
-    """Whether a name can be offered: what is chosen is what is seen."""
-    return clean(name) == name
+    return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields if seen_whole(f.name)))

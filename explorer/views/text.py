@@ -29,6 +29,11 @@ def clean(text: str) -> str:
     return _printable(redacted(text))
 
 
+def seen_whole(name: str) -> bool:
+    """Whether a name may be offered: what is chosen is what is seen."""
+    return clean(name) == name
+
+
 def clean_lines(text: str) -> str:
     """The same of a text whose lines stay."""
     return printable_lines(redacted(text))
