@@ -44,6 +44,11 @@ class GraphHost:
         if view is not None:
             self._draw(view, shown or view.state())
 
+    def put(self, **attributes: Any) -> None:
+        """Set attributes that go to the browser together: a page that has the one without the other shows what is not
+        so."""
+        raise NotImplementedError
+
     def answer(self, request: Mapping[str, Any]) -> None:
         """Carry out a request: draw the graph again, or show other details."""
         if self.graph_state is not None and request:
@@ -63,6 +68,5 @@ class GraphHost:
             self.answered(answer.redrawn)
 
     def _draw(self, view: GraphState, shown: dict[str, Any]) -> None:
-        if self._timed != (view, view.table):
-            self.timeline, self._timed = view.timeline(), (view, view.table)
-        self.state = shown
+        timed, self._timed = self._timed, (view, view.table)
+        self.put(**({} if timed == self._timed else {"timeline": view.timeline()}), state=shown)

@@ -59,6 +59,12 @@ class GraphWidget(GraphHost, anywidget.AnyWidget):
         """The graph as it is drawn now."""
         return self.graph_state.graph if self.graph_state else None
 
+    def put(self, **attributes: Any) -> None:
+        """As one message."""
+        with self.hold_sync():
+            for name, value in attributes.items():
+                setattr(self, name, value)
+
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The widget, and a picture and text that show without a kernel."""
         live, about = super()._repr_mimebundle_(**options) or ({}, {})

@@ -60,6 +60,10 @@ class GraphPane(GraphHost, AnyWidgetComponent):
         self.drop()
         super().draw(view, shown)
 
+    def put(self, **attributes: Any) -> None:
+        """As one message."""
+        self.param.update(**attributes)
+
     def answer(self, request: Mapping[str, Any]) -> None:
         """Carry out a request in the background of its page; at once where there is none."""
         if request.get("type") == "cancel":

@@ -1,5 +1,5 @@
-"""A page that follows a table to which two writers commit: each commit is shown soon, and two hundred leave nothing in
-the server. The long one is `make follow`."""
+"""A page that follows a table to which two writers commit: each commit is shown, and two hundred leave nothing in the
+server. How soon, and the long one, is `make follow`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import psutil
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Watched, served, show
+from tests.browser.conftest import PATIENCE_MS, Watched, served, show
 from tests.unit.test_following import Home
 
 EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_COMMIT"))
 SOON = 2.0
-"""Seconds after which a commit is to be seen; twice that here, since the machine may be busy."""
+"""Seconds after which a commit is to be seen, where nothing else is done."""
 WARM, ALL = 40, 200
 """Commits after which memory is measured."""
 FLAT = 24
@@ -61,9 +61,7 @@ def write(home: Home, writers: int, each: int, pause: float, committed: dict[int
     return threads
 
 
-def test_each_commit_of_two_writers_is_seen_soon(
-    dashboard: str, watched: Watched, tmp_path: Path, artifacts: Path
-) -> None:
+def test_each_commit_of_two_writers_is_seen(dashboard: str, watched: Watched, tmp_path: Path, artifacts: Path) -> None:
     page, home, committed = watched.page, Home(tmp_path), dict[int, float]()
     show(page, f"{dashboard}?table={home.path}")
     page.get_by_text("follow", exact=True).click()
@@ -71,7 +69,7 @@ def test_each_commit_of_two_writers_is_seen_soon(
     for thread in write(home, 2, 6, 1.5, committed):
         while thread.is_alive():
             page.wait_for_timeout(100)
-    expect(page.locator(".ix-where")).to_contain_text("snapshot-13 of 13", timeout=4_000)
+    expect(page.locator(".ix-where")).to_contain_text("snapshot-13 of 13")
     page.screenshot(path=artifacts / "followed-two-writers.png")
     chip = page.locator(".ix-chip", has_text="13").bounding_box()
     strip = page.locator(".ix-chips").bounding_box()
@@ -85,7 +83,7 @@ def test_each_commit_of_two_writers_is_seen_soon(
     ]
     print(f"seen after {', '.join(f'{seconds:.2f}' for seconds in sorted(late))} s")
     assert len(late) == 12
-    assert max(late) < 2 * SOON
+    assert max(late) < (SOON if EVERY else PATIENCE_MS / 1000)
     watched.clean()
 
 

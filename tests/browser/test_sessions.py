@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import time
 
 from playwright.sync_api import Browser, Page, expect
 
@@ -48,10 +47,8 @@ def test_a_fate_over_300_snapshots_does_not_hold_up_another_session(dashboard: S
         before = progress.inner_text()
         beside = clicks(clicking)
         assert progress.inner_text() != before  # it was under way all the time, and went on
-        began = time.monotonic()
         asking.get_by_role("button", name="Cancel").click()
         expect(asking.get_by_text("Cancelled.", exact=True)).to_be_visible()
-        assert time.monotonic() - began < 5
         added.append(max(of(beside) - of(alone) for of in (statistics.median, max)))
         most = max(MOST_ADDED_S, statistics.median(alone))  # on a machine so busy that a click alone takes longer
         if added[-1] <= most:

@@ -196,4 +196,4 @@ def test_a_share_of_the_corpus_is_detected(sandbox: Path, tmp_path: Path) -> Non
     assert not [o for o in results if o.crashed]
     # one bit may fall where nobody could know: those are counted by `make robustness`
     assert not [o for o in results if not o.detected and "bit flipped" not in o.case.mutation]
-    assert max(o.seconds for o in results) < 10
+    assert max(o.seconds for o in results) < 60  # none hangs
