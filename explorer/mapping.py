@@ -8,11 +8,8 @@ import pyarrow as pa
 
 from explorer.core.file_map import ASKED, FileMap, Gathered
 from explorer.core.plan import Plan
-from explorer.core.row_parts import RowParts
 from explorer.io.spool import spooled
 from explorer.table import Table
-
-PATHS = pa.schema([("file_path", pa.string())])
 
 
 def file_map(
@@ -23,19 +20,17 @@ def file_map(
     for which they are held against each other. Raises NotFoundInTable."""
     wanted = plan.snapshot.snapshot_id if plan and plan.snapshot else snapshot
     at = table.resolve(wanted).snapshot if wanted is not None else table.metadata.current_snapshot
-    files = Gathered(table.metadata, at)
-    if at is None:
-        return FileMap(RowParts.of(PATHS.empty_table()), files)
-    known = table.deletes(at.snapshot_id) if deletes else None
-    entries = table.entries(at.snapshot_id).select(columns=[*ASKED, "manifest_path"])
+    gathered = Gathered(table.metadata, at, deletes)
+    known = table.deletes(at.snapshot_id) if deletes and at else None
 
-    def paths() -> Iterator[pa.Table]:
-        parts = entries.iter_tables()
+    def rows() -> Iterator[pa.Table]:
+        if at is None:
+            return
+        parts = table.entries(at.snapshot_id).select(columns=[*ASKED, "manifest_path"]).iter_tables()
         for part, applied in known.beside(parts) if known else ((part, None) for part in parts):
-            files.add(part, applied)
-            yield part.select(PATHS.names).cast(PATHS)
+            yield gathered.rows(part, applied)
 
-    return FileMap(spooled(PATHS, paths()), files, _verdicts(plan) if plan else None)
+    return FileMap(spooled(gathered.schema, rows()), gathered, _verdicts(plan) if plan else None)
 
 
 def _verdicts(plan: Plan) -> pa.Table:

@@ -17,7 +17,7 @@ from cachetools import LRUCache
 
 from explorer.core.batches import Parts
 from explorer.core.columns import Ints
-from explorer.core.delete_pairs import COUNTED, Counted, Pairs, counted, live_in, of_its_content
+from explorer.core.delete_pairs import TOUCHED, Pairs, Touched, live_in, of_its_content, touched
 from explorer.core.deletes import Applicability, Verdict
 from explorer.core.entries import WORDS, live
 from explorer.core.lifecycle import path_ends
@@ -122,21 +122,21 @@ class RowReader(FileRows):
             return Deletes(files, [])
         data = [m for m in self.tree.manifests(snapshot) if m.content == 0]
         pairs = Pairs(files.without_data())
-        parts = Parts(data, pairs.fields, partial(counted, pairs), COUNTED)
-        known: dict[str, Counted] = {}
+        parts = Parts(data, pairs.fields, partial(touched, pairs), TOUCHED)
+        known: dict[str, Touched] = {}
         listed = {m.manifest_path: m for m in data}
         for part in (tree or self.tree).read(parts).read():
-            for at, (path, misplaced) in enumerate(zip(*(part[n].to_pylist() for n in COUNTED.names[:2]), strict=True)):
-                known[path] = Counted.of(part.slice(at, 1))
+            for at, (path, misplaced) in enumerate(zip(*(part[n].to_pylist() for n in TOUCHED.names[:2]), strict=True)):
+                known[path] = Touched.of(part.slice(at, 1))
                 if misplaced:
                     self._note_misplaced(listed[path])
         for manifest in data:
             if manifest.manifest_path not in known:
                 [table] = self._each([manifest], snapshot, metrics=pairs.fields)
-                of = Counted.nothing() if table is None else pairs.count(table, manifest.partition_spec_id)
+                of = Touched.nothing() if table is None else pairs.count(table, manifest.partition_spec_id).touched
                 known[manifest.manifest_path] = of
         each = [(m.manifest_path, known[m.manifest_path]) for m in data]
-        of_all = files.of_counts([len(c.sums["pairs"]) for _, c in each])
+        of_all = files.of_counts([known.files for _, known in each])
         return Deletes(of_all, each, snapshot.snapshot_id)
 
     def named(self, snapshot: Snapshot | None, path: str, deletes: bool) -> list[LiveFile]:

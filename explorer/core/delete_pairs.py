@@ -38,35 +38,53 @@ class Counted:
     sums: Mapping[str, Ints]
     used: Ints
 
-    @classmethod
-    def nothing(cls) -> Counted:
-        """Of a manifest that cannot be read."""
-        return cls({name: np.zeros(0, np.int64) for name in SUMS}, np.zeros(0, np.int64))
-
-    @classmethod
-    def of(cls, row: pa.Table) -> Counted:
-        """Of a row of COUNTED; its sums in as few bytes as they need, since those of all data files are held."""
-        columns = {name: row[name].combine_chunks().flatten().to_numpy() for name in (*SUMS, "used")}
-        return cls({name: narrow(columns[name]) for name in SUMS}, columns["used"].copy())
-
     @property
-    def applying(self) -> int:
-        """Pairs of which the delete applies."""
-        return int(sum(self.sums[name].sum() for name in ("position", "equality", "vectors")))
+    def touched(self) -> Touched:
+        """The same of those files alone of which there is something to tell."""
+        places = np.flatnonzero(self.sums["pairs"])
+        return Touched(len(self.sums["pairs"]), places, {name: self.sums[name][places] for name in HELD}, self.used)
 
 
-COUNTED = pa.schema(
-    [("manifest_path", pa.string()), ("misplaced", pa.bool_()), *((n, pa.list_(pa.int64())) for n in (*SUMS, "used"))]
-)
-"""A Counted a row; whether its manifest lists files of the other kind, too."""
+HELD = ("pairs", *COSTS)
+LISTS = ("places", *HELD, "used")
+TOUCHED = pa.schema(
+    [("manifest_path", pa.string()), ("misplaced", pa.bool_()), ("files", pa.int64()),
+     *((name, pa.list_(pa.int64())) for name in LISTS)]
+)  # fmt: skip
+"""A Touched a row; whether its manifest lists files of the other kind, too."""
 
 
-def counted(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """COUNTED, of one data manifest."""
+@dataclass(frozen=True)
+class Touched:
+    """Of one manifest's live data files, which are so many, those that deletes could matter to: their places among
+    them, and what was counted of each, as in Counted."""
+
+    files: int
+    places: Ints
+    sums: Mapping[str, Ints]
+    used: Ints
+
+    @classmethod
+    def nothing(cls) -> Touched:
+        """Of a manifest that cannot be read."""
+        none = np.zeros(0, np.int64)
+        return cls(0, none, dict.fromkeys(HELD, none), none)
+
+    @classmethod
+    def of(cls, row: pa.Table) -> Touched:
+        """Of a row of TOUCHED; numbers in as few bytes as they need, since those of all manifests are held."""
+        lists = {name: narrow(row[name].combine_chunks().flatten().to_numpy()) for name in LISTS}
+        sums = {name: lists[name] for name in HELD}
+        return cls(int(row["files"][0].as_py()), lists["places"], sums, lists["used"])
+
+
+def touched(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """TOUCHED, of one data manifest."""
     files, misplaced = live_in(manifest, stored)
-    pair_counts = pairs.count(files, manifest.partition_spec_id)
-    lists = {name: [column] for name, column in (*pair_counts.sums.items(), ("used", pair_counts.used))}
-    return pa.table({"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], **lists}, schema=COUNTED)
+    told = pairs.count(files, manifest.partition_spec_id).touched
+    lists = {name: [column] for name, column in {"places": told.places, **told.sums, "used": told.used}.items()}
+    about = {"manifest_path": [manifest.manifest_path], "misplaced": [misplaced], "files": [told.files]}
+    return pa.table({**about, **lists}, schema=TOUCHED)
 
 
 def live_in(manifest: ManifestFile, stored: pa.Table) -> tuple[pa.Table, bool]:

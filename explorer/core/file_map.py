@@ -3,7 +3,7 @@ leave no more cells than can be drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints, narrow
+from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints
 from explorer.core.names import natural
 from explorer.core.row_parts import RowParts
 from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
@@ -40,9 +40,17 @@ UNKNOWN = np.iinfo(np.int64).max
 """The age of files of which nothing says when they were added."""
 AGES = (0, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY, 90 * DAY, 365 * DAY)
 """Bounds of classes of ages, in milliseconds."""
-
-
-Numbers = npt.NDArray[Any]
+MAPPED = pa.schema(
+    [("file_path", pa.string()), ("partition", pa.int32()), ("status", pa.uint8()), ("delete_file", pa.bool_()),
+     ("rows", pa.int64()), ("bytes", pa.int64()), ("age", pa.int64())]
+)  # fmt: skip
+"""A file of a map; of its partition the number, of its status the place in STATUS."""
+SUMMED: Mapping[str, tuple[int, np.ufunc]] = {
+    **dict.fromkeys(("rows", "bytes", "delete_file"), (0, np.add)),
+    **dict.fromkeys(("partition", "status", "deletes", "verdict"), (0, np.maximum)),
+    **dict.fromkeys(("least_partition", "least_status", "age"), (UNKNOWN, np.minimum)),
+}
+"""What a cell tells of all its files: what it begins with, and how one more is added."""
 
 
 @dataclass(frozen=True)
@@ -67,93 +75,110 @@ class Cell:
 
 
 class Gathered:
-    """What the map holds of each file: some numbers, in as few bytes as they need. Logical entries of a snapshot, with
-    the columns ASKED, are added a part at a time."""
+    """Logical entries of a snapshot, with the columns ASKED, as rows of a map: those that are entries of the snapshot,
+    in the order in which they come. How many there are of each status and partition is held; all else is the rows'."""
 
-    def __init__(self, metadata: TableMetadata, snapshot: Snapshot | None) -> None:
-        self.names = _Names(metadata)
-        self._metadata, self._snapshot, self._rows = metadata, snapshot, 0
-        self._parts: list[dict[str, Numbers]] = []
+    def __init__(self, metadata: TableMetadata, snapshot: Snapshot | None, deletes: bool = False) -> None:
+        self.schema = pa.schema([*MAPPED, *([("deletes", pa.int32())] if deletes else [])])
+        self.names, self.statuses = _Names(metadata), np.zeros(len(STATUS), np.int64)
+        self._metadata, self._snapshot = metadata, snapshot
 
-    def add(self, entries: pa.Table, deletes: Ints | None = None) -> None:
-        """`deletes` says of each how many apply to it."""
+    def rows(self, entries: pa.Table, deletes: Ints | None = None) -> pa.Table:
+        """Rows of the next entries, with `schema`. `deletes` says of each how many apply to it."""
         told = flags(pc.is_valid(entries["logical_status"]))
         table = entries.filter(pa.array(told))
         status = ints(pc.index_in(table["logical_status"].cast(pa.string()), pa.array(STATUS)), 0)
-        part: dict[str, Numbers] = {"row": self._rows + np.flatnonzero(told), "status": status}
-        part |= {"partition": self.names.codes(table), "delete_files": ints(table["content"], 0) > 0}
-        part |= {"rows": amounts(table["record_count"]), "bytes": amounts(table["file_size_in_bytes"])}
-        part["age"] = _ages(table, status == STATUS.index("DELETED"), self._metadata, self._snapshot)
+        self.statuses += np.bincount(status, minlength=len(STATUS))
+        columns: dict[str, Any] = {"file_path": table["file_path"], "status": status}
+        columns |= {"partition": self.names.numbers(table), "delete_file": ints(table["content"], 0) > 0}
+        columns |= {"rows": amounts(table["record_count"]), "bytes": amounts(table["file_size_in_bytes"])}
+        columns["age"] = _ages(table, status == STATUS.index("DELETED"), self._metadata, self._snapshot)
         if deletes is not None:
-            part["deletes"] = deletes[told]
-        self._parts.append({name: narrow(column) for name, column in part.items()})
-        self._rows += entries.num_rows
-
-    def take(self) -> dict[str, Numbers]:
-        """The columns of all parts, which let go of them."""
-        names = [*self._parts[0]] if self._parts else []
-        return {name: np.concatenate([part.pop(name) for part in self._parts]) for name in names}
+            columns["deletes"] = deletes[told]
+        return pa.table({name: columns[name] for name in self.schema.names}).cast(self.schema)
 
 
 class FileMap:
-    """The files of a snapshot, with those that it removed, in the order of the map."""
+    """The files of a snapshot, with those that it removed. Their place is that of their partition among others by name,
+    and in it that in which they came; no more is held of a file than its row, which may be on the disk."""
 
-    def __init__(self, paths: RowParts, files: Gathered, planned: pa.Table | None = None) -> None:
-        """`paths` has the file_path of all entries that were gathered, in order; `planned` has file_path and verdict
-        (one of OUTCOMES) of the data files that a plan looked at."""
-        columns = files.take()
-        rows = columns.pop("row", np.zeros(0, np.int64))
-        if planned is not None and len(rows):
-            verdicts = pc.index_in(_looked_up(paths, planned, "verdict"), pa.array(VERDICTS))
-            data = (columns["delete_files"] == 0) & (columns["status"] != STATUS.index("DELETED"))
-            columns["verdict"] = narrow(np.where(data, ints(verdicts, 1)[rows], 0))
-        places, self.partitions = files.names.sorted()
-        codes = places[columns.pop("partition", rows)]
-        order = np.argsort(codes, kind="stable")
-        self._paths, self._partition, self._order = paths, codes[order], rows[order]
-        self._columns = {name: columns.pop(name)[order] for name in [*columns]}
-        self.every = self.cells(0, len(order))
+    def __init__(self, rows: RowParts, gathered: Gathered, planned: pa.Table | None = None) -> None:
+        """`rows` are all that were gathered; `planned` has file_path and verdict (one of OUTCOMES) of the data files
+        that a plan looked at."""
+        self._rows, self._statuses = rows, gathered.statuses
+        self._place_of, self.partitions, self._starts = gathered.names.sorted()
+        self._verdicts = _verdicts(rows, planned) if planned is not None else None
+        self.every = self.cells(0, len(rows))
         """The cells of all files."""
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self._rows)
 
     def cells(self, start: int, stop: int) -> list[Cell]:
         """Cells of the files from one place to another, of equally many files each."""
         if stop <= start:
             return []
-        firsts = np.arange(start, stop, -(-(stop - start) // CELLS))
-        starts, ends = firsts - start, np.append(firsts[1:], stop) - 1
-        some = {name: column[start:stop] for name, column in self._columns.items()}
-        sums = ("rows", "bytes", "delete_files")
-        added = {n: np.add.reduceat(some[n], starts, dtype=np.int64).tolist() for n in sums}
-        least = {n: np.minimum.reduceat(some[n], starts).tolist() for n in ("status", "age")}
-        most = {n: np.maximum.reduceat(some[n], starts).tolist() for n in ("status", "deletes", "verdict") if n in some}
-        paths = self._paths.picked(self._order[firsts].astype(np.int64))["file_path"].to_pylist()
-        places = zip(self._partition[firsts].tolist(), self._partition[ends].tolist(), strict=True)
+        each = -(-(stop - start) // CELLS)
+        firsts = range(start, stop, each)
+        known = {name: np.full(len(firsts), least, np.int64) for name, (least, _) in SUMMED.items()}
+        paths = [""] * len(firsts)
+        for part, places in self._placed():
+            mine = np.flatnonzero((places >= start) & (places < stop))
+            at = (places[mine] - start) // each
+            columns = {name: ints(part[name], 0)[mine] for name in part.column_names if name in SUMMED}
+            columns["partition"] = self._place_of[columns["partition"]]
+            columns |= {"least_" + name: columns[name] for name in ("partition", "status")}
+            for name, column in columns.items():
+                SUMMED[name][1].at(known[name], at, column)
+            first = (places[mine] - start) % each == 0
+            named = part["file_path"].take(pa.array(mine[first])).to_pylist()
+            for cell, path in zip(at[first].tolist(), named, strict=True):
+                paths[cell] = path
+        told = {name: column.tolist() for name, column in known.items()}
         return [
             Cell(
-                int(firsts[i]), int(ends[i] - firsts[i] + 1), added["rows"][i], added["bytes"][i], paths[i],
-                self.partitions[first] if first == last else None, STATUS[most["status"][i]],
-                least["status"][i] < most["status"][i], most["deletes"][i] if "deletes" in most else None,
-                added["delete_files"][i], None if least["age"][i] == UNKNOWN else least["age"][i],
-                VERDICTS[most["verdict"][i]] if "verdict" in most else None,
+                first, min(each, stop - first), told["rows"][i], told["bytes"][i], paths[i],
+                self.partitions[told["partition"][i]] if told["least_partition"][i] == told["partition"][i] else None,
+                STATUS[told["status"][i]], told["least_status"][i] < told["status"][i],
+                told["deletes"][i] if "deletes" in self._rows.schema.names else None, told["delete_file"][i],
+                None if told["age"][i] == UNKNOWN else told["age"][i],
+                None if self._verdicts is None else VERDICTS[told["verdict"][i]],
             )
-            for i, (first, last) in enumerate(places)
+            for i, first in enumerate(firsts)
         ]  # fmt: skip
+
+    def _placed(self) -> Iterator[tuple[pa.Table, Ints]]:
+        """The rows, a part at a time, with their verdicts if there are any; and the place of each."""
+        free, gone = self._starts.copy(), 0
+        for part in self._rows.read():
+            codes = self._place_of[ints(part["partition"], 0)]
+            order = np.argsort(codes, kind="stable")
+            counts = np.bincount(codes, minlength=len(free))
+            places = np.empty(len(codes), np.int64)
+            places[order] = (free - np.cumsum(counts) + counts)[codes[order]] + np.arange(len(codes))
+            if self._verdicts is not None:
+                part = part.append_column("verdict", pa.array(self._verdicts[gone : gone + len(codes)]))
+            yield part, places
+            free += counts
+            gone += len(codes)
 
     def counts(self) -> dict[str, int]:
         """Files by logical status."""
-        numbers = np.bincount(self._columns.get("status", np.zeros(0, np.uint8)), minlength=len(STATUS)).tolist()
-        return dict(zip(STATUS, numbers, strict=True))
+        return dict(zip(STATUS, self._statuses.tolist(), strict=True))
 
 
-def _looked_up(paths: RowParts, known: pa.Table, name: str) -> pa.ChunkedArray:
-    """The words that are known of each path, or null."""
-    once = polars.DataFrame(polars.from_arrow(known.select(["file_path", name]))).unique("file_path", keep="first")
-    parts = (polars.DataFrame(polars.from_arrow(part)) for part in paths.read())
-    found = (part.join(once, on="file_path", how="left", maintain_order="left")[name] for part in parts)
-    return pa.chunked_array([words.to_arrow().cast(pa.string()) for words in found], pa.string())
+def _verdicts(rows: RowParts, planned: pa.Table) -> npt.NDArray[np.uint8]:
+    """The place in VERDICTS of each row: what is said of its path, where it is a live data file."""
+    once = polars.DataFrame(polars.from_arrow(planned.select(["file_path", "verdict"])))
+    once = once.unique("file_path", keep="first")
+    found = [np.zeros(0, np.uint8)]
+    for part in rows.read():
+        paths = polars.DataFrame(polars.from_arrow(part.select(["file_path"])))
+        words = paths.join(once, on="file_path", how="left", maintain_order="left")["verdict"].to_arrow()
+        verdicts = ints(pa.chunked_array([pc.index_in(words.cast(pa.string()), pa.array(VERDICTS))]), 1)
+        data = ~flags(part["delete_file"]) & (ints(part["status"], 0) != STATUS.index("DELETED"))
+        found.append(np.where(data, verdicts, 0).astype(np.uint8))
+    return np.concatenate(found)
 
 
 def _ages(table: pa.Table, deleted: Flags, metadata: TableMetadata, snapshot: Snapshot | None) -> Ints:
@@ -177,30 +202,38 @@ def _times(keys: pa.ChunkedArray, times: Mapping[int, int | None]) -> Ints:
 
 
 class _Names:
-    """Partitions by name, each with a number, as they come."""
+    """Partitions by name, each with a number, as they come, and how many files are of each."""
 
     def __init__(self, metadata: TableMetadata) -> None:
         self._metadata = metadata
         self._numbers: dict[str, int] = {}
+        self._files: list[int] = []
 
-    def codes(self, table: pa.Table) -> Ints:
+    def numbers(self, table: pa.Table) -> Ints:
         """The number of the partition of each file."""
         if not table.num_rows:
             return np.zeros(0, np.int64)
         codes, _ = distinct_partitions(table["partition"])
         pairs = codes * (int(pc.max(table["spec_id"]).as_py()) + 1) + ints(table["spec_id"], 0)
-        _, first, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+        _, first, inverse, files = np.unique(pairs, return_index=True, return_inverse=True, return_counts=True)
         rows = row_dicts(table.select(["partition", "spec_id"]).take(pa.array(first)))
-        meta = self._metadata
-        named = [named_partition_path(row["partition"], meta.spec(row["spec_id"]), meta) for row in rows]
-        return np.array([self._numbers.setdefault(n, len(self._numbers)) for n in named], np.int64)[inverse]
+        return np.array([self._number(row, some) for row, some in zip(rows, files.tolist(), strict=True)])[inverse]
 
-    def sorted(self) -> tuple[Ints, list[str]]:
-        """(the place of each number among the names in order), and these."""
+    def _number(self, row: Mapping[str, Any], files: int) -> int:
+        name = named_partition_path(row["partition"], self._metadata.spec(row["spec_id"]), self._metadata)
+        number = self._numbers.setdefault(name, len(self._numbers))
+        self._files += [0] * (number == len(self._files))
+        self._files[number] += files
+        return number
+
+    def sorted(self) -> tuple[Ints, list[str], Ints]:
+        """The place of each number among the names in order, these, and how many files come before each's."""
         names = sorted(self._numbers, key=natural)
+        numbers = np.array([self._numbers[name] for name in names], np.int64)
         places = np.zeros(len(names), np.int64)
-        places[[self._numbers[name] for name in names]] = np.arange(len(names))
-        return narrow(places), names
+        places[numbers] = np.arange(len(names))
+        files = np.array(self._files, np.int64)[numbers]
+        return places, names, np.cumsum(files) - files
 
 
 def size_classes(sizes: Sequence[int], number: int = 6) -> list[int]:

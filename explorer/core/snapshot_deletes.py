@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import compress, islice
 from typing import TypeVar
 
 import numpy as np
@@ -14,14 +15,13 @@ import pyarrow.compute as pc
 
 from explorer.core.batches import AT_ONCE
 from explorer.core.columns import Ints, flags, ints, narrow
-from explorer.core.delete_pairs import COSTS, Counted
+from explorer.core.delete_pairs import COSTS, HELD, Touched
 from explorer.core.deletes import Applicability, Verdict, named_file
 from explorer.core.entries import LIVE
 from explorer.core.live_files import LiveFile, Made
 from explorer.progress import steps
 
 T = TypeVar("T")
-HELD = ("pairs", *COSTS)
 TOGETHER = 500
 """Data files whose verdicts are made together."""
 
@@ -46,32 +46,36 @@ class ReadCost:
 class Deletes:
     """Every pair of data and delete file of a snapshot that could matter, counted; verdicts and costs are made as they
     are asked for. `files` are the snapshot's; `counted` are the paths of its data manifests, in order, and what was
-    counted of each; `snapshot_id` is None where there is no snapshot."""
+    counted of each; `snapshot_id` is None where there is no snapshot. Of data files that no delete could matter to
+    nothing is held."""
 
     def __init__(
-        self, files: Applicability, counted: Sequence[tuple[str, Counted]], snapshot_id: int | None = None
+        self, files: Applicability, counted: Sequence[tuple[str, Touched]], snapshot_id: int | None = None
     ) -> None:
         self.files, self.snapshot_id = files, snapshot_id
-        self._starts, self._counts = dict[str, int](), dict[str, int]()
+        starts = np.cumsum([0, *(known.files for _, known in counted)]).tolist()
+        self._number = starts[-1]
+        self._starts = {path: start for (path, _), start in zip(counted, starts, strict=False)}
+        self._counts = {path: known.files for path, known in counted}
         """Of each manifest where its files begin, and how many they are. One that is listed twice has the same
         twice."""
-        start = 0
-        for path, known in counted:
-            self._starts[path], self._counts[path] = start, len(known.sums["pairs"])
-            start += self._counts[path]
-        self._sums = {n: np.concatenate([c.sums[n] for _, c in counted] or [np.zeros(0, np.int64)]) for n in HELD}
-        self.applying = sum(c.applying for _, c in counted)
-        """Pairs of which the delete applies."""
-        used = {files.deletes[at].key for _, c in counted for at in c.used.tolist()}
+        places = [known.places + np.int64(start) for (_, known), start in zip(counted, starts, strict=False)]
+        self._places = narrow(_joined(places))
+        """Of the data files that deletes could matter to."""
+        self._sums = {name: _joined([known.sums[name] for _, known in counted]) for name in HELD}
+        used = {files.deletes[at].key for _, known in counted for at in known.used.tolist()}
         by_kind = [self._sums[name] for name in ("position", "equality", "vectors")]
         self._applying = narrow(np.add.reduce(by_kind, axis=0, dtype=np.uint32))  # sums may be of fewer bytes
+        self.applying = int(self._applying.sum())
+        """Pairs of which the delete applies."""
+        self._hit = narrow(np.flatnonzero(self._applying))
         self.dangling = tuple(delete for delete in files.deletes if delete.key not in used)
         """Delete files that apply to no data file of the snapshot: rewriting or expiring them loses nothing."""
 
     @cached_property
     def verdicts(self) -> Sequence[Verdict]:
         """A verdict for each pair, in the order of the data files."""
-        return _Verdicts(self.files, self._sums["pairs"])
+        return _Verdicts(self.files, self._places, self._sums["pairs"])
 
     def why_dangling(self, delete: LiveFile) -> str:
         """Why a dangling delete applies to no data file, as far as manifests tell."""
@@ -88,14 +92,16 @@ class Deletes:
     @property
     def hit(self) -> Sequence[LiveFile]:
         """The data files that some delete applies to, made as they are asked for."""
-        places = np.flatnonzero(self._applying)
-        return _Made(len(places), lambda some: self.files.data.take([int(places[i]) for i in some]))
+        hit = self._hit
+        return _Made(len(hit), lambda some: self.files.data.take([int(self._places[hit[i]]) for i in some]))
 
     @cached_property
     def applied(self) -> pa.Table:
         """How many deletes apply to each data file that any applies to: `file_path` and `deletes`."""
-        numbers = pa.array(self._applying[self._applying > 0], pa.int64())
-        hit = (path for path, n in zip(self.files.data.paths(), self._applying.tolist(), strict=True) if n)
+        numbers = pa.array(self._applying[self._hit], pa.int64())
+        marked = np.zeros(self._number, np.uint8)
+        marked[self._places[self._hit]] = 1
+        hit = compress(self.files.data.paths(), marked.tobytes())
         paths = [pa.array(some, pa.string()) for some in iter(lambda: list(islice(hit, AT_ONCE)), [])]
         return pa.table({"file_path": pa.chunked_array(paths, pa.string()), "deletes": numbers})
 
@@ -114,30 +120,38 @@ class Deletes:
             codes = manifests.indices.to_numpy()
             for code in np.unique(codes).tolist():
                 path, mine = manifests.dictionary[code].as_py(), np.flatnonzero(live & (codes == code))
-                if self._counts.get(path):
-                    places = (gone[path] + np.arange(len(mine))) % self._counts[path]
-                    numbers[mine] = self._applying[self._starts[path] + places]
+                if self._counts.get(path) and len(self._places):
+                    places = self._starts[path] + (gone[path] + np.arange(len(mine))) % self._counts[path]
+                    at = np.searchsorted(self._places, places).clip(max=len(self._places) - 1)
+                    numbers[mine] = np.where(self._places[at] == places, self._applying[at], 0)
                     gone[path] += len(mine)
             yield part, numbers
 
     @cached_property
     def costs(self) -> Sequence[ReadCost]:
         """What a reader opens for each data file, the dearest first: most deletes, then most of their bytes."""
-        hit = np.flatnonzero(self._applying)
-        by = (column[hit] for column in (self._sums["bytes"], self._applying))
-        hit = hit[np.lexsort([column.max(initial=0) - column for column in by])]
+        by = (column[self._hit] for column in (self._sums["bytes"], self._applying))
+        dearest = self._hit[np.lexsort([column.max(initial=0) - column for column in by])]
 
         def made(some: Sequence[int]) -> list[ReadCost]:
-            places = [int(hit[i] if i < len(hit) else self._spared[i - len(hit)]) for i in some]
-            numbers = zip(*(self._sums[n][places].tolist() for n in COSTS), strict=True)
+            at = [int(dearest[i]) if i < len(dearest) else None for i in some]
+            places = [
+                self._spared(i - len(dearest)) if a is None else int(self._places[a])
+                for a, i in zip(at, some, strict=True)
+            ]
+            numbers = [(0,) * len(COSTS) if a is None else [int(self._sums[n][a]) for n in COSTS] for a in at]
             return [ReadCost(data, *row) for data, row in zip(self.files.data.take(places), numbers, strict=True)]
 
-        return _Made(len(self._applying), made)
+        return _Made(self._number, made)
 
-    @cached_property
-    def _spared(self) -> Ints:
-        """The places of the data files that no delete applies to."""
-        return narrow(np.flatnonzero(self._applying == 0))
+    def _spared(self, index: int) -> int:
+        """The place of one of the data files that no delete applies to."""
+        hit = range(len(self._hit))
+        return index + bisect_right(hit, index, key=lambda at: int(self._places[self._hit[at]]) - at)
+
+
+def _joined(columns: Sequence[Ints]) -> Ints:
+    return np.concatenate([np.zeros(0, np.uint8), *columns])
 
 
 class _Made(Made[T]):
@@ -156,10 +170,9 @@ class _Made(Made[T]):
 
 
 class _Verdicts(_Made[Verdict]):
-    def __init__(self, files: Applicability, pairs: Ints) -> None:
-        self._files, self._places = files, narrow(np.flatnonzero(pairs))
-        """Those of the data files that have pairs."""
-        self._ends = narrow(np.cumsum(pairs[self._places], dtype=np.int64))
+    def __init__(self, files: Applicability, places: Ints, pairs: Ints) -> None:
+        self._files, self._places = files, places
+        self._ends = narrow(np.cumsum(pairs, dtype=np.int64))
         super().__init__(int(self._ends[-1]) if len(self._ends) else 0, self._told)
 
     def _told(self, indices: Sequence[int]) -> list[Verdict]:

@@ -128,7 +128,7 @@ def welcome(open_table: Callable[[str], None], problem: str = "") -> Any:
     there = built()
     rows = [{"table": s.name, "teaches": s.teaches, "figure": s.figures} for s in SCENARIOS if s.name in there]
     if rows:
-        listed = grid(pd.DataFrame(rows), {"table": 210, "teaches": 640, "figure": 200}, wrapped=["teaches"])
+        listed = grid(pd.DataFrame(rows), {"table": 210, "teaches": 640, "figure": 300}, wrapped=["teaches", "figure"])
         listed.on_click(lambda event: open_table(f"sandbox.{NAMESPACE}.{rows[event.row]['table']}"))
         parts.append(listed)
     else:

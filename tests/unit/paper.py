@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.delete_pairs import Counted, Pairs
+from explorer.core.delete_pairs import Pairs, Touched
 from explorer.core.deletes import Applicability
 from explorer.core.live_files import LiveFile, LiveFiles
 from explorer.core.snapshot_deletes import Deletes
@@ -116,9 +116,9 @@ def deletes_of(files: Applicability) -> Deletes:
     return Deletes(files, counted_of(files))
 
 
-def counted_of(files: Applicability) -> list[tuple[str, Counted]]:
+def counted_of(files: Applicability) -> list[tuple[str, Touched]]:
     """What is counted of each of these manifests."""
-    pairs, counted = Pairs(files), list[tuple[str, Counted]]()
+    pairs, counted = Pairs(files), list[tuple[str, Touched]]()
     for spec_id, some in groupby(files.data, lambda f: f.spec_id):
         mine = list(some)
         types = {name: pa.int32() for f in mine for name in f.partition}
@@ -137,5 +137,5 @@ def counted_of(files: Applicability) -> list[tuple[str, Counted]]:
             "null_value_counts": known("nulls", longs), "value_counts": known("values", longs),
             "nan_value_counts": known("nans", longs),
         })  # fmt: skip
-        counted.append((f"manifest of {spec_id}", pairs.count(table, spec_id)))
+        counted.append((f"manifest of {spec_id}", pairs.count(table, spec_id).touched))
     return counted

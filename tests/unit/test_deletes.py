@@ -115,13 +115,16 @@ def test_deletes_lie_above_what_they_apply_to() -> None:
 
 def test_of_a_manifest_that_is_listed_twice_the_same_applies_twice() -> None:
     metadata = on_paper([None, 1])
-    files = applicability(metadata, [DATA, replace(DATA, path="2", sequence_number=9), delete("position_deletes", 7)])
-    [(path, counted)] = counted_of(files)
+    data, deletes = [DATA, replace(DATA, path="2", sequence_number=9)], [delete("position_deletes", 7)]
+    [(path, counted)] = counted_of(applicability(metadata, [*data, *deletes]))
+    files = applicability(metadata, [*data * 3, *deletes])
     known = Deletes(files, [(path, counted), ("other", counted), (path, counted)])
     columns = {"content": [0, 0, 1], "file_path": ["a", "b", "d"]}
     parts = [pa.table({**columns, "manifest_path": [name] * 3}) for name in (path, "other", path, "unknown")]
     assert [n.tolist() for _, n in known.beside(parts)] == [[1, 0, 0], [1, 0, 0], [1, 0, 0], [0, 0, 0]]
     assert len(known.verdicts) == 6
+    assert [(cost.data.path, cost.deletes) for cost in known.costs] == [(DATA.path, 1)] * 3 + [("2", 0)] * 3
+    assert [file.path for file in known.hit] == [DATA.path] * 3
 
 
 def test_of_many_partitions_those_with_the_most_deletes_are_told_apart() -> None:

@@ -32,10 +32,12 @@ def mapped(
     planned: pa.Table | None = None, at_once: int = 7_777,
 ) -> FileMap:  # fmt: skip
     """The map of entries that come a few at a time."""
-    files = Gathered(metadata, snapshot)
-    for at in range(0, len(known), at_once):
-        files.add(known.slice(at, at_once), None if deletes is None else deletes[at : at + at_once])
-    return FileMap(RowParts.of(known.select(["file_path"])), files, planned)
+    files = Gathered(metadata, snapshot, deletes is not None)
+    rows = [
+        files.rows(known.slice(at, at_once), None if deletes is None else deletes[at : at + at_once])
+        for at in range(0, len(known), at_once)
+    ]
+    return FileMap(RowParts.of(pa.concat_tables(rows)), files, planned)
 
 
 def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> None:
