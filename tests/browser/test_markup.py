@@ -153,7 +153,7 @@ def test_every_tab_and_node(evil: Path, dangerous: Served, page: Page) -> None:
         page.wait_for_timeout(400)
         for title in page.locator(".tabulator-col:visible .tabulator-col-title").all()[:6]:
             with contextlib.suppress(Error):  # a column that ends off the page
-                title.hover(force=True)
+                title.hover(force=True, timeout=1_000)
         inert(page)
         for inner in INNER.get(name, ()):
             tab(page, inner)
