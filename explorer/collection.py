@@ -102,7 +102,10 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def select(self, where: str = "", columns: Sequence[str] = (), limit: int | None = None) -> Collection:
         """The rows that match a filter (such as `status = 2 and partition.day > '2024-03-01'`), of them those columns,
-        and at most so many. Raises NotFoundInTable for what is not there."""
+        and at most so many. Raises NotFoundInTable for what is not there; of nothing, as no manifest says what columns
+        it would have, nothing is chosen."""
+        if not self._rows.schema.names:
+            return self
         rows, frame = Batches(self._rows.schema, self._rows.read), self._frame
         if unknown := [name for name in columns if name not in rows.schema.names]:
             names = ", ".join(rows.schema.names)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from explorer.core.file_map import ASKED, FileMap, Gathered
+from explorer.core.file_map import ASKED, FileMap, MapRows
 from explorer.core.plan import Plan
 from explorer.io.spool import spooled
 from explorer.table import Table
@@ -20,7 +20,7 @@ def file_map(
     for which they are held against each other. Raises NotFoundInTable."""
     wanted = plan.snapshot.snapshot_id if plan and plan.snapshot else snapshot
     at = table.resolve(wanted).snapshot if wanted is not None else table.metadata.current_snapshot
-    gathered = Gathered(table.metadata, at, deletes)
+    made = MapRows(table.metadata, at, deletes)
     known = table.deletes(at.snapshot_id) if deletes and at else None
 
     def rows() -> Iterator[pa.Table]:
@@ -28,12 +28,12 @@ def file_map(
             return
         parts = table.entries(at.snapshot_id).select(columns=[*ASKED, "manifest_path"]).iter_tables()
         for part, applied in known.beside(parts) if known else ((part, None) for part in parts):
-            yield gathered.rows(part, applied)
+            yield made.add(part, applied)
 
-    return FileMap(spooled(gathered.schema, rows()), gathered, _verdicts(plan) if plan else None)
+    return FileMap(spooled(made.schema, rows()), made, _planned(plan) if plan else None)
 
 
-def _verdicts(plan: Plan) -> pa.Table:
+def _planned(plan: Plan) -> pa.Table:
     schema = pa.schema([("file_path", pa.string()), ("verdict", pa.string())])
     parts = (part.select(schema.names).cast(schema) for part in plan.files.read())
     return pa.concat_tables([schema.empty_table(), *parts])

@@ -22,7 +22,7 @@ def ints(column: pa.ChunkedArray, null: int) -> Ints:
 
 
 MOST = 1 << 50
-"""No file has so many bytes or rows; of a million that had, the sum would still be a number of 64 bits."""
+"""No file has so many bytes or rows; of eight thousand that had, the sum would still be a number of 64 bits."""
 
 
 def amounts(column: pa.ChunkedArray) -> Ints:
@@ -30,9 +30,16 @@ def amounts(column: pa.ChunkedArray) -> Ints:
     return np.clip(ints(column, 0), 0, MOST)
 
 
+def possible(amount: int) -> int:
+    """A size or a count as `amounts` has it."""
+    return min(max(amount, 0), MOST)
+
+
 def narrow(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same whole numbers, none of which is negative, in as few bytes as they need."""
-    return column.astype(np.min_scalar_type(int(column.max(initial=0))))
+    most = int(column.max(initial=0))
+    # numpy makes floats of signed and unsigned numbers of 64 bits together
+    return column.astype(np.int64 if most >= 1 << 32 else np.min_scalar_type(most))
 
 
 def flags(column: Any) -> Flags:

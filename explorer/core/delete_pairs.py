@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import Ints, narrow
+from explorer.core.columns import Ints, narrow, possible
 from explorer.core.deletes import PATH_ID, Applicability, named_file, nulls_of
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, Place, place
@@ -42,7 +42,8 @@ class Counted:
     def touched(self) -> Touched:
         """The same of those files alone of which there is something to tell."""
         places = np.flatnonzero(self.sums["pairs"])
-        return Touched(len(self.sums["pairs"]), places, {name: self.sums[name][places] for name in HELD}, self.used)
+        sums = {name: narrow(self.sums[name][places]) for name in HELD}
+        return Touched(len(self.sums["pairs"]), narrow(places), sums, self.used)
 
 
 HELD = ("pairs", *COSTS)
@@ -57,7 +58,8 @@ TOUCHED = pa.schema(
 @dataclass(frozen=True)
 class Touched:
     """Of one manifest's live data files, which are so many, those that deletes could matter to: their places among
-    them, and what was counted of each, as in Counted."""
+    them, and what was counted of each, as in Counted, in as few bytes as they need: those of all manifests are
+    held."""
 
     files: int
     places: Ints
@@ -67,12 +69,12 @@ class Touched:
     @classmethod
     def nothing(cls) -> Touched:
         """Of a manifest that cannot be read."""
-        none = np.zeros(0, np.int64)
+        none = narrow(np.zeros(0, np.int64))
         return cls(0, none, dict.fromkeys(HELD, none), none)
 
     @classmethod
     def of(cls, row: pa.Table) -> Touched:
-        """Of a row of TOUCHED; numbers in as few bytes as they need, since those of all manifests are held."""
+        """Of a row of TOUCHED."""
         lists = {name: narrow(row[name].combine_chunks().flatten().to_numpy()) for name in LISTS}
         sums = {name: lists[name] for name in HELD}
         return cls(int(row["files"][0].as_py()), lists["places"], sums, lists["used"])
@@ -151,8 +153,8 @@ class Pairs:
             sums["pairs"][row] += 1
             if applies:
                 sums[SUM_OF[delete.kind]][row] += 1
-                sums["rows"][row] += delete.record_count
-                sums["bytes"][row] += delete.bytes
+                sums["rows"][row] += possible(delete.record_count)
+                sums["bytes"][row] += possible(delete.bytes)
                 sums["own_rows"][row] += own_rows(delete)
                 used[self._index[delete.key]] = True
         return superseded
@@ -196,8 +198,8 @@ class _Group:
             "position": self.position.astype(np.int64),
             "equality": self.equality.astype(np.int64),
             "vectors": self.vector.astype(np.int64),
-            "rows": np.array([d.record_count for d in deletes], np.int64),
-            "bytes": np.array([d.bytes for d in deletes], np.int64),
+            "rows": np.array([possible(d.record_count) for d in deletes], np.int64),
+            "bytes": np.array([possible(d.bytes) for d in deletes], np.int64),
             "own_rows": np.array([own_rows(d) for d in deletes], np.int64),
         }
         self.bounded = [
@@ -230,7 +232,7 @@ class _Group:
 
 def own_rows(delete: LiveFile) -> int:
     """Rows of a position delete or vector that is for one data file alone; 0 of others."""
-    return delete.record_count if delete.kind != "equality_deletes" and named_file(delete) is not None else 0
+    return possible(delete.record_count) if delete.kind != "equality_deletes" and named_file(delete) is not None else 0
 
 
 def _head(length: int, text: bytes) -> bytes:

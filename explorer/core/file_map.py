@@ -20,6 +20,7 @@ from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
 from explorer.core.units import DAY, HOUR, MINUTE, SECOND
 from explorer.core.values import distinct_partitions, named_partition_path, row_dicts
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.progress import steps
 
 CELLS = 4000
 """At most so many."""
@@ -74,17 +75,18 @@ class Cell:
     verdict: str | None
 
 
-class Gathered:
-    """Logical entries of a snapshot, with the columns ASKED, as rows of a map: those that are entries of the snapshot,
-    in the order in which they come. How many there are of each status and partition is held; all else is the rows'."""
+class MapRows:
+    """Makes rows of a map of logical entries of a snapshot, with the columns ASKED, and counts them: how many there are
+    of each status and partition is held, all else is the rows'."""
 
     def __init__(self, metadata: TableMetadata, snapshot: Snapshot | None, deletes: bool = False) -> None:
         self.schema = pa.schema([*MAPPED, *([("deletes", pa.int32())] if deletes else [])])
         self.names, self.statuses = _Names(metadata), np.zeros(len(STATUS), np.int64)
         self._metadata, self._snapshot = metadata, snapshot
 
-    def rows(self, entries: pa.Table, deletes: Ints | None = None) -> pa.Table:
-        """Rows of the next entries, with `schema`. `deletes` says of each how many apply to it."""
+    def add(self, entries: pa.Table, deletes: Ints | None = None) -> pa.Table:
+        """Rows, with `schema`, of those of the next entries that are the snapshot's, in order. `deletes` says of each
+        how many apply to it."""
         told = flags(pc.is_valid(entries["logical_status"]))
         table = entries.filter(pa.array(told))
         status = ints(pc.index_in(table["logical_status"].cast(pa.string()), pa.array(STATUS)), 0)
@@ -100,13 +102,14 @@ class Gathered:
 
 class FileMap:
     """The files of a snapshot, with those that it removed. Their place is that of their partition among others by name,
-    and in it that in which they came; no more is held of a file than its row, which may be on the disk."""
+    and in it that in which they came. What is known of a file is its row, which may be on the disk; a byte of each is
+    held where there is a plan."""
 
-    def __init__(self, rows: RowParts, gathered: Gathered, planned: pa.Table | None = None) -> None:
-        """`rows` are all that were gathered; `planned` has file_path and verdict (one of OUTCOMES) of the data files
-        that a plan looked at."""
-        self._rows, self._statuses = rows, gathered.statuses
-        self._place_of, self.partitions, self._starts = gathered.names.sorted()
+    def __init__(self, rows: RowParts, made: MapRows, planned: pa.Table | None = None) -> None:
+        """`rows` are all that were made; `planned` has file_path and verdict (one of OUTCOMES) of the data files that a
+        plan looked at."""
+        self._rows, self._statuses = rows, made.statuses
+        self._place_of, self.partitions, self._starts = made.names.sorted()
         self._verdicts = _verdicts(rows, planned) if planned is not None else None
         self.every = self.cells(0, len(rows))
         """The cells of all files."""
@@ -115,7 +118,7 @@ class FileMap:
         return len(self._rows)
 
     def cells(self, start: int, stop: int) -> list[Cell]:
-        """Cells of the files from one place to another, of equally many files each."""
+        """Cells of the files from one place to another, of equally many files each. All rows are gone through."""
         if stop <= start:
             return []
         each = -(-(stop - start) // CELLS)
@@ -150,7 +153,7 @@ class FileMap:
     def _placed(self) -> Iterator[tuple[pa.Table, Ints]]:
         """The rows, a part at a time, with their verdicts if there are any; and the place of each."""
         free, gone = self._starts.copy(), 0
-        for part in self._rows.read():
+        for part in steps(self._rows.read(), "parts of the files"):
             codes = self._place_of[ints(part["partition"], 0)]
             order = np.argsort(codes, kind="stable")
             counts = np.bincount(codes, minlength=len(free))
@@ -172,7 +175,7 @@ def _verdicts(rows: RowParts, planned: pa.Table) -> npt.NDArray[np.uint8]:
     once = polars.DataFrame(polars.from_arrow(planned.select(["file_path", "verdict"])))
     once = once.unique("file_path", keep="first")
     found = [np.zeros(0, np.uint8)]
-    for part in rows.read():
+    for part in steps(rows.read(), "parts of the files"):
         paths = polars.DataFrame(polars.from_arrow(part.select(["file_path"])))
         words = paths.join(once, on="file_path", how="left", maintain_order="left")["verdict"].to_arrow()
         verdicts = ints(pa.chunked_array([pc.index_in(words.cast(pa.string()), pa.array(VERDICTS))]), 1)

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress, islice
-from typing import TypeVar
+from itertools import islice
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -53,15 +53,17 @@ class Deletes:
         self, files: Applicability, counted: Sequence[tuple[str, Touched]], snapshot_id: int | None = None
     ) -> None:
         self.files, self.snapshot_id = files, snapshot_id
-        starts = np.cumsum([0, *(known.files for _, known in counted)]).tolist()
-        self._number = starts[-1]
-        self._starts = {path: start for (path, _), start in zip(counted, starts, strict=False)}
-        self._counts = {path: known.files for path, known in counted}
-        """Of each manifest where its files begin, and how many they are. One that is listed twice has the same
-        twice."""
-        places = [known.places + np.int64(start) for (_, known), start in zip(counted, starts, strict=False)]
-        self._places = narrow(_joined(places))
-        """Of the data files that deletes could matter to."""
+        self._number = sum(known.files for _, known in counted)
+        touched = sum(len(known.places) for _, known in counted)
+        self._places = np.empty(touched, np.min_scalar_type(max(self._number, 1) - 1))
+        """Of the data files that deletes could matter to, in order."""
+        self._manifests = dict[str, _Mine]()
+        """By path. Of one that is listed twice the files are the same twice."""
+        first = at = 0
+        for path, known in counted:
+            self._manifests[path] = _Mine(first, known.files, slice(at, at + len(known.places)))
+            self._places[at : at + len(known.places)] = known.places + np.int64(first)
+            first, at = first + known.files, at + len(known.places)
         self._sums = {name: _joined([known.sums[name] for _, known in counted]) for name in HELD}
         used = {files.deletes[at].key for _, known in counted for at in known.used.tolist()}
         by_kind = [self._sums[name] for name in ("position", "equality", "vectors")]
@@ -69,6 +71,7 @@ class Deletes:
         self.applying = int(self._applying.sum())
         """Pairs of which the delete applies."""
         self._hit = narrow(np.flatnonzero(self._applying))
+        """Which of these some delete applies to."""
         self.dangling = tuple(delete for delete in files.deletes if delete.key not in used)
         """Delete files that apply to no data file of the snapshot: rewriting or expiring them loses nothing."""
 
@@ -101,7 +104,7 @@ class Deletes:
         numbers = pa.array(self._applying[self._hit], pa.int64())
         marked = np.zeros(self._number, np.uint8)
         marked[self._places[self._hit]] = 1
-        hit = compress(self.files.data.paths(), marked.tobytes())
+        hit = (path for path, applied in zip(self.files.data.paths(), marked.tobytes(), strict=True) if applied)
         paths = [pa.array(some, pa.string()) for some in iter(lambda: list(islice(hit, AT_ONCE)), [])]
         return pa.table({"file_path": pa.chunked_array(paths, pa.string()), "deletes": numbers})
 
@@ -109,7 +112,7 @@ class Deletes:
         """Parts of the snapshot's files (or of its logical entries, with `logical_status`), and how many deletes apply
         to each: 0 to what is no live data file. Those of one manifest must come in its order; `manifest_path` and
         `content` say what is whose. No path is held."""
-        gone = dict.fromkeys(self._starts, 0)
+        gone = dict.fromkeys(self._manifests, 0)
         for part in files:
             numbers, live = np.zeros(part.num_rows, np.int64), ints(part["content"], 0) == 0
             if "logical_status" in part.column_names:
@@ -120,10 +123,13 @@ class Deletes:
             codes = manifests.indices.to_numpy()
             for code in np.unique(codes).tolist():
                 path, mine = manifests.dictionary[code].as_py(), np.flatnonzero(live & (codes == code))
-                if self._counts.get(path) and len(self._places):
-                    places = self._starts[path] + (gone[path] + np.arange(len(mine))) % self._counts[path]
-                    at = np.searchsorted(self._places, places).clip(max=len(self._places) - 1)
-                    numbers[mine] = np.where(self._places[at] == places, self._applying[at], 0)
+                manifest = self._manifests.get(path)
+                if manifest and manifest.files:
+                    all_of_it = np.zeros(manifest.files, np.int64)
+                    all_of_it[self._places[manifest.touched] - np.int64(manifest.first)] = self._applying[
+                        manifest.touched
+                    ]
+                    numbers[mine] = all_of_it[(gone[path] + np.arange(len(mine))) % manifest.files]
                     gone[path] += len(mine)
             yield part, numbers
 
@@ -132,22 +138,29 @@ class Deletes:
         """What a reader opens for each data file, the dearest first: most deletes, then most of their bytes."""
         by = (column[self._hit] for column in (self._sums["bytes"], self._applying))
         dearest = self._hit[np.lexsort([column.max(initial=0) - column for column in by])]
+        spared = narrow(self._places[self._hit] - np.arange(len(self._hit), dtype=np.int64))
+        """Before each file that deletes apply to, how many are spared."""
 
         def made(some: Sequence[int]) -> list[ReadCost]:
-            at = [int(dearest[i]) if i < len(dearest) else None for i in some]
-            places = [
-                self._spared(i - len(dearest)) if a is None else int(self._places[a])
-                for a, i in zip(at, some, strict=True)
-            ]
-            numbers = [(0,) * len(COSTS) if a is None else [int(self._sums[n][a]) for n in COSTS] for a in at]
-            return [ReadCost(data, *row) for data, row in zip(self.files.data.take(places), numbers, strict=True)]
+            wanted = np.array(some, np.int64)
+            hit, places = wanted < len(dearest), wanted - len(dearest)
+            places += np.searchsorted(spared, places.clip(0, np.iinfo(spared.dtype).max).astype(spared.dtype), "right")
+            at = dearest[wanted[hit]]
+            places[hit] = self._places[at]
+            numbers = np.zeros((len(wanted), len(COSTS)), np.int64)
+            numbers[hit] = np.stack([self._sums[name][at] for name in COSTS], axis=1)
+            files = self.files.data.take(places.tolist())
+            return [ReadCost(data, *row) for data, row in zip(files, numbers.tolist(), strict=True)]
 
         return _Made(self._number, made)
 
-    def _spared(self, index: int) -> int:
-        """The place of one of the data files that no delete applies to."""
-        hit = range(len(self._hit))
-        return index + bisect_right(hit, index, key=lambda at: int(self._places[self._hit[at]]) - at)
+
+class _Mine(NamedTuple):
+    """Of a manifest the place of its first data file, how many it has, and which of the touched ones are its own."""
+
+    first: int
+    files: int
+    touched: slice
 
 
 def _joined(columns: Sequence[Ints]) -> Ints:
@@ -179,12 +192,11 @@ class _Verdicts(_Made[Verdict]):
         return [self._verdict(index) for index in indices]
 
     def _verdict(self, index: int) -> Verdict:
-        at = int(np.searchsorted(self._ends, index, side="right"))
+        at = bisect_right(self._ends, index)
         before = int(self._ends[at - 1]) if at else 0
         return self._files.of(self._files.data[int(self._places[at])])[index - before]
 
     def __iter__(self) -> Iterator[Verdict]:
-        wanted = self._places.tolist()
-        for start in steps(range(0, len(wanted), TOGETHER), f"times {TOGETHER} data files"):
-            for data in self._files.data.take(wanted[start : start + TOGETHER]):
+        for start in steps(range(0, len(self._places), TOGETHER), f"times {TOGETHER} data files"):
+            for data in self._files.data.take(self._places[start : start + TOGETHER].tolist()):
                 yield from self._files.of(data)

@@ -40,7 +40,7 @@ def spooled(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
         size += part.nbytes
         if size > budget.share(16):
             return _on_disk(schema, chain(_let_go(held), parts))
-    return RowParts.of(pa.concat_tables([schema.empty_table(), *held]).unify_dictionaries())
+    return RowParts.of(pa.concat_tables([schema.empty_table(), *held]).unify_dictionaries().combine_chunks())
 
 
 def _let_go(held: list[pa.Table]) -> Iterator[pa.Table]:

@@ -77,8 +77,9 @@ class FileMapPanel:
         self._job = Job(box=self._box)
         self._map: FileMap | None = None
         self._counted, self._span = False, (0, 0)
+        self._cells: Sequence[Cell] = ()
         self._by.param.watch(lambda _: self._recolour(), "value")
-        self._all.on_click(lambda _: self._draw())
+        self._all.on_click(lambda _: self._look())
         self.view = pn.Column(pn.Row(self._by, self._all), self._job.view, self._box, sizing_mode="stretch_both")
         self._read(False)
 
@@ -88,7 +89,7 @@ class FileMapPanel:
         def show(known: FileMap) -> None:
             span = None if self._map is None else self._span
             self._map, self._counted = known, counted
-            self._draw(span)
+            self._look(span)
 
         self._job.start(made, show, "Holding deletes against data files…" if counted else "Placing files…")
 
@@ -96,24 +97,37 @@ class FileMapPanel:
         if self._by.value == "deletes" and not self._counted:
             self._read(True)
         else:
-            self._draw(self._span)
+            self._draw()
 
-    def _draw(self, span: tuple[int, int] | None = None) -> None:
-        """Some files of the map, or all."""
+    def _look(self, span: tuple[int, int] | None = None) -> None:
+        """At some files of the map, or all."""
         if self._map is None:
             return
         everything = (0, len(self._map))
-        self._span = span = span or everything
-        self._all.visible = span != everything
-        cells = self._map.every if span == everything else self._map.cells(*span)
-        drawn = [plot(map_figure(cells, self._by.value, self._went), map_words(cells))] if cells else []
-        self._box[:] = [heading(_heading(self._map, cells, span, self._by.value)), *drawn]
+        span = span or everything
+
+        def show(cells: Sequence[Cell]) -> None:
+            self._span, self._cells, self._all.visible = span, cells, span != everything
+            self._draw()
+
+        if span == everything:
+            show(self._map.every)
+        else:
+            self._job.start(partial(self._map.cells, *span), show, "Adding up files…")
+
+    def _draw(self) -> None:
+        """What is looked at."""
+        if self._map is None:
+            return
+        cells, by = self._cells, self._by.value
+        drawn = [plot(map_figure(cells, by, self._went), map_words(cells))] if cells else []
+        self._box[:] = [heading(_heading(self._map, cells, self._span, by)), *drawn]
 
     def _went(self, cell: Cell) -> None:
         if cell.files == 1:
             self._chosen(cell.path)
         else:
-            self._draw((cell.first, cell.first + cell.files))
+            self._look((cell.first, cell.first + cell.files))
 
 
 def _heading(known: FileMap, cells: Sequence[Cell], span: tuple[int, int], by: str) -> str:

@@ -68,5 +68,6 @@ class GraphHost:
             self.answered(answer.redrawn)
 
     def _draw(self, view: GraphState, shown: dict[str, Any]) -> None:
-        timed, self._timed = self._timed, (view, view.table)
-        self.put(**({} if timed == self._timed else {"timeline": view.timeline()}), state=shown)
+        now = (view, view.table)
+        self.put(**({} if self._timed == now else {"timeline": view.timeline()}), state=shown)
+        self._timed = now

@@ -79,8 +79,8 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
     for name in [c for c in COLUMNS[what].split() if c in table.column_names]:
         column = table.column(name)
         if name == "partition":
-            names = _partitions(column.to_pylist(), table.column("spec_id").to_pylist(), metadata)
-            data |= {name: names} if any(names) else {}  # of an unpartitioned table it would only take room
+            if any(spec.fields for spec in metadata.partition_specs):  # else it would only take room
+                data[name] = _partitions(column.to_pylist(), table.column("spec_id").to_pylist(), metadata)
         elif pa.types.is_nested(column.type):
             data[name] = [cell(plain(v)) for v in column.to_pylist(maps_as_pydicts="lossy")]
         elif name in ("timestamp-ms", "last_updated_ms"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 from explorer.core.deletes import Applicability
 from explorer.core.diff import SnapshotDiff
@@ -92,6 +93,10 @@ def check_deletes(deletes: Deletes) -> None:
     assert deletes.applying == sum(v.applies for v in verdicts)
     used = {v.delete.key for v in verdicts if v.applies}
     assert list(deletes.dangling) == [d for d in files.deletes if d.key not in used]
+    applied = Counter(v.data.key for v in verdicts if v.applies)
+    assert [d.key for d in deletes.hit] == [d.key for d in files.data if applied[d.key]]
+    told = [(d.path, applied[d.key]) for d in files.data if applied[d.key]]
+    assert [(row["file_path"], row["deletes"]) for row in deletes.applied.to_pylist()] == told
     costs = list(deletes.costs)
     assert sorted(c.data.path for c in costs) == sorted(d.path for d in files.data)
     for cost in costs:

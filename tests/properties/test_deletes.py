@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -124,6 +126,14 @@ POSITIVE = LiveFile(
 def test_pairs_counted_in_columns_are_what_the_clauses_say(files: list[LiveFile], cells: int) -> None:
     kept, delete_pairs.CELLS = delete_pairs.CELLS, cells
     try:
-        check_deletes(deletes_of(applicability(TABLE, files)))
+        known = deletes_of(applicability(TABLE, files))
+        check_deletes(known)
+        rows = [(f.path, 0, f"manifest of {f.spec_id}") for f in known.files.data]
+        rows.insert(len(rows) // 2, ("no data file", 1, "manifest of 0"))
+        columns = map(list, zip(*rows, strict=True))
+        table = pa.table(dict(zip(("file_path", "content", "manifest_path"), columns, strict=True)))
+        beside = known.beside([table.slice(at, 2) for at in range(0, len(rows), 2)])
+        applied = Counter(v.data.path for v in known.verdicts if v.applies)
+        assert [n for _, some in beside for n in some.tolist()] == [applied[path] for path, *_ in rows]
     finally:
         delete_pairs.CELLS = kept

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 import explorer
-from explorer.core.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, Gathered, age_classes, size_classes
+from explorer.core.file_map import ASKED, CELLS, STATUS, VERDICTS, FileMap, MapRows, age_classes, size_classes
+from explorer.core.names import natural
 from explorer.core.row_parts import RowParts
 from explorer.core.scan import OUTCOMES
+from explorer.core.values import named_partition_path
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.ui.file_map import MANY, map_figure, map_words, placed, told
 from tests.unit.paper import HOUR, on_paper
@@ -32,9 +37,9 @@ def mapped(
     planned: pa.Table | None = None, at_once: int = 7_777,
 ) -> FileMap:  # fmt: skip
     """The map of entries that come a few at a time."""
-    files = Gathered(metadata, snapshot, deletes is not None)
+    files = MapRows(metadata, snapshot, deletes is not None)
     rows = [
-        files.rows(known.slice(at, at_once), None if deletes is None else deletes[at : at + at_once])
+        files.add(known.slice(at, at_once), None if deletes is None else deletes[at : at + at_once])
         for at in range(0, len(known), at_once)
     ]
     return FileMap(RowParts.of(pa.concat_tables(rows)), files, planned)
@@ -57,6 +62,84 @@ def test_many_files_are_a_few_thousand_cells_in_which_the_rare_one_shows() -> No
     inner = known.cells(cells[-1].first, number)
     assert [cell.path for cell in inner if cell.status == "DELETED"] == [str(number - 1)]
     assert known.counts() == dict(zip(STATUS, (number - 1, 0, 1), strict=True))
+
+
+Row = dict[str, Any]
+
+
+def told_of(some: list[Row], named: Callable[[Row], str], said: dict[str, str] | None, counted: bool) -> list[Any]:
+    """What a cell tells of files, but for its first place and their age."""
+    names, statuses = {named(row) for row in some}, {STATUS.index(row["logical_status"]) for row in some}
+    data = [row for row in some if row["content"] == 0 and row["logical_status"] != "DELETED"]
+    verdicts = [VERDICTS.index((said or {}).get(row["file_path"], VERDICTS[1])) for row in data]
+    return [
+        len(some), sum(row["record_count"] for row in some), sum(row["file_size_in_bytes"] for row in some),
+        some[0]["file_path"], names.pop() if len(names) == 1 else None, STATUS[max(statuses)], len(statuses) > 1,
+        max(row["deletes"] for row in some) if counted else None, sum(row["content"] for row in some),
+        None if said is None else VERDICTS[max(verdicts, default=0)],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_cell_tells_of_its_files_what_they_say_one_by_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.core.file_map.CELLS", 7)
+    draw = random.Random(seed)
+    by = [{"field-id": 1000, "name": "part", "transform": "identity", "source-id": 1}]
+    specs = [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": by}]
+    metadata = on_paper([None, 1], change=lambda data: data.update({"partition-specs": specs}))
+    partitions, number = draw.choice([2, 60]), draw.choice([1, 9, 150])
+    rows = [
+        {"logical_status": draw.choice([*STATUS, None]), "file_path": f"{at}.parquet", "content": draw.randrange(2),
+         "partition": {"part": draw.randrange(partitions) if spec else None}, "spec_id": spec,
+         "record_count": draw.randrange(1000), "file_size_in_bytes": draw.randrange(1 << 40), "snapshot_id": 1,
+         "file_sequence_number": 1, "deletes": draw.choice([0, 0, 1, 300])}
+        for at in range(number) for spec in [draw.randrange(2)]
+    ]  # fmt: skip
+    known = pa.Table.from_pylist(rows)
+    counted, asked = draw.random() < 0.5, [row["file_path"] for row in rows if draw.random() < 0.5]
+    said = {path: draw.choice(OUTCOMES) for path in asked} if draw.random() < 0.7 else None
+    planned = None if said is None else pa.table(
+        {"file_path": pa.array(said, pa.string()), "verdict": pa.array(said.values(), pa.string())}
+    )  # fmt: skip
+    deletes = np.array(known["deletes"]) if counted else None
+    made = mapped(known.select(ASKED), metadata, metadata.current_snapshot, deletes, planned, draw.randrange(1, 40))
+
+    def named(row: Row) -> str:
+        return named_partition_path(row["partition"], metadata.spec(row["spec_id"]), metadata)
+
+    live = sorted((row for row in rows if row["logical_status"]), key=lambda row: natural(named(row)))
+    assert len(made) == len(live)
+    spans = [(0, len(live)), *((low, draw.randrange(low, len(live) + 1)) for low in range(0, len(live), 11))]
+    for start, stop in spans:
+        each = max(1, -(-(stop - start) // 7))
+        cells = [
+            [c.files, c.rows, c.bytes, c.path, c.partition, c.status, c.mixed, c.deletes, c.delete_files, c.verdict]
+            for c in made.cells(start, stop)
+        ]
+        runs = [live[at : min(at + each, stop)] for at in range(start, stop, each)]
+        assert cells == [told_of(run, named, said, counted) for run in runs]
+
+
+@pytest.mark.parametrize("deletes", [False, True])
+def test_a_snapshot_without_a_file_has_a_map_without_a_cell(deletes: bool, tmp_path: Path) -> None:
+    for table in (
+        in_nothing(tmp_path / "none"),
+        in_nothing(tmp_path / "empty", pa.table({"id": pa.array([], pa.int64())})),
+    ):
+        assert explorer.file_map(table, deletes=deletes).every == []
+        assert table.delete_layers(table.deletes()) == []
+
+
+def in_nothing(folder: Path, *appended: pa.Table) -> explorer.Table:
+    """A table to which nothing was written, or tables of no rows."""
+    folder.mkdir()
+    catalog = SqlCatalog("none", uri=f"sqlite:///{folder}/c.db", warehouse=f"file://{folder}/w")
+    catalog.create_namespace("db")
+    table = catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
+    for rows in appended:
+        table.append(rows)
+    catalog.engine.dispose()
+    return explorer.open_table(table.location().removeprefix("file://"))
 
 
 def test_files_of_a_partition_lie_together_as_large_as_their_bytes(tmp_path: Path) -> None:

@@ -85,6 +85,33 @@ def test_a_reload_brings_the_timeline_wherever_the_graph_is_shown(name: str, tmp
     assert host.state["picture"]["snapshot"] == host.timeline["ids"][2]
 
 
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_graph_and_its_timeline_are_one_message(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make_table(tmp_path, commits=2)
+    host: Any = HOSTS[name](ViewState(explorer.open_table(str(folder))))
+    writable(folder).append(pa.table({"id": pa.array([7], pa.int64()), "fruit": ["fig"]}))
+    messages: list[set[str]] = []
+    if name == "pane":
+        host.param.watch(lambda *events: messages.append({e.name for e in events}), ["state", "timeline"])
+    else:
+        one = lambda _, key: messages.append({key} if isinstance(key, str) else {*key})  # noqa: E731
+        monkeypatch.setattr(type(host), "send_state", one)
+    ask(host, type="reload")
+    both = {"state", "timeline"}
+    assert [told & both for told in messages if told & both] == [both]
+
+
+def test_a_timeline_that_could_not_be_told_is_told_later(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    host: Any = GraphPane()
+    view, often = ViewState(table), []
+    once = view.timeline
+    monkeypatch.setattr(view, "timeline", lambda: once() if often else often.append(1) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        host.draw(view)
+    host.draw(view)
+    assert len(host.timeline["ids"]) == 16
+
+
 def test_levels_page_by_what_their_groups_say(table: Table) -> None:
     host: Any = GraphPane.of(ViewState(table))
     ask(host, type="page", id=group(host, "older snapshots").id)
