@@ -32,7 +32,7 @@ ASKED = (
 STATUS = ("EXISTING", "ADDED", "DELETED")
 """Logical statuses; the later is shown where files of several are one cell, since it is rarer."""
 VERDICTS = (
-    "not a live data file",
+    "no live data file: a delete file, or removed",
     "skipped with its manifest",
     *(OUTCOMES[o] for o in (BY_PARTITION, BY_METRICS, READ)),
 )

@@ -159,9 +159,8 @@ class JavaWriter(Writer):
             return Taken("refused", told, message)
         if self.attempts >= ATTEMPTS:
             return Taken("refused", f"gives up after {self.attempts} attempts", message)
-        return Taken(
-            "lost", f"the catalog no longer points to {old}: the swap is lost; it will refresh and apply again", message
-        )
+        told = f"loses the swap, since the catalog no longer points to {old}; it will refresh and apply again"
+        return Taken("lost", told, message)
 
     def _refuse(self, error: Exception) -> Taken:
         kind, message = reflect.cause(error)

@@ -254,7 +254,7 @@ class Job:
 
 def answered(work: Callable[[], Any], show: Callable[[Any], Sequence[Any]], doing: str, pool: Pool = HERE) -> Any:
     """A panel that is the answer to one question, asked now: `show` makes its parts of the result of `work`."""
-    box = pn.Column(sizing_mode="stretch_both")
+    box = pn.Column(sizing_mode="stretch_both", scroll=True)
     job = Job(box=box, pool=pool)
 
     def fill(result: Any) -> None:

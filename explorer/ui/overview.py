@@ -108,7 +108,11 @@ def _drawn(judged: Judged) -> list[Any]:
     if judged.sizes is not None and judged.sizes.labels:
         several = len(judged.sizes.labels) > 1  # one bar is no picture
         caption = bars_words(judged.sizes)
-        drawn = plot(bars_figure(judged.sizes, CARD), caption) if several else note(caption, margin=(0, 14))
+        drawn = (
+            plot(bars_figure(judged.sizes, CARD), caption)
+            if several
+            else note(caption.partition(". ")[2], margin=(0, 14))
+        )
         cards.append(pn.Column(heading("Data files by size"), drawn, width=CARD + 20))
     if len(judged.tiles) > 1:
         tiles: tuple[Tile, ...] = judged.tiles

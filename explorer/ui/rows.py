@@ -160,7 +160,7 @@ class ReadPanel:
                 {"of": caption, "scanned": report.pair(what)[0], "skipped": report.pair(what)[1]}
                 for what, caption in SCANNED.items()
             ]
-            parts.append(grid(pd.DataFrame(lines), {"of": 130, "scanned": 85, "skipped": 85}, height=190))
+            parts.append(grid(pd.DataFrame(lines), {"of": 125, "scanned": 75, "skipped": 75}, height=190))
             size, took = (
                 human_bytes(report.metrics.get("totalDataFileSize")),
                 report.metrics.get("totalPlanningDuration", 0),
@@ -175,7 +175,7 @@ class ReadPanel:
                 Text("The limit cut it off. All rows:", variant="body2"),
                 save_buttons(lambda: self.reads.read(everything).result(), "all-rows", ELSEWHERE),
             ]
-        self.box[:] = [widget, pn.Column(*parts, width=320)]
+        self.box[:] = [widget, pn.Column(*parts, width=335)]
 
 
 class SqlPanel(ReadPanel):

@@ -39,7 +39,8 @@ DENSE = (
     ".tabulator { font-size: 13px !important; } .tabulator .tabulator-row .tabulator-cell { padding: 5px 8px; "
     "height: auto; text-overflow: ellipsis; } .tabulator-cell > div[style^='text-align'] { overflow: hidden; "
     "text-overflow: ellipsis; } .tabulator-popup-container { background: Canvas !important; "
-    "color: CanvasText !important; border: 1px solid GrayText !important; }"
+    "color: CanvasText !important; border: 1px solid GrayText !important; } "
+    ".tabulator-header-filter input::placeholder { color: inherit; opacity: 0.8; }"
 )
 """Tables as dense as the graph is; what their heads tell has the page's colours."""
 COPIED = re.compile(r".*snapshot[-_]id|.*_path|manifest-list|location|file|metadata[- ]file")
@@ -265,9 +266,10 @@ def grid(
     titles |= {name: clean(name) for name in data.columns if not ours and clean(name) != name}
     fixed = {name: max(width, _head(titles.get(name, name))) for name, width in (widths or {}).items()}
     prose = {name: fixed.pop(name, PROSE) for name in wrapped if name in data.columns}
-    if prose:
-        needed = {name: _needed(data[name]) for name in data.columns if name not in prose}
-        fixed |= {name: min(wide, fixed.get(name, wide)) for name, wide in needed.items() if len(data)}
+    if prose and len(data):
+        needed = {name: _needed(data[name]) for name in data.columns}
+        prose = {name: min(width, needed[name]) if needed[name] < SHARE * 3 else width for name, width in prose.items()}
+        fixed |= {name: min(wide, fixed.get(name, wide)) for name, wide in needed.items() if name not in prose}
     formatters = {name: {"type": "textarea"} for name in wrapped} | ({drawn: {"type": "html"}} if drawn else {})
     made = Grid(
         data, show_index=False, disabled=True, selectable=False, theme="simple", widths=fixed,
@@ -301,7 +303,7 @@ def _head(title: str) -> int:
 def _needed(column: pd.Series[Any]) -> int:
     """Pixels of what stands in the first rows of a column, to a limit, and of its title."""
     longest = max((len(str(value)) for value in column.head(LOOKED_AT)), default=0)
-    return max(_head(str(column.name)), 8 * min(longest, MOST) + 16)
+    return max(_head(str(column.name)), 8 * min(longest, MOST) + 26)
 
 
 def sizes_in_words(column: pd.Series[Any]) -> pd.Categorical:
@@ -337,7 +339,9 @@ class LiveTabs:
         self._updates = [update for _, update in parts.values()]
         self._stale: set[int] = set()
         self.tabs = pn.Tabs(
-            *((name, content) for name, (content, _) in parts.items()), dynamic=True, stylesheets=INNER,
+            # what is no layout would stand below the room of tabs that are not looked at
+            *((name, pn.Column(content, sizing_mode="stretch_both")) for name, (content, _) in parts.items()),
+            dynamic=True, stylesheets=INNER,
             sizing_mode="stretch_both", margin=0,
         )  # fmt: skip
         self.tabs.param.watch(lambda _: self._update(), "active")

@@ -108,21 +108,23 @@ COLORS: Mapping[StepOutcome, str] = {
     "unknown": "#7b4fd0", "answered": "#007d52", "failed": "#b00020",
 }  # fmt: skip
 """Of discs, with a number in white; `toned` where they are text on the page."""
-LANE, TOP, LINE = 190, 46, 38
+LANES, TOP, LINE = 480, 46, 38
+"""All lanes are within so many pixels of the first one."""
 
 
 def sequence_svg(events: Sequence[Event], writers: Sequence[WriterState]) -> str:
     """A run as a sequence diagram: lanes for writers and readers, the storage and the catalog; all text is escaped."""
     lanes = [*(f"{w.name}: {w.operation.kind}" for w in writers), "storage", "catalog"]
-    x = {w.name: 70 + LANE * i for i, w in enumerate(writers)}
-    storage, catalog = 70 + LANE * len(writers), 70 + LANE * (len(writers) + 1)
+    between = LANES // (len(lanes) - 1)
+    *own_lanes, storage, catalog = (70 + between * i for i in range(len(lanes)))
+    x = {w.name: at for w, at in zip(writers, own_lanes, strict=True)}
     height, width = TOP + LINE * (len(events) + 1), catalog + 70
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         'font-family="system-ui, sans-serif" font-size="12" fill="currentColor" style="max-width:none">'
     ]
     for i, name in enumerate(lanes):
-        at = 70 + LANE * i
+        at = 70 + between * i
         out.append(f'<text x="{at}" y="20" text-anchor="middle" font-weight="600">{escape(clean(name))}</text>')
         out.append(f'<line x1="{at}" y1="28" x2="{at}" y2="{height - 8}" {FAINT} stroke-dasharray="3 3"/>')
     for i, event in enumerate(events):

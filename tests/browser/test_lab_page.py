@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Pat
     for writer in "AABBABABAB":
         lab_step(page, f"Step {writer}")
     expect(page.get_by_text("swap: lost")).to_be_visible()
+    expect(page.locator("svg text", has_text=re.compile("^catalog$"))).to_be_in_viewport(ratio=1)
     tab(page, "Graph, with what is not committed")
     staged = page.locator(
         '.ix-node[data-mark="staged"]'
@@ -54,6 +56,10 @@ def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Pat
     tab(page, "Graph, with what is not committed")
     expect(page.locator('.ix-node[data-label="snapshot-4"]')).to_be_visible()
     expect(staged).to_have_count(0)
+    tab(page, "Steps and files")
+    first = page.locator(".tabulator-row:visible").first
+    expect(first).to_contain_text("swap")
+    expect(first).to_be_in_viewport(ratio=1)  # tabs that are not looked at take no room above it
     watched.clean()
 
 

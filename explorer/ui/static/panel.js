@@ -49,6 +49,8 @@ function control(choice, ask) {
   return label;
 }
 
+const LITTLE = 1.15;
+
 // The picture and the text of an answer, or what went wrong.
 function parts({ error, picture, what, text, folded }) {
   if (error) {
@@ -60,6 +62,9 @@ function parts({ error, picture, what, text, folded }) {
   }
   const image = new Image(), words = document.createElement("pre"), more = document.createElement("details");
   Object.assign(image, { src: picture, alt: what });
+  image.addEventListener("load", () => {  // a little wider than there is room it is made to fit, else it scrolls
+    image.classList.toggle("ix-fits", image.naturalWidth < LITTLE * (image.parentElement?.clientWidth || 0));
+  });
   words.textContent = text;
   more.append(Object.assign(document.createElement("summary"), { textContent: "as text" }), words);
   return [...(picture ? [image] : []), folded ? more : words];
