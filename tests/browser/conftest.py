@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, BrowserType, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from explorer.ui.rooms import ROOMS, VIEWS
 from tests.browser.find_browser import FLAGS, find
@@ -52,23 +52,13 @@ Arriving.all_pages()
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[BrowserType]:
-    with sync_playwright() as playwright:
-        yield playwright.chromium
-
-
-@pytest.fixture(scope="session")
-def started() -> dict[str, Any]:
+def browser() -> Iterator[Browser]:
     path = find()
     assert path, "no browser: run `make browser`"
-    return {"executable_path": path, "args": FLAGS}
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: BrowserType, started: dict[str, Any]) -> Iterator[Browser]:
-    found = chromium.launch(**started)
-    yield found
-    found.close()
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield started
+        started.close()
 
 
 class Watched:
@@ -110,12 +100,9 @@ def signed_in(browser: Browser, url: str, **options: Any) -> BrowserContext:
 
 
 @pytest.fixture(scope="session")
-def profile(
-    chromium: BrowserType, started: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[BrowserContext]:
-    """A person's, for all pages that are watched: a browser that has been there before has the scripts, compiled."""
-    folder, viewport = tmp_path_factory.mktemp("profile"), {"width": 1280, "height": 800}
-    context = chromium.launch_persistent_context(folder, viewport=viewport, **started)  # type: ignore[arg-type]
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    """One for all pages that are watched: a browser that has been there before has the scripts, compiled."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
     yield context
     context.close()
 

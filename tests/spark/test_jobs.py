@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,18 +97,23 @@ def test_what_a_worker_raises_is_told(engine: SparkEngine, table: explorer.Table
 def test_a_worker_that_is_killed_is_told_and_the_next_question_answered(
     engine: SparkEngine, table: explorer.Table
 ) -> None:
+    over = threading.Event()
+
     def kill() -> None:
-        time.sleep(1)
-        own = psutil.Process(gateway.pid()).children(recursive=True)
-        for process in own:
-            if "python" in process.name() and not process.children():
-                process.kill()
+        while not over.wait(0.5):  # once it is at work, whenever that is
+            for process in psutil.Process(gateway.pid()).children(recursive=True):
+                with suppress(psutil.Error):
+                    if "python" in process.name() and "python" in process.parent().name():  # the daemon forks workers
+                        process.kill()
 
     thread = threading.Thread(target=kill)
     thread.start()
-    with pytest.raises(EngineError, match=r"entries of t: Spark's worker at .*: its Python ended in the middle"):
-        asked(engine, table, slow)
-    thread.join()
+    try:
+        with pytest.raises(EngineError, match=r"entries of t: Spark's worker at .*: its Python ended in the middle"):
+            asked(engine, table, slow)
+    finally:
+        over.set()
+        thread.join()
     assert asked(engine, table, lambda part: part) == 16
 
 
