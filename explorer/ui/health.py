@@ -100,10 +100,14 @@ def _told(bars: Bars) -> str:
 
 def bars_words(bars: Bars) -> str:
     """What a picture of bars shows, in words."""
-    each = [
+    return f"{_told(bars)}. {each_bar(bars)}"
+
+
+def each_bar(bars: Bars) -> str:
+    """What each bar is of, and how long it is."""
+    return "; ".join(
         f"{label}: {', '.join(said(bars, name, at) for name in bars.series)}" for at, label in enumerate(bars.labels)
-    ]
-    return f"{_told(bars)}. {'; '.join(each)}"
+    )
 
 
 def tiles_words(tiles: tuple[Tile, ...]) -> str:

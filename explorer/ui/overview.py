@@ -18,7 +18,7 @@ from explorer.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.figures import bars_figure, shades_key, tiles_figure
-from explorer.ui.health import TILES, bars_words, tiles_words
+from explorer.ui.health import TILES, bars_words, each_bar, tiles_words
 from explorer.ui.moments import DRAWN, moments_figures, moments_words
 from explorer.ui.widgets import WRAP, grid, heading, label, note, picture, plot, soon
 from explorer.views.overview import facts_html, odd, tiles_html
@@ -106,13 +106,10 @@ class OverviewPanel:
 def _drawn(judged: Judged) -> list[Any]:
     cards = []
     if judged.sizes is not None and judged.sizes.labels:
-        several = len(judged.sizes.labels) > 1  # one bar is no picture
-        caption = bars_words(judged.sizes)
-        drawn = (
-            plot(bars_figure(judged.sizes, CARD), caption)
-            if several
-            else note(caption.partition(". ")[2], margin=(0, 14))
-        )
+        if len(judged.sizes.labels) > 1:
+            drawn = plot(bars_figure(judged.sizes, CARD), bars_words(judged.sizes))
+        else:  # one bar is no picture
+            drawn = note(each_bar(judged.sizes), margin=(0, 14))
         cards.append(pn.Column(heading("Data files by size"), drawn, width=CARD + 20))
     if len(judged.tiles) > 1:
         tiles: tuple[Tile, ...] = judged.tiles

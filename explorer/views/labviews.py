@@ -108,14 +108,14 @@ COLORS: Mapping[StepOutcome, str] = {
     "unknown": "#7b4fd0", "answered": "#007d52", "failed": "#b00020",
 }  # fmt: skip
 """Of discs, with a number in white; `toned` where they are text on the page."""
-LANES, TOP, LINE = 480, 46, 38
-"""All lanes are within so many pixels of the first one."""
+LANES, LETTER, TOP, LINE = 480, 8, 46, 38
+"""All lanes are within so many pixels of the first one, unless their names would touch; of each letter of a name."""
 
 
 def sequence_svg(events: Sequence[Event], writers: Sequence[WriterState]) -> str:
     """A run as a sequence diagram: lanes for writers and readers, the storage and the catalog; all text is escaped."""
     lanes = [*(f"{w.name}: {w.operation.kind}" for w in writers), "storage", "catalog"]
-    between = LANES // (len(lanes) - 1)
+    between = max(LANES // (len(lanes) - 1), LETTER * max(map(len, lanes)) + LETTER)
     *own_lanes, storage, catalog = (70 + between * i for i in range(len(lanes)))
     x = {w.name: at for w, at in zip(writers, own_lanes, strict=True)}
     height, width = TOP + LINE * (len(events) + 1), catalog + 70
