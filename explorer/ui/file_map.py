@@ -110,10 +110,9 @@ class FileMapPanel:
             self._span, self._cells, self._all.visible = span, cells, span != everything
             self._draw()
 
-        if span == everything:
-            show(self._map.every)
-        else:
-            self._job.start(partial(self._map.cells, *span), show, "Adding up files…")
+        known = self._map
+        work = partial(known.cells, *span) if span != everything else lambda: known.every
+        self._job.start(work, show, "Adding up files…")  # also what is known: it takes the place of what was asked
 
     def _draw(self) -> None:
         """What is looked at."""
