@@ -17,7 +17,7 @@ from explorer.core.diff import manifest_fates, only
 from explorer.core.entries import LIVE, as_of
 from explorer.core.names import manifest_name, runs, snapshot_name, snapshot_ordinals
 from explorer.core.tree import Tree
-from explorer.model.manifest import STATUS, ManifestFile
+from explorer.model.manifest import STATUS, ManifestFile, ManifestKind
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 
@@ -39,6 +39,12 @@ class Cell:
     added: int | None = None
     existing: int | None = None
     deleted: int | None = None
+    kind: ManifestKind = "data_manifest"
+
+    @property
+    def entries(self) -> int:
+        """All that the manifest lists, as far as it is known."""
+        return sum(max(0, n or 0) for n in (self.added, self.existing, self.deleted))
 
     @property
     def live(self) -> int | None:
@@ -82,8 +88,9 @@ def lifecycle(tree: Tree) -> list[Cell]:
         ) -> Cell:
             counts = (m.added_files_count, m.existing_files_count, m.deleted_files_count)
             return Cell(
-                m.manifest_path, manifest_name(m, ordinals), at.snapshot_id, name, state, tuple(into), reason, *counts
-            )
+                m.manifest_path, manifest_name(m, ordinals), at.snapshot_id, name, state, tuple(into), reason, *counts,
+                m.kind,
+            )  # fmt: skip
 
         for manifest in here:
             if manifest.manifest_path in before:
@@ -260,3 +267,9 @@ def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[str], Mapping[tuple[s
     rows = list(dict.fromkeys(c.manifest for c in cells))
     columns = list(dict.fromkeys(c.snapshot for c in cells))
     return rows, columns, {(c.manifest, c.snapshot): c for c in cells}
+
+
+def contents(cells: Sequence[Cell]) -> Mapping[str, Mapping[str, str]]:
+    """The column that says whether a manifest, by its name, lists data or deletes, where any lists deletes."""
+    lists = {c.manifest: {"lists": "deletes" if c.kind == "delete_manifest" else "data"} for c in cells}
+    return lists if any(c.kind == "delete_manifest" for c in cells) else {}

@@ -96,10 +96,11 @@ class _DiffGraph:
             lines.append(fate + (": " + reason if fate == "dropped" else ""))
         if both is None and status != "kept":
             lines = ["cannot be read"]
-        kind = "delete_manifest" if manifest.content == 1 else "data_manifest"
         facts = {"path": path, "snapshot_id": snapshot_id}
         shown = tuple(shorten(line, 68) for line in lines)
-        self.drawing.nodes[node] = Node(node, kind, manifest_name(manifest, self.ordinals), shown, status, facts=facts)
+        self.drawing.nodes[node] = Node(
+            node, manifest.kind, manifest_name(manifest, self.ordinals), shown, status, facts=facts
+        )
         self.drawing.edge(parent, node, status=status)
         page = self.drawing.page(node, len(changes), "files", 4)
         for change in changes[page.start : page.stop]:

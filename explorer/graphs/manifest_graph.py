@@ -129,7 +129,6 @@ class Below:
 
     def manifest(self, parent: str, manifest: ManifestFile, snapshot: Snapshot) -> None:
         node = manifest_node(manifest.manifest_path)
-        kind = "delete_manifest" if manifest.content == 1 else "data_manifest"
         lines = (*self.counted(manifest), f"{self.origin(manifest)} · sequence {manifest.sequence_number}")
         opened = self.is_open(node)
         facts = {"path": manifest.manifest_path, "snapshot_id": snapshot.snapshot_id}
@@ -138,7 +137,7 @@ class Below:
             self.drawing.add(
                 Node(
                     node,
-                    kind,
+                    manifest.kind,
                     manifest_name(manifest, self.ordinals),
                     lines,
                     "",

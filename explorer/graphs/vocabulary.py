@@ -114,6 +114,11 @@ MARKS: Mapping[str, Mark] = {
     "conflict": Mark("what a commit is refused for", "#d0021b", "bold", night="#ff5c6f"),
 }
 
+ENDS: Mapping[str, tuple[str, str]] = {
+    "rewritten": ("▼", "#e08a2e"), "merged": ("◆", "#e08a2e"), "dropped": ("✕", "#d6409f"),
+}  # fmt: skip
+"""What became of a manifest that is listed no more (core.lifecycle): sign and colour."""
+
 EDGES: Mapping[str, EdgeKind] = {
     "contains": EdgeKind(),
     "points to": EdgeKind(),

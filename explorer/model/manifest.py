@@ -13,6 +13,7 @@ MANIFEST_CONTENT = {0: "data", 1: "deletes"}
 FILE_CONTENT = {0: "data", 1: "position deletes", 2: "equality deletes"}
 
 
+ManifestKind = Literal["data_manifest", "delete_manifest"]
 FileKind = Literal["data_file", "position_deletes", "equality_deletes", "deletion_vector"]
 
 
@@ -54,6 +55,11 @@ class ManifestFile:
     key_metadata: bytes | None
     first_row_id: int | None
     raw: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def kind(self) -> ManifestKind:
+        """What it lists: `content` 0 is data files, all else delete files."""
+        return "delete_manifest" if self.content else "data_manifest"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import panel_material_ui as pmui
 
 from explorer.core.costs import RunCost
 from explorer.core.diff import SnapshotDiff
-from explorer.core.lifecycle import Cell, matrix
+from explorer.core.lifecycle import Cell, contents, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, snapshot_ordinals
 from explorer.core.units import count, instant
@@ -42,7 +42,8 @@ def _lifecycle_parts(go: Go, cells: list[Cell]) -> list[Any]:
     names, snapshots, at = matrix(cells)
     shown = snapshots[-COLUMNS_SHOWN:]
     names = [n for n in names if any((n, s) in at for s in shown)]
-    data = pd.DataFrame([{"manifest": n} | {s: _text(at.get((n, s))) for s in shown} for n in names])
+    lists = contents(cells)
+    data = pd.DataFrame([{"manifest": n} | lists.get(n, {}) | {s: _text(at.get((n, s))) for s in shown} for n in names])
     widget = grid(data, {"manifest": 130} | dict.fromkeys(shown, 170), whole=True, page_size=40)
 
     def clicked(event: Any) -> None:
@@ -58,7 +59,9 @@ def _lifecycle_parts(go: Go, cells: list[Cell]) -> list[Any]:
     figure = plot(lifelines(cells, go), lifeline_words(cells))
     first = f", of the last {len(shown)} of {len(snapshots)} snapshots" if len(shown) < len(snapshots) else ""
     parts = [
-        heading("Each manifest from the snapshot that wrote it to the last that lists it, as thick as it has entries."),
+        heading(
+            "Each manifest from the snapshot that wrote it to the last that lists it; the thicker, the more entries."
+        ),
         figure,
         heading(
             f"Manifests by snapshots{first}: added / existing / deleted entries. Click a cell to see the manifest "

@@ -20,8 +20,8 @@ from explorer.views.text import clean
 
 COLOURS = ("#3d8fd1", "#e08a2e")
 MARK = "#d6409f"
-SHADES = ("#2e7d32", "#7a9a2f", "#c79a1f", "#cf6a1f", "#c23b3b")
-"""Of tiles: by the share of files that merging would save, from none to all."""
+SHADES = ("#5d7488", "#4a6c9c", "#4160ad", "#4f4bb4", "#6d33b8")
+"""Of tiles: by the share of files that merging would save, from none to all. Whether that is bad the measures say."""
 SVG = (
     "data:image/svg+xml;base64,"
     + b64encode(

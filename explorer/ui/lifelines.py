@@ -1,5 +1,5 @@
-"""The lifecycle of manifests drawn to scale: a line for each, as thick as it has entries, from the snapshot that wrote
-it to the last that lists it, with what became of it there (Part 1, figure 8: docs/texts.md)."""
+"""The lifecycle of manifests drawn to scale: a line for each, the thicker the more entries it has, from the
+snapshot that wrote it to the last that lists it, with what became of it there (Part 1, figure 8: docs/texts.md)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from bokeh.plotting import figure
 from explorer.core.lifecycle import Cell, lives
 from explorer.core.names import shorten
 from explorer.core.units import count
-from explorer.graphs.vocabulary import KINDS
+from explorer.graphs.vocabulary import ENDS, KINDS
 from explorer.ui.figures import (
-    COLOURS,
-    MARK,
     clicks,
     hover,
     inert,
@@ -31,11 +29,13 @@ from explorer.views.text import clean
 
 NAMED = 40
 """Manifests of which each has its name at the side."""
-ROW, MOST, FRAME = 24, 520, 70
-"""Heights in pixels: of a line, of all of them, and of what is around them."""
-THICK = 15.0
-GONE = {"rewritten": "inverted_triangle", "merged": "diamond", "dropped": "x"}
-"""The mark of each end."""
+ROW, LEAST, USUAL, MOST, FRAME = 24, 3, 520, 1000, 70
+"""Heights in pixels: of a line, of a line of so many that they are higher than usual, of all of them, and of what is
+around them."""
+THIN, THICK = 0.35, 0.65
+"""Of a line's height, that of one entry and of the most."""
+MARKERS = {"▼": "inverted_triangle", "◆": "diamond", "✕": "x"}
+"""What Bokeh calls the signs of the ends."""
 
 
 def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
@@ -44,8 +44,10 @@ def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
     row = {life.manifest_path: at for at, life in enumerate(drawn_lives)}
     born = {(life.manifest, first): row[life.manifest_path] for life in drawn_lives for first, *_ in life.runs}
     number, several = len(drawn_lives), len(snapshots)
+    height = min(ROW * max(number, 2), max(USUAL, LEAST * number), MOST)
+    line = height / max(number, 2)
     drawn: Any = figure(
-        height=FRAME + min(ROW * max(number, 2), MOST), sizing_mode="stretch_width",
+        height=FRAME + height, sizing_mode="stretch_width",
         x_range=Range1d(start=-0.7, end=several - 0.3), y_range=Range1d(start=number - 0.3, end=-0.7),
         tools="box_zoom,pan,reset,save", outline_line_color=None,
         min_border_right=24,
@@ -53,15 +55,17 @@ def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
     quiet(drawn, "lifecycle")
     wheel(drawn)
     drawn.grid.grid_line_color = None
-    thick = min(THICK, 0.7 * MOST / max(number, 1))
-    most = max((_entries(cell) for life in drawn_lives for *_, cell in life.runs), default=0)
+    most = log1p(max((cell.entries for life in drawn_lives for *_, cell in life.runs), default=0)) or 1
     runs = [(life, *run) for life in drawn_lives for run in life.runs]
-    bars = drawn.segment(
-        x0="x0", x1="x1", y0="y", y1="y", line_width="width", line_color=KINDS["data_manifest"].color, line_cap="round",
+    kinds = [KINDS[cell.kind] for *_, cell in runs]
+    bars = drawn.hbar(
+        left="left", right="right", y="y", height="height", fill_color="colour", line_color=None, border_radius=4,
+        legend_group="kind",
         source={
-            "x0": [first - 0.12 for _, first, _, _ in runs], "x1": [last + 0.12 for _, _, last, _ in runs],
+            "left": [first - 0.2 for _, first, _, _ in runs], "right": [last + 0.2 for _, _, last, _ in runs],
             "y": [row[life.manifest_path] for life, *_ in runs],
-            "width": [thick * (0.25 + 0.75 * log1p(_entries(c)) / log1p(most or 1)) for *_, c in runs],
+            "height": [THIN + (THICK - THIN) * log1p(cell.entries) / most for *_, cell in runs],
+            "colour": [kind.color for kind in kinds], "kind": [kind.title for kind in kinds],
             "name": [inert(clean(life.manifest)) for life, *_ in runs],
             "told": [inert(clean(_run_words(snapshots, *run))) for life in drawn_lives for run in life.runs],
         },
@@ -69,19 +73,19 @@ def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
     ends = [(life, at, cell) for life in drawn_lives for at, cell in life.ends]
     joins = [(life, at, born[into, at]) for life, at, cell in ends for into in cell.into if (into, at) in born]
     drawn.bezier(
-        x0=[at - 0.88 for _, at, _ in joins], y0=[row[life.manifest_path] for life, *_ in joins],
-        x1=[at - 0.12 for _, at, _ in joins], y1=[into for *_, into in joins],
+        x0=[at - 0.8 for _, at, _ in joins], y0=[row[life.manifest_path] for life, *_ in joins],
+        x1=[at - 0.2 for _, at, _ in joins], y1=[into for *_, into in joins],
         cx0=[at - 0.3 for _, at, _ in joins], cy0=[row[life.manifest_path] for life, *_ in joins],
         cx1=[at - 0.7 for _, at, _ in joins], cy1=[into for *_, into in joins],
-        line_color=COLOURS[1], line_width=1.6 if thick > 4 else 0.6, line_alpha=0.8,
+        line_color=ENDS["merged"][1], line_width=1.6 if line > 8 else 0.8, line_alpha=0.8,
     )  # fmt: skip
     marks = drawn.scatter(
-        "x", "y", marker="mark", size=max(4, min(10, thick)), fill_color="colour", line_color="colour", line_width=2,
+        "x", "y", marker="mark", size=max(4, min(10, line)), fill_color="colour", line_color="colour", line_width=2,
         legend_group="state",
         source={
             "x": [at - 0.72 for _, at, _ in ends], "y": [row[life.manifest_path] for life, *_ in ends],
-            "mark": [GONE[cell.state] for *_, cell in ends], "state": [cell.state for *_, cell in ends],
-            "colour": [MARK if cell.state == "dropped" else COLOURS[1] for *_, cell in ends],
+            "mark": [MARKERS[ENDS[cell.state][0]] for *_, cell in ends], "state": [cell.state for *_, cell in ends],
+            "colour": [ENDS[cell.state][1] for *_, cell in ends],
             "name": [inert(clean(life.manifest)) for life, *_ in ends],
             "told": [f"{cell.state} by {cell.snapshot}: {inert(clean(cell.reason))}" for *_, cell in ends],
         },
@@ -92,10 +96,6 @@ def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
     snapshots_across(drawn, snapshots)
     lanes_down(drawn, [shorten(clean(life.manifest), 26) for life in drawn_lives], NAMED, "manifests")
     return drawn
-
-
-def _entries(cell: Cell) -> int:
-    return sum(max(0, n or 0) for n in (cell.added, cell.existing, cell.deleted))
 
 
 def _run_words(snapshots: Sequence[str], first: int, last: int, cell: Cell) -> str:

@@ -26,6 +26,7 @@ from explorer.ui.notebook import display_kept
 from explorer.ui.printed import LISTS, Exhibit, Shown
 from explorer.views.labviews import sequence_svg, step_lines
 from explorer.views.past_pictures import SNAPSHOTS
+from explorer.views.pictures import NIGHT
 from explorer.views.text import clean_lines, seen_whole
 
 NEWEST, NAME = 200, 200
@@ -172,7 +173,7 @@ class Panel(anywidget.AnyWidget):
 
     _esm = asset("panel.js")
     title = traitlets.Unicode().tag(sync=True)
-    sheet = traitlets.Unicode(asset("panel.css")).tag(sync=True)
+    sheet = traitlets.Unicode(f"{asset('panel.css')}{NIGHT}").tag(sync=True)
     choices: Any = traitlets.List().tag(sync=True)
     can_read_again = traitlets.Bool().tag(sync=True)
     answer = traitlets.Dict().tag(sync=True)

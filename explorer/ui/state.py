@@ -25,7 +25,7 @@ from explorer.graphs.uncommitted import Uncommitted, overlay
 from explorer.inspection import Section, inspect, life, row_sections, stored_pointer
 from explorer.io.locate import moves
 from explorer.io.paths import local_path
-from explorer.model.manifest import FileKind
+from explorer.model.manifest import FileKind, ManifestKind
 from explorer.progress import Cancelled
 from explorer.table import Table
 from explorer.views.svg import picture
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 QUICK_FILES, QUICK_BYTES = 300, 1 << 20
 """Selecting a file shows its rows at once when its snapshot has at most so many files, and it at most so many bytes."""
 _ORDER = itertools.count(1)
-FILES, MANIFESTS = get_args(FileKind), ("data_manifest", "delete_manifest")
+FILES, MANIFESTS = get_args(FileKind), get_args(ManifestKind)
 
 
 class GraphState:

@@ -13,7 +13,7 @@ from explorer.core.diff import SnapshotDiff
 from explorer.core.entries import read_as
 from explorer.core.file_changes import CHANGES, FileChanges
 from explorer.core.landed import Landed
-from explorer.core.lifecycle import Biography, Cell, matrix
+from explorer.core.lifecycle import Biography, Cell, contents, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, runs, snapshot_name, snapshot_ordinals
 from explorer.core.secrets import HIDDEN
@@ -193,8 +193,9 @@ def render_lifecycle(cells: Sequence[Cell]) -> str:
             return f"{SHORT[cell.state]} {counts}"
         return f"{SHORT[cell.state]} {','.join(cell.into)}".strip()
 
+    lists = contents(cells)
     shown = [
-        {"manifest": name} | {s.replace("snapshot-", "s"): text(at.get((name, s))) for s in snapshots} for name in names
+        {"manifest": name} | lists.get(name, {}) | {s: text(at.get((name, s))) for s in snapshots} for name in names
     ]
     notes = [
         f"{c.snapshot}: {c.manifest} {c.state}: {c.reason}" for c in cells if c.state not in ("created", "carried")

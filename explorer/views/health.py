@@ -12,7 +12,8 @@ from explorer.core.units import count, human_bytes
 from explorer.views.rows import plain
 from explorer.views.text import clean, render_table
 
-COLOURS = {"error": "#cc0000", "warning": "#b35900", "ok": "#2e7d32"}
+NOT_JUDGED = "not judged"
+COLOURS = {"error": "#cc0000", "warning": "#b35900", "ok": "#2e7d32", NOT_JUDGED: "#6b7280"}
 MOST = 3
 """Measures that a catalog's row names."""
 
@@ -41,6 +42,11 @@ def amount(value: float | int | str | None, unit: Unit = "") -> str:
         return f"{value:.0%}" if value >= 0.1 or not value else f"{value:.1%}"
     told = f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.2f}".rstrip("0").rstrip(".")
     return f"{told}{'×' if unit == 'times' else ''}{' an hour' if unit == 'per hour' else ''}"
+
+
+def judged(measured: Measured) -> str:
+    """A measure's level, if it has one: of a table that is too small, or has no such thing, it says nothing."""
+    return NOT_JUDGED if measured.value is None else measured.level
 
 
 def helps(measured: Measured, table: str) -> str:
@@ -84,8 +90,9 @@ def _section_object(section: Section) -> dict[str, Any]:
 
 def summary(health: Health) -> str:
     """How many measures are beyond their thresholds, and of what the table is."""
-    levels = [m.level for m in health.measures]
-    told = ", ".join(f"{levels.count(level)} {level}" for level in LEVELS if level in levels)
+    levels = [judged(m) for m in health.measures]
+    number = {level: levels.count(level) for level in (*LEVELS, NOT_JUDGED) if level in levels}
+    told = ", ".join(count(n, each) if each in ("error", "warning") else f"{n} {each}" for each, n in number.items())
     missing = f"; {count(health.not_read, 'thing')} could not be read" if health.not_read else ""
     size = f"{count(health.data_files, 'data file')}, {human_bytes(health.data_bytes)}"
     return f"{health.table}: {told} ({health.snapshot}, {size}{missing})"
@@ -95,7 +102,9 @@ def verdict(health: Health) -> str:
     """The same in a line without the table's name, with what is worst."""
     beyond = health.beyond
     if not beyond:
-        return f"all {count(len(health.measures), 'measure')} are within their thresholds"
+        silent = sum(m.value is None for m in health.measures)
+        rest = f", {silent} not judged" if silent else ""
+        return f"{count(len(health.measures) - silent, 'measure')} within their thresholds{rest}"
     return f"{count(len(beyond), 'measure')} beyond their thresholds: {'; '.join(map(beyond_words, beyond[:MOST]))}"
 
 
@@ -114,7 +123,7 @@ def render_health(health: Health) -> str:
     for section in health.sections:
         told += ["", f"{section.title} ({section.scope})"]
         rows = [{"name": m.id, "value": amount(m.value, m.about.unit),
-                 "threshold": amount(m.threshold, m.about.unit), "": "" if m.level == "ok" else m.level}
+                 "threshold": amount(m.threshold, m.about.unit), "": "" if judged(m) == "ok" else judged(m)}
                 for m in section.measures]  # fmt: skip
         rows += [{"name": n.name, "value": amount(n.value, n.unit), "threshold": "", "": ""} for n in section.numbers]
         told += [f"    {line}" for line in render_table(rows, 280).splitlines()[1:]]
@@ -202,7 +211,7 @@ def beyond_html(health: Health) -> str:
 def section_html(section: Section) -> str:
     """The measures and numbers of a section as a table."""
     rows = [
-        f"<tr title='{escape(clean(m.about.why), quote=True)}'><td style='{LEFT}'>{badge(m.level)} "
+        f"<tr title='{escape(clean(m.about.why), quote=True)}'><td style='{LEFT}'>{badge(judged(m))} "
         f"{escape(m.about.title)}</td><td style='{RIGHT}'><b>{escape(amount(m.value, m.about.unit))}</b></td>"
         f"<td style='{RIGHT}'>≤ {escape(amount(m.threshold, m.about.unit))}</td></tr>"
         for m in section.measures

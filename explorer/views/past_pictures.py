@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from math import log1p
 
 from explorer.core.diff import SnapshotDiff
 from explorer.core.file_changes import FileChange
-from explorer.core.lifecycle import Cell, lives
+from explorer.core.lifecycle import Cell, Life, lives
 from explorer.core.lineage import HistoryEntry
 from explorer.core.names import base_name, shorten
 from explorer.core.overview import AMOUNTS, Moment, Overview
 from explorer.core.units import count, human_bytes, instant
 from explorer.graphs.lanes import lanes
-from explorer.graphs.vocabulary import KINDS, OPERATIONS, STATUSES
+from explorer.graphs.vocabulary import ENDS, KINDS, OPERATIONS, STATUSES
 from explorer.views.ink import FAINT, toned
 from explorer.views.overview import moment_words
 from explorer.views.pictures import WIDTH, opened, text, told
@@ -22,7 +23,8 @@ from explorer.views.pictures import WIDTH, opened, text, told
 LEFT, LINE = 190, 24
 MANIFESTS, SNAPSHOTS, FILES = 40, 60, 24
 """So many of each are drawn."""
-ENDS = {"rewritten": "▼", "merged": "◆", "dropped": "✕"}
+NAMED = 80.0
+"""From this width on there is room for a snapshot's whole name above its column."""
 ADDED, REMOVED, OTHER = "#3d8fd1", "#e08a2e", "#7a8594"
 SMALL = 'font-size="12"'
 END = 'text-anchor="end"'
@@ -45,13 +47,15 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
     named = Counter(life.manifest for life in drawn)  # those of expired snapshots may share a name
     by_name = {life.manifest: row[life.manifest_path] for life in drawn if named[life.manifest] == 1}
     bottom, each = 40.0 + LINE * len(drawn), max(1, -(-44 // int(step)))
+    most = log1p(max((cell.entries for life in drawn for *_, cell in life.runs), default=0)) or 1
 
     def x(column: float) -> float:
         return LEFT + step * (max(column, first) - first + 0.5)
 
     out = [opened(bottom + 38, "the lifecycle of manifests")]
     for at in range(first, len(snapshots), each):
-        out.append(text(x(at), 16, f"s{snapshots[at].removeprefix('snapshot-')}", f'text-anchor="middle" {SMALL}'))
+        name = snapshots[at] if step * each >= NAMED else snapshots[at].removeprefix("snapshot-")
+        out.append(text(x(at), 16, name, f'text-anchor="middle" {SMALL}'))
     for life in drawn:
         y = row[life.manifest_path]
         out.append(text(0, y + 4, shorten(life.manifest, 26), SMALL))
@@ -59,9 +63,10 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
             if end < first:
                 continue
             title = f"{life.manifest}, {snapshots[start]} to {snapshots[end]}: {_entries(cell)}"
+            thick = 5 + 9 * log1p(cell.entries) / most
             out.append(
                 f'<g>{told(title)}<line x1="{x(start) - 5:.1f}" x2="{x(end) + 5:.1f}" y1="{y}" y2="{y}" '
-                f'stroke="{KINDS["data_manifest"].color}" stroke-width="9" stroke-linecap="round"/></g>'
+                f'stroke="{KINDS[cell.kind].color}" stroke-width="{thick:.1f}" stroke-linecap="round"/></g>'
             )
         for at, cell in (end for end in life.ends if end[0] >= first):
             for into in cell.into:
@@ -70,14 +75,26 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
                         f'<path d="M{x(at - 1) + 8:.1f},{y} C{x(at) - 8:.1f},{y} {x(at - 1) + 8:.1f},{to} '
                         f'{x(at) - 8:.1f},{to}" fill="none" stroke="{REMOVED}" stroke-width="1.5"/>'
                     )
-            mark = text(x(at - 0.62), y + 4, ENDS[cell.state], f'{toned(REMOVED)} font-size="11"')
+            sign, colour = ENDS[cell.state]
+            mark = text(x(at - 0.62), y + 4, sign, f'{toned(colour)} font-size="11"')
             out.append(f"<g>{told(f'{cell.state} by {cell.snapshot}')}{mark}</g>")
-    key = "  ".join(f"{sign} {state}" for state, sign in ENDS.items())
-    out.append(
-        text(LEFT, bottom + 14, f"a line from the snapshot that wrote it to the last that lists it  {key}", SMALL)
-    )
+    out += _key(drawn, bottom + 14)
     out += _left_out(len(every) - len(drawn), "manifest", bottom + 32)
     return "\n".join([*out, "</svg>"])
+
+
+def _key(drawn: Sequence[Life], y: float) -> list[str]:
+    """What the colours and signs of a lifecycle say, of those that are in it."""
+    out, left = [], float(LEFT)
+    for kind in dict.fromkeys(cell.kind for life in drawn for *_, cell in life.runs):
+        out.append(f'<rect x="{left}" y="{y - 9}" width="18" height="9" rx="4" fill="{KINDS[kind].color}"/>')
+        out.append(text(left + 24, y, KINDS[kind].title, SMALL))
+        left += 150
+    for state in dict.fromkeys(cell.state for life in drawn for _, cell in life.ends):
+        sign, colour = ENDS[state]
+        out.append(text(left, y, sign, f"{toned(colour)} {SMALL}") + text(left + 16, y, state, SMALL))
+        left += 100
+    return out
 
 
 def _entries(cell: Cell) -> str:

@@ -70,10 +70,19 @@ def data_uri(svg: str) -> str:
     return f"data:image/svg+xml;base64,{b64encode(grounded(svg).encode()).decode()}"
 
 
+NIGHT = (
+    ':is([data-jp-theme-light="false"], .vscode-dark, .vscode-high-contrast, .dark) img.ix-picture '
+    "{ filter: invert(0.88) hue-rotate(180deg); }"
+)
+"""Of a notebook's dark page: what is white there is dark, and colours stay what they are."""
+
+
 def still(svg: str, alternative: str) -> str:
-    """A picture as an <img>: pages that take out SVG, scripts and styles of a stranger leave it."""
+    """A picture as an <img>, dark on dark pages: those that take out SVG, scripts and styles of a stranger leave it, on
+    white."""
     alt = escape(clean(alternative))
-    return f'<img src="{data_uri(svg)}" alt="{alt}" width="{_size(svg)[0]:.0f}" style="max-width: 100%">'
+    picture = f'<img class="ix-picture" src="{data_uri(svg)}" alt="{alt}" width="{_size(svg)[0]:.0f}"'
+    return f'<style>{NIGHT}</style>{picture} style="max-width: 100%">'
 
 
 def _size(svg: str) -> tuple[float, float]:

@@ -1,4 +1,5 @@
-"""Find a Chromium or Chrome for the browser tests, or install one: by apt as root on Debian, else Playwright's own."""
+"""Find a Chromium or Chrome for the browser tests, or install one: by apt as root on Debian, else Playwright's own. The
+headless shell is preferred: a page costs a third less of the processor where no window is made around it."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+SHELL = "chromium-headless-shell"
+NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 FLAGS = [
     "--no-sandbox",
@@ -18,7 +20,12 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,"
+    "DestroyProfileOnBrowserClose,HttpsUpgrades,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,"
+    "PreconnectToSearch,ThirdPartyStoragePartitioning,AimEnabled,AvoidUnnecessaryBeforeUnloadCheckSync",
 ]
+"""Of the features the first two draw what an address bar suggests, a page each for every page; the others are those
+that Playwright turns off for its own sake, since the last list of a command line is the one that is heeded."""
 
 
 def find() -> str | None:
@@ -35,20 +42,26 @@ def find() -> str | None:
     return own if Path(own).is_file() else None
 
 
+def _apt(*command: str) -> None:
+    environment, quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, subprocess.DEVNULL
+    subprocess.run(["apt-get", "-y", "-qq", *command], check=False, env=environment, stdout=quiet, stderr=quiet)
+
+
 def install() -> None:
-    """Install a browser, by whichever way works here."""
+    """Install a browser, by whichever way works here; of apt the headless shell, if it has one."""
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
-        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run(["apt-get", "update", "-qq"], check=False, env=environment)
-        subprocess.run(
-            ["apt-get", "install", "-y", "-qq", "chromium"], check=False, env=environment, stdout=subprocess.DEVNULL
-        )
+        _apt("install", "--no-remove", SHELL)
+        if not find():
+            _apt("update")
+            _apt("install", SHELL)
+        if not find():
+            _apt("install", "chromium")
     if not find():
         subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
 
 
 if __name__ == "__main__":
-    if not find() and "--install" in sys.argv:
+    if "--install" in sys.argv and not shutil.which(SHELL):
         install()
     browser = find()
     if not browser:

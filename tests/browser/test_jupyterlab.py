@@ -156,3 +156,7 @@ def test_every_answer_is_a_picture_converted_and_not_trusted(
     expect(pictures).to_have_count(len(ASKED))
     assert min(pictures.evaluate_all("all => all.map(image => image.naturalWidth)")) > 300
     page.screenshot(path=artifacts / "converted-answers.png", full_page=True)
+    looks = "all => all.map(image => getComputedStyle(image).filter)"
+    assert set(pictures.evaluate_all(looks)) == {"none"}
+    page.evaluate("() => (document.body.dataset.jpThemeLight = 'false')")  # as JupyterLab says that it is dark
+    assert all(filter.startswith("invert") for filter in pictures.evaluate_all(looks))

@@ -19,15 +19,17 @@ from explorer.core.lineage import HistoryEntry
 from explorer.core.names import base_name, runs
 from explorer.errors import NotFoundInTable
 from explorer.graphs.lanes import lanes
+from explorer.graphs.vocabulary import KINDS
 from explorer.table import Table
 from explorer.ui import changes
 from explorer.ui.answer_states import CompareState
 from explorer.ui.changes import _diff_parts as diff_parts
 from explorer.ui.changes import lane_cell
 from explorer.ui.costs import costs_figures, costs_words
-from explorer.ui.lifelines import lifeline_words, lifelines
+from explorer.ui.lifelines import FRAME, lifeline_words, lifelines
 from explorer.ui.timeline import timeline, timeline_words
-from explorer.views.changes import change_rows, diff_object, run_words
+from explorer.views.changes import change_rows, diff_object, render_lifecycle, run_words
+from explorer.views.past_pictures import lifecycle_svg
 from explorer.views.text import render_tree
 from tests.unit.small import make_table, writable
 
@@ -68,8 +70,32 @@ def test_the_life_of_each_manifest_has_a_beginning_and_an_end(table: Table) -> N
     assert "1 rewritten" in lifeline_words(table.lifecycle())
     odd = [replace(cell, added=-5, manifest="manifest-1") for cell in table.lifecycle()]  # of another writer's list
     drawn = lifelines(odd, lambda *_: None)
-    [bars] = [r for r in drawn.renderers if "width" in r.data_source.data]
+    [bars] = [r for r in drawn.renderers if "height" in r.data_source.data]
     assert sorted(set(bars.data_source.data["y"])) == list(range(len(each)))
+
+
+def test_a_manifest_of_deletes_is_told_from_others(table: Table) -> None:
+    cells = table.lifecycle()
+    assert {cell.kind for cell in cells} == {"data_manifest"}
+    assert "lists" not in render_lifecycle(cells)
+    assert "delete manifest" not in lifecycle_svg(cells)
+    mixed = [replace(c, kind="delete_manifest") if c.manifest == "manifest-2" else c for c in cells]
+    told = render_lifecycle(mixed).splitlines()
+    assert [line.split()[:2] for line in told if line.startswith("manifest-")] == [
+        [name, "deletes" if name == "manifest-2" else "data"] for name in dict.fromkeys(c.manifest for c in cells)
+    ]
+    [bars] = [r for r in lifelines(mixed, lambda *_: None).renderers if "height" in r.data_source.data]
+    kinds = dict(zip(bars.data_source.data["name"], bars.data_source.data["kind"], strict=True))
+    assert kinds == {c.manifest: KINDS[c.kind].title for c in mixed}
+    assert {KINDS[kind].color in lifecycle_svg(mixed) for kind in ("data_manifest", "delete_manifest")} == {True}
+
+
+def test_the_thinnest_line_of_hundreds_of_manifests_can_be_seen(table: Table) -> None:
+    cell = table.lifecycle()[0]
+    cells = [replace(cell, manifest=f"manifest-{at}", manifest_path=f"{at}.avro", added=at % 9) for at in range(300)]
+    drawn = lifelines(cells, lambda *_: None)
+    [bars] = [r for r in drawn.renderers if "height" in r.data_source.data]
+    assert min(bars.data_source.data["height"]) * (drawn.height - FRAME) / len(cells) >= 1
 
 
 def test_a_fate_is_a_bar_for_each_stored_row(table: Table) -> None:

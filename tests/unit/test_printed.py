@@ -57,7 +57,9 @@ def pictured(shell: InteractiveShell, result: object) -> list[str]:
     """All text of the picture that is stored with a result, which stands in its page as an <img> too."""
     bundle, _ = shell.display_formatter.format(result)
     root = ElementTree.fromstring(bundle["image/svg+xml"])
-    data = re.search(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="[^"<>]+"', bundle["text/html"])
+    data = re.search(
+        r'<img class="ix-picture" src="data:image/svg\+xml;base64,([^"]+)" alt="[^"<>]+"', bundle["text/html"]
+    )
     assert data
     assert base64.b64decode(data[1]).decode() == bundle["image/svg+xml"]
     assert "<svg" not in bundle["text/html"]

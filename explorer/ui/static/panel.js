@@ -61,7 +61,7 @@ function parts({ error, picture, what, text, folded }) {
     return [said];
   }
   const image = new Image(), words = document.createElement("pre"), more = document.createElement("details");
-  Object.assign(image, { src: picture, alt: what });
+  Object.assign(image, { src: picture, alt: what, className: "ix-picture" });
   image.addEventListener("load", () => {  // a little wider than there is room it is made to fit, else it scrolls
     image.classList.toggle("ix-fits", image.naturalWidth < LITTLE * (image.parentElement?.clientWidth || 0));
   });
