@@ -86,7 +86,7 @@ def table_graph(tree: MetadataTree, view: GraphView) -> Graph:
     source = GraphSource(
         title=location.name,
         metadata=tree.metadata,
-        catalog=f"catalog {location.catalog}" if location.catalog else None,
+        catalog=location.catalog,
         manifests=lists,
         entries=entries,
         metadata_files=metadata_files,

@@ -61,9 +61,9 @@ class _Builder:
         previous = [(e.metadata_file, e.timestamp_ms) for e in reversed(meta.metadata_log)]
         chain = [(meta.metadata_location, meta.last_updated_ms), *previous]
         pointer = node_id("catalog", self.source.title)
-        what = self.source.catalog or "opened by path, no catalog"
-        label = shorten(self.source.title.partition(".")[2] if self.source.catalog else self.source.title, LABEL)
-        about = (what, "points to the current metadata")
+        where, _, name = self.source.title.rpartition(".") if self.source.catalog else ("", "", self.source.title)
+        what = f"in {where}" if where else "opened by path, no catalog"
+        label, about = shorten(name, LABEL), (what, f"points to {self.metadata_label(meta.metadata_location)}")
         self.drawing.add(Node(pointer, "catalog", label, about, facts={"path": meta.metadata_location}))
         first = node_id("metadata", chain[0][0])
         size = 0 if METADATA in self.view.pages else CHAIN

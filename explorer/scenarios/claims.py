@@ -51,3 +51,10 @@ class Scenario:
     counts: Mapping[str, int] = field(default_factory=dict)
     refs: Mapping[str, int] | None = None
     current: int | None = None
+
+    @property
+    def source(self) -> str:
+        """What it comes from: of which text, and there which figures."""
+        if not self.figures[0].isdigit():
+            return self.figures.removeprefix("none: ")
+        return f"Part 1, fig. {self.figures}"

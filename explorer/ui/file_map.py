@@ -28,8 +28,9 @@ from explorer.views.text import clean
 
 WIDE, HIGH, LETTER = 1000, 460, 6.6
 """Of the map: its pixels; it is stretched to the page's width. The width of a letter."""
-TREE, NAMED = 600, 14
-"""So many files are drawn as large as their bytes, by partition; the height that a name takes."""
+TREE, PARTED, NAMED = 600, 200, 14
+"""So many files are drawn as large as their bytes, by partition; so many ends of partitions among more of them; the
+height that a name takes."""
 SEVEN = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7f6fb6")
 """Of partitions, in turn."""
 SIX = ("#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725")
@@ -142,6 +143,34 @@ def _heading(known: FileMap, cells: Sequence[Cell], span: tuple[int, int], by: s
     return f"{place}. A cell is a file, {size}, partition by partition; click one to see it in the graph.{more}"
 
 
+def _rows(cells: Sequence[Cell]) -> tuple[int, int]:
+    """Of many cells: how many lie beside each other, and how many rows that makes."""
+    across = max(1, round((len(cells) * WIDE / HIGH) ** 0.5))
+    return across, -(-len(cells) // across)
+
+
+def ends(cells: Sequence[Cell]) -> tuple[list[list[float]], list[list[float]]]:
+    """Between partitions of many cells, as far as each is of one: the corners (x of each, y of each) of a line from the
+    right edge down to the left one, as stairs are."""
+    across, down = _rows(cells)
+    wide, high = WIDE / across, HIGH / down
+    xs, ys = [], []
+    for at in _starts(cells)[1:]:
+        left, top = at % across * wide, at // across * high
+        xs.append([WIDE, left, left, 0.0] if left else [WIDE, 0.0])
+        ys.append([top, top, top + high, top + high] if left else [top, top])
+    return (xs, ys) if len(xs) <= PARTED else ([], [])
+
+
+def _starts(cells: Sequence[Cell]) -> list[int]:
+    """Of each partition, or each cell of several that follow each other, the first."""
+    return [at for at in range(len(cells)) if not at or cells[at].partition != cells[at - 1].partition]
+
+
+def _many(cells: Sequence[Cell]) -> bool:
+    return len(cells) > TREE or any(cell.files > 1 for cell in cells)
+
+
 def map_figure(cells: Sequence[Cell], by: str, chosen: Callable[[Cell], None]) -> Any:
     """The figure, coloured by one of MANY; `chosen` is called with the cell that is clicked."""
     drawn: Any = figure(
@@ -160,11 +189,17 @@ def map_figure(cells: Sequence[Cell], by: str, chosen: Callable[[Cell], None]) -
         mine = [at for at, other in enumerate(looks) if other == look]
         quads.append(_cells(drawn, look, [(cells[at], places[at]) for at in mine], chosen, len(cells)))
     hover(drawn, quads, "name", "told")
+    many = _many(cells)
+    if many:
+        xs, ys = ends(cells)
+        for colour, width in (("#ffffff", 5), ("#20262e", 2)):
+            drawn.multi_line(xs, ys, line_color=colour, line_width=width)
     room = [(name, box, int(box[2] / LETTER) - 1) for name, box in names if box[2] > 30]
     drawn.text(
         x=[left + 2 for _, (left, *_), _ in room], y=[top + NAMED / 2 for _, (_, top, *_), _ in room],
         text=[inert(shorten(clean(name) or "(unpartitioned)", letters)) for name, _, letters in room],
-        text_font_size="11px", text_baseline="middle", text_color="#7a8594",
+        text_font_size="11px", text_baseline="middle", text_color="#20262e" if many else "#7a8594",
+        **({"background_fill_color": "#ffffff", "background_fill_alpha": 0.85, "padding": 2} if many else {}),
     )  # fmt: skip
     legend_above(drawn)
     return drawn
@@ -190,11 +225,10 @@ def _cells(
 
 def placed(cells: Sequence[Cell]) -> tuple[list[Place], list[tuple[str, Place]]]:
     """(left, top, width and height of each cell; the same of each partition, by its name): few files as large as their
-    bytes, in rectangles that are their partitions; of many no partition, in rows of cells that are all as large."""
-    if len(cells) > TREE or any(cell.files > 1 for cell in cells):
-        across = max(1, round((len(cells) * WIDE / HIGH) ** 0.5))
-        wide, high = WIDE / across, HIGH / -(-len(cells) // across)
-        return [(at % across * wide, at // across * high, wide, high) for at in range(len(cells))], []
+    bytes, in rectangles that are their partitions; many in rows of cells that are all as large, of partitions that fill
+    several."""
+    if _many(cells):
+        return _in_rows(cells)
     groups = [(name or "", list(mine)) for name, mine in groupby(range(len(cells)), lambda at: cells[at].partition)]
 
     def size(at: int) -> int:
@@ -210,6 +244,22 @@ def placed(cells: Sequence[Cell]) -> tuple[list[Place], list[tuple[str, Place]]]
         places |= {at: (left + x, top + head + y, w, h) for at, (x, y, w, h) in zip(mine, inner, strict=True)}
     names = [(name, box) for (name, _), box in zip(groups, boxes, strict=True) if box[3] > 2 * NAMED]
     return [places[at] for at in range(len(cells))], names
+
+
+def _in_rows(cells: Sequence[Cell]) -> tuple[list[Place], list[tuple[str, Place]]]:
+    across, down = _rows(cells)
+    wide, high = WIDE / across, HIGH / down
+    places = [(at % across * wide, at // across * high, wide, high) for at in range(len(cells))]
+    starts = _starts(cells)
+    whole = [
+        (cells[first].partition, -(-first // across), end // across)
+        for first, end in zip(starts, [*starts[1:], len(cells)], strict=True)
+    ]  # rows that are a partition's alone: there is its name, if they have room for it
+    return places, [
+        (name, (0.0, row * high, WIDE / 2, (below - row) * high))
+        for name, row, below in whole
+        if name and (below - row) * high > NAMED
+    ]
 
 
 def _looks(cells: Sequence[Cell], by: str) -> list[Look]:

@@ -127,9 +127,9 @@ def welcome(open_table: Callable[[str], None], problem: str = "") -> Any:
     parts: list[Any] = [note(f"⚠ {problem}", margin=(12, 14), styles=look)] if problem else []
     parts += [note(sentence, variant="body1", margin=(6, 14), styles={"max-width": "900px"}) for sentence in WELCOME]
     there = built()
-    rows = [{"table": s.name, "teaches": s.teaches, "figure": s.figures} for s in SCENARIOS if s.name in there]
+    rows = [{"table": s.name, "teaches": s.teaches, "from": s.source} for s in SCENARIOS if s.name in there]
     if rows:
-        listed = grid(pd.DataFrame(rows), {"table": 210, "teaches": 640, "figure": 300}, wrapped=["teaches", "figure"])
+        listed = grid(pd.DataFrame(rows), {"table": 210, "teaches": 640, "from": 300}, wrapped=["teaches", "from"])
         listed.on_click(lambda event: open_table(f"sandbox.{NAMESPACE}.{rows[event.row]['table']}"))
         parts.append(listed)
     else:

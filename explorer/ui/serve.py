@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import click
 
 from explorer.engines.quotas import check_audit, quotas
-from explorer.errors import AccessRefused
+from explorer.errors import AccessRefused, NotPossible
 from explorer.io.addresses import is_loopback
 from explorer.ui.access import Access
 
@@ -37,7 +37,8 @@ def serve(
 ) -> None:
     """Run the server until it is interrupted; `hosts` are more names it goes by, `prefix` the path, or the whole URL,
     below which a reverse proxy serves it. On another address than loopback, and behind a proxy, SQL and what writes are
-    off unless allowed. Raises AccessRefused there without a password or OAuth."""
+    off unless allowed. Raises AccessRefused there without a password or OAuth, and
+    NotPossible where the port cannot be had."""
     import panel as pn
 
     from explorer.ui import app, bundled, pools
@@ -66,19 +67,26 @@ def serve(
     if table:
         os.environ[TABLE_VARIABLE] = table
     offers = app.Offers(sql=alone or allow_sql, lab=alone or allow_lab)
-    server = pn.serve(
-        {"/": lambda: app.create(offers)},
-        port=port,
-        address=address,
-        show=False,
-        start=False,
-        verbose=False,
-        title="Iceberg metadata explorer",
-        prefix=public.path.rstrip("/"),
-        use_xheaders=bool(prefix),
-        check_unused_sessions_milliseconds=1_000,  # those of pages that were closed
-        **oauth,
-    )
+    try:
+        server = pn.serve(
+            {"/": lambda: app.create(offers)},
+            port=port,
+            address=address,
+            show=False,
+            start=False,
+            verbose=False,
+            title="Iceberg metadata explorer",
+            prefix=public.path.rstrip("/"),
+            use_xheaders=bool(prefix),
+            check_unused_sessions_milliseconds=1_000,  # those of pages that were closed
+            **oauth,
+        )
+    except OSError as error:
+        said = os.strerror(error.errno) if error.errno else str(error)
+        raise NotPossible(
+            f"nothing can be served at {address}, port {port}: {said}. Another may be free: --port, or PORT=… make "
+            "demo; 0 is any"
+        ) from None
     names = (address, *hosts) if alone else (address, socket.gethostname(), socket.getfqdn(), *hosts)
     reached_by = (*names, *filter(None, [public.hostname]))
     access = Access(reached_by, password, bool(oauth), HANDLERS, public.scheme == "https")

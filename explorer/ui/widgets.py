@@ -135,7 +135,8 @@ class Statement(AnyWidgetComponent):
 def folded(title: str, content: Callable[[], Any]) -> Any:
     """A line, which unfolds to what is in it, made then."""
     none = "box-shadow: none !important; border: 0 !important;"
-    look = f":host {{ {none} }} .card-header {{ padding: 0 !important; background: none; {none} }}"
+    frame = "outline-color: color-mix(in srgb, currentColor 25%, transparent) !important;"
+    look = f":host {{ {none} {frame} }} .card-header {{ padding: 0 !important; background: none; {none} }}"
     head = note(f"{title}…", margin=(2, 4))
     card = pn.Card(header=head, collapsed=True, sizing_mode="stretch_width", margin=(0, 10), stylesheets=[look])
 

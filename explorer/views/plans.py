@@ -134,7 +134,7 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     """What comes along, what must still be asked of rows, and the tasks."""
     left = plan.left
     if plan.wholly:
-        yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}, by its partition or its bounds"
+        yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}, by partition or bounds"
     if plan.delete_files:
         yield f"{count(plan.delete_files, 'delete file')} {'comes' if plan.delete_files == 1 else 'come'} along"
     for text, files in list(plan.residuals.items())[:5]:

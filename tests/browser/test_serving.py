@@ -114,6 +114,15 @@ def test_by_https_only_a_cookie_says_so(sandbox: Path, tmp_path: Path) -> None:
         assert {"Secure", "HttpOnly"} <= {part.strip() for part in headers["Set-Cookie"].split(";")}
 
 
+def test_a_port_that_is_taken_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        told = CliRunner().invoke(main, ["serve", "--port", str(port)])
+    assert told.exit_code == 1
+    assert f"nothing can be served at 127.0.0.1, port {port}: Address already in use" in told.output
+    assert "--port" in told.output
+
+
 @pytest.mark.parametrize("prefix", ["iceberg", "ftp://a.example/x", "//a.example/x", "/x?y=1"])
 def test_a_prefix_that_is_none_is_refused(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICEBERG_EXPLORER_PASSWORD", "x")

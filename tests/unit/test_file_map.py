@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from explorer.core.row_parts import RowParts
 from explorer.core.scan import OUTCOMES
 from explorer.core.values import named_partition_path
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.ui.file_map import MANY, map_figure, map_words, placed, told
+from explorer.ui.file_map import MANY, PARTED, WIDE, ends, map_figure, map_words, placed, told
 from tests.unit.paper import HOUR, on_paper
 from tests.unit.small import partitioned
 
@@ -157,6 +158,30 @@ def test_files_of_a_partition_lie_together_as_large_as_their_bytes(tmp_path: Pat
         assert sum(len(r.data_source.data["left"]) for r in drawn.renderers if "left" in r.data_source.data) == 130
     assert len(clicked) == len(MANY)
     assert map_words(cells).startswith("130 files as 130 cells")
+
+
+def test_among_many_cells_it_is_seen_where_a_partition_ends_and_which_it_is(tmp_path: Path) -> None:
+    one = explorer.file_map(explorer.open_table(str(partitioned(tmp_path)))).every[0]
+    names = ["day=1"] * 400 + ["day=2"] * 5 + ["day=$$3$$"] * 595
+    cells = [replace(one, first=at, partition=name) for at, name in enumerate(names)]
+    places, named = placed(cells)
+    assert len(set(places)) == len(cells)
+    assert [name for name, _ in named] == ["day=1", "day=$$3$$"]  # the five fill no row
+    for name, (left, top, _, _) in named:
+        beside = [
+            cells[at].partition for at, place in enumerate(places) if place[:2] >= (left, top) and place[1] == top
+        ]
+        assert set(beside) == {name}
+    xs, ys = ends(cells)
+    assert [(line[1], ys[at][1]) for at, line in enumerate(xs)] == [places[400][:2], places[405][:2]]
+    assert all((line[0], line[-1]) == (WIDE, 0) for line in xs)
+    drawn = map_figure(cells, "partition", lambda _: None)
+    assert [r.data_source.data["xs"] for r in drawn.renderers if "xs" in r.data_source.data] == [xs, xs]
+    texts = [r.data_source.data["text"] for r in drawn.renderers if "text" in r.data_source.data]
+    assert [text.replace("\u200a", "") for text in texts[0]] == ["day=1", "day=$$3$$"]
+    each = [replace(cell, partition=str(at)) for at, cell in enumerate(cells)]
+    assert len(each) > PARTED
+    assert ends(each) == ([], [])
 
 
 def test_with_a_plan_every_file_says_what_the_scan_does_with_it(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ _ALL = "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => m
 _NOW: Scope = "current snapshot"
 MEASURES: Sequence[Measure] = (
     Measure("small-files", "Files that merging small ones would save", _NOW, 100, "",
-            "data files below 75 % of write.target-file-size-bytes (rewrite_data_files' min-file-size-bytes), less the "
+            "data files below 75% of write.target-file-size-bytes (rewrite_data_files' min-file-size-bytes), less the "
             "files that their bytes fill, partition by partition: each is a request and a task more", _COMPACT, 100),
     Measure("files-per-partition", "Data files in the fullest partition", _NOW, 1_000, "",
             "a scan of one partition plans and opens all of them", f"{_COMPACT} where they are small, else a finer "
