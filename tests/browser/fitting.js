@@ -19,14 +19,14 @@
   const words = (e) => texts(e).map((n) => n.data.trim()).join(" ");
   const saying = () => within(document).filter((e) => !SILENT.includes(e.tagName) && texts(e).length && shown(e));
 
-  // Whether a view shows something, the same three times in a row, and nothing is under way.
+  // Whether a view shows something, the same twice in a row, and nothing is under way.
   let before = "", same = 0;
   window.settled = (anew = false) => {
     const said = saying(), now = `${within(document).length} ${said.map(words).join("|")}`;
     same = now === before && !anew ? same + 1 : 0;
     before = now;
     const some = said.some((e) => !e.matches(".bk-tab") && inMain(e));
-    return same > 2 && some && !said.some((e) => UNDER_WAY.test(words(e)) || e.getAnimations().length);
+    return same > 1 && some && !said.some((e) => UNDER_WAY.test(words(e)) || e.getAnimations().length);
   };
 
   // Where an element's parents let it be seen; which of them cut it off for good; and whether with an ellipsis.

@@ -72,7 +72,7 @@ def inner(page: Page, view: str) -> list[Locator]:
     return page.locator(".bk-tab:visible").all()[len(ROOMS) + (len(room.views) if len(room.views) > 1 else 0) :]
 
 
-def settle(page: Page, polling: int = 100) -> None:
+def settle(page: Page, polling: int = 250) -> None:
     page.evaluate("settled(true)")
     page.wait_for_function("() => settled()", polling=polling, timeout=180_000)  # the doctor, over a million entries
 
@@ -98,7 +98,7 @@ def made_small(page: Page, picture: Path, bad: dict[str, list[str]]) -> None:
     assert before
     for wide, high in SMALL if EVERY else SMALL[-1:]:
         page.set_viewport_size({"width": wide, "height": high})
-        settle(page, 50)
+        settle(page, 150)
         look_at(page, picture.with_stem(f"{picture.stem}-at-{wide}"), bad, ["misfits()"], EVERY)
     page.set_viewport_size(before)
     page.get_by_label("Open drawer").click()
