@@ -156,7 +156,7 @@ def _lineage_row(entries: list[HistoryEntry], log: list[LogEntry]) -> Any:
         "refs": 105,
         "operation": 85,
         "kind": 95,
-        "notes": 265,
+        "notes": 150,
         "committed": 205,
     }
     left = grid(

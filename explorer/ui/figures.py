@@ -200,8 +200,11 @@ def tiles_figure(tiles: Sequence[Tile], width: int, height: int) -> Any:
 
 
 def _fitting(label: str, most: int) -> str:
-    """As much of a partition's path as there is room for: its last value first."""
-    return label if len(label) <= most else shorten(label.rpartition("=")[2], most)
+    """As much of a partition's path as there is room for: its last value that is not null first."""
+    if len(label) <= most:
+        return label
+    values = [part.rpartition("=")[2] for part in label.split("/")]
+    return shorten(([value for value in values if value != "null"] or values)[-1], most)
 
 
 def shade(tile: Tile) -> str:

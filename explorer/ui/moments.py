@@ -23,8 +23,8 @@ DRAWN, NAMED, FEW = 1000, 12, 80
 SHAPES = {"append": "circle", "overwrite": "square", "delete": "inverted_triangle", "replace": "diamond"}
 OTHER = "#7a8594"
 LEFT, RIGHT = 66, 24
-STRIP, LABEL, AXIS = 58, 16, 66
-"""Heights in pixels."""
+STRIP, APART, LABEL, AXIS = 58, 8, 16, 66
+"""Heights in pixels: of a strip, between two, of a label and of the axis."""
 
 
 def moments_figures(told: Overview, chosen: Callable[[int], None]) -> list[Any]:
@@ -112,8 +112,12 @@ def _strip(what: str, shown: Sequence[Moment], times: Sequence[float], span: Ran
     most, least = max(up, default=0.0), max(down, default=0.0)
     top = max(most, least) or 1.0
     drawn = _frame(
-        what, STRIP + (AXIS if bottom else 0), span, y_range=(-1.15 * least - 0.08 * top, 1.15 * most + 0.08 * top)
+        what,
+        STRIP + APART + (AXIS if bottom else 0),
+        span,
+        y_range=(-1.15 * least - 0.08 * top, 1.15 * most + 0.08 * top),
     )
+    drawn.min_border_top = APART
     wide = max(2, min(9, 420 // max(len(shown), 1)))
     told = [inert(clean(moment_row(m)["did"])) for m in shown]
     names = [m.entry.snapshot for m in shown]

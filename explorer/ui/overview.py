@@ -32,6 +32,9 @@ WELCOME = (
     "Open a table at the left by its name or path, or begin with one of these, each of which shows one thing.",
 )
 
+SIGNS = {"ok": "✓", "info": "•", "warning": "⚠", "error": "✕", "fatal": "✕"}
+"""Of levels: that something is not as it should be is seen before it is read."""
+
 
 class OverviewPanel:
     """`view` shows a table as of a snapshot: at once what metadata tells, then what manifests do. `go(view)` leads to
@@ -90,9 +93,9 @@ class OverviewPanel:
             self._lines[:] = [self._line("Health", f"{caption}.", "health")]
             return
         judged = told.judged
-        doctor = f"Doctor: {judged.doctor_level}" if judged.doctor_level else "Doctor"
+        doctor = f"{SIGNS[judged.doctor_level]} Doctor: {judged.doctor_level}" if judged.doctor_level else "Doctor"
         self._lines[:] = [
-            self._line(f"Health: {judged.health_level}", judged.health, "health"),
+            self._line(f"{SIGNS[judged.health_level]} Health: {judged.health_level}", judged.health, "health"),
             self._line(doctor, judged.doctor, "problems"),
         ]
         self._cards.extend(_drawn(judged))

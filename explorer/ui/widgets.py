@@ -40,6 +40,7 @@ DENSE = (
     "height: auto; text-overflow: ellipsis; } .tabulator-cell > div[style^='text-align'] { overflow: hidden; "
     "text-overflow: ellipsis; } .tabulator-popup-container { background: Canvas !important; "
     "color: CanvasText !important; border: 1px solid GrayText !important; } "
+    ".tabulator-cell[style*='pre-wrap'] { overflow-wrap: anywhere; } "
     ".tabulator-header-filter input::placeholder { color: inherit; opacity: 0.8; }"
 )
 """Tables as dense as the graph is; what their heads tell has the page's colours."""
@@ -47,6 +48,7 @@ COPIED = re.compile(r".*snapshot[-_]id|.*_path|manifest-list|location|file|metad
 """Columns of ids and paths, which can be copied (static/grids.js)."""
 COPY = (
     ".tabulator .tabulator-row .ix-copied { position: relative; } .ix-copied > div { margin-right: 12px; } "
+    ".tabulator .tabulator-row .ix-copied[style*='pre-wrap'] { padding-right: 20px !important; } "
     ".ix-copied:focus-within { outline: 2px solid Highlight; outline-offset: -2px; } "
     ".tabulator-cell.ix-copied::after { content: ''; position: absolute; right: 8px; top: 11px; width: 6px; "
     "height: 7px; border: 1px solid; border-radius: 2px; opacity: 0.45; "
@@ -78,10 +80,8 @@ NUMBER: dict[str, Any] = {
 """The same for a number: without Material's buttons, which have no names and take the room; arrow keys step."""
 LIST: dict[str, Any] = {
     "margin": SMALL["margin"],
-    "sx": {
-        "& .MuiSelect-select": {"padding": "8.5px 14px", "minHeight": "23px !important"},
-        "& .MuiInputLabel-root:not(.MuiInputLabel-shrink)": {"transform": "translate(14px, 9px) !important"},
-    },
+    "sx": {"& .MuiSelect-select": {"padding": "8.5px 14px", "minHeight": "23px !important"}},
+    "stylesheets": [".MuiInputLabel-root:not(.MuiInputLabel-shrink) { transform: translate(14px, 9px) !important; }"],
 }
 """The same for a choice of several, which knows no size."""
 WRAPPED = "label { white-space: normal !important; font-size: 13px; } .bk-input-group { gap: 3px; }"

@@ -105,7 +105,8 @@ def verdict(health: Health) -> str:
         silent = sum(m.value is None for m in health.measures)
         rest = f", {silent} not judged" if silent else ""
         return f"{count(len(health.measures) - silent, 'measure')} within their thresholds{rest}"
-    return f"{count(len(beyond), 'measure')} beyond their thresholds: {'; '.join(map(beyond_words, beyond[:MOST]))}"
+    whose = "its threshold" if len(beyond) == 1 else "their thresholds"
+    return f"{count(len(beyond), 'measure')} beyond {whose}: {'; '.join(map(beyond_words, beyond[:MOST]))}"
 
 
 def beyond_words(measured: Measured) -> str:

@@ -285,7 +285,7 @@ def test_what_is_seen_first_and_a_pair_chosen_once(dashboard: str, watched: Watc
     expect(page.get_by_text("the table went back from snapshot-6 to its ancestor snapshot-5")).to_be_visible()
     expect(page.get_by_text("nothing wrong was found")).to_be_visible()
     page.screenshot(path=artifacts / "overview.png")
-    page.get_by_role("button", name="Doctor: ok").click()
+    page.get_by_role("button", name="✓ Doctor: ok").click()
     page.wait_for_url("**view=problems**")
     field = page.get_by_role("combobox", name="compare with")
     field.fill("opening")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from click.testing import CliRunner
 import explorer
 from explorer.checkup import checkup
 from explorer.cli import main
-from explorer.core.health.measures import MEASURES, Health, Measured
+from explorer.core.health.measures import MEASURES, Health, Measured, Tile
 from explorer.core.names import in_sql
 from explorer.errors import NotFoundInTable
-from explorer.ui.figures import squarified
-from explorer.views.health import amount, health_object
+from explorer.ui.figures import squarified, tiles_figure
+from explorer.views.health import amount, health_object, section_html, summary, verdict
 from tests.unit.small import edit_metadata, make_table, partitioned
 from tests.unit.test_sweeping import catalog as catalog  # a fixture: good, broken, gone and wrong tables
 
@@ -182,3 +183,21 @@ def test_tiles_fill_their_rectangle_by_size(sizes: list[float]) -> None:
     areas = [wide * high for *_, wide, high in places]
     assert areas == pytest.approx([size * 460 * 230 / sum(sizes) for size in sizes])
     assert all(x >= -1e-6 and y >= -1e-6 and x + w <= 460.001 and y + h <= 230.001 for x, y, w, h in places)
+
+
+def test_a_tile_has_the_value_that_tells_it_from_others() -> None:
+    tile = Tile("id_bucket=3/day=null/region=null/a_field_with_a_long_name=null", 1, 1, 0)
+    drawn = tiles_figure([tile, replace(tile, label="id=4")], 120, 60)
+    [texts] = [r.data_source.data["text"] for r in drawn.renderers if "text" in r.data_source.data]
+    assert texts == ["3", "id=4"]
+
+
+def test_what_says_nothing_of_a_small_table_is_not_called_ok(small: Path) -> None:
+    health = checkup(explorer.open_table(str(small)))
+    silent = [m for m in health.measures if m.value is None]
+    assert silent
+    assert f"{len(health.measures) - len(silent)} ok, {len(silent)} not judged" in summary(health)
+    told = "".join(map(section_html, health.sections))
+    assert (told.count(">ok<"), told.count(">not judged<")) == (len(health.measures) - len(silent), len(silent))
+    known = len(health.measures) - len(silent)
+    assert verdict(health) == f"{known} measures within their thresholds, {len(silent)} not judged"
