@@ -23,7 +23,7 @@ from explorer.errors import NotFoundInTable
 from explorer.filters import arrow_columns, bound_filter, matching
 from explorer.io.spool import spooled
 from explorer.views.rows import columns_of, json_rows, plain
-from explorer.views.text import cell, render_table
+from explorer.views.text import cell, not_typeset, render_table
 
 if TYPE_CHECKING:
     import pandas
@@ -174,7 +174,7 @@ class Collection(Sequence[Mapping[str, Any]]):
             body.append(f"<tr>{cells}</tr>")
         more = f"<p>… {len(self) - SHOWN:,} more rows</p>" if len(self) > SHOWN else ""
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
-        return f"<div style='overflow-x:auto'>{table}{more}</div>"
+        return not_typeset(f"<div style='overflow-x:auto'>{table}{more}</div>")
 
 
 class Rows(Collection):

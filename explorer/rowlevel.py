@@ -255,8 +255,9 @@ class RowReader(FileRows):
         return files
 
     def _note_misplaced(self, manifest: ManifestFile) -> None:
-        both = ("delete files", "a data manifest") if manifest.content == 0 else ("data files", "a delete manifest")
-        cause = "it lists {}, though the manifest list says that it is {}: they are left out of rows".format(*both)
+        kind, what = ("data", "a data manifest") if manifest.content == 0 else ("delete", "a delete manifest")
+        cause = f"it lists other files than {kind} files, though the manifest list says that it is {what}: they are "
+        cause += "left out of rows"
         self.tree.note([Problem(manifest.manifest_path, cause, severity="warning", rule="manifest-content")])
 
     def _made(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> Iterator[list[LiveFile]]:

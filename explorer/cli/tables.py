@@ -74,7 +74,7 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
 
 @main.command()
 @click.argument("table", required=False)
-@click.option("--port", type=int, default=5006, show_default=True, help="0 for any free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=5006, show_default=True, help="0 for any free one.")
 @click.option(
     "--address",
     default="127.0.0.1",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import Ints, narrow, possible
+from explorer.core.columns import MOST, Ints, narrow, possible
 from explorer.core.deletes import PATH_ID, Applicability, named_file, nulls_of
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, Place, place
@@ -97,7 +97,8 @@ def live_in(manifest: ManifestFile, stored: pa.Table) -> tuple[pa.Table, bool]:
 def of_its_content(manifest: ManifestFile, files: pa.Table) -> tuple[pa.Table, bool]:
     """The files of the kind that a manifest is for (spec: "Manifest Lists", `content`), and whether there are
     others."""
-    fits = pc.equal(pc.equal(pc.fill_null(files["content"], 0), 0), manifest.content == 0)
+    kinds = pa.array([0] if manifest.content == 0 else [1, 2], pa.int32())
+    fits = pc.is_in(pc.fill_null(files["content"], 0).cast(pa.int32()), kinds)
     misplaced = pc.all(fits).as_py() is False
     return (files.filter(fits) if misplaced else files), misplaced
 
@@ -153,9 +154,9 @@ class Pairs:
             sums["pairs"][row] += 1
             if applies:
                 sums[SUM_OF[delete.kind]][row] += 1
-                sums["rows"][row] += possible(delete.record_count)
-                sums["bytes"][row] += possible(delete.bytes)
-                sums["own_rows"][row] += own_rows(delete)
+                for name, more in (("rows", delete.record_count), ("bytes", delete.bytes)):
+                    sums[name][row] = possible(int(sums[name][row]) + possible(more))
+                sums["own_rows"][row] = possible(int(sums["own_rows"][row]) + own_rows(delete))
                 used[self._index[delete.key]] = True
         return superseded
 
@@ -180,7 +181,9 @@ class Pairs:
 def _add(sums: Mapping[str, Ints], used: Flags, group: _Group, rows: Ints, applies: Flags) -> None:
     sums["pairs"][rows] += len(group.index)
     for name, weights in group.weights.items():
-        sums[name][rows] += applies @ weights
+        whole = float(weights.sum(dtype=float)) < MOST  # or else a stranger's numbers, whose sum could pass 64 bits
+        more = applies @ weights if whole else np.minimum(applies @ weights.astype(float), MOST).astype(np.int64)
+        sums[name][rows] = np.minimum(sums[name][rows] + more, MOST)
     used[group.index[applies.any(axis=0)]] = True
 
 

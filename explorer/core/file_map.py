@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints
-from explorer.core.names import natural
+from explorer.core.names import natural, shorten
 from explorer.core.row_parts import RowParts
 from explorer.core.scan import BY_METRICS, BY_PARTITION, OUTCOMES, READ
 from explorer.core.units import DAY, HOUR, MINUTE, SECOND
@@ -29,6 +30,8 @@ ASKED = (
     "snapshot_id", "file_sequence_number",
 )  # fmt: skip
 """The columns of logical entries that a map is made of."""
+LONGEST = 300
+"""Characters of a partition's name that are held; of a longer one its two ends and its digest."""
 STATUS = ("EXISTING", "ADDED", "DELETED")
 """Logical statuses; the later is shown where files of several are one cell, since it is rarer."""
 VERDICTS = (
@@ -217,13 +220,17 @@ class _Names:
         if not table.num_rows:
             return np.zeros(0, np.int64)
         codes, _ = distinct_partitions(table["partition"])
-        pairs = codes * (int(pc.max(table["spec_id"]).as_py()) + 1) + ints(table["spec_id"], 0)
+        specs = ints(table["spec_id"], 0).astype(np.int64)
+        least = int(specs.min())
+        pairs = codes * (int(specs.max()) - least + 1) + specs - least
         _, first, inverse, files = np.unique(pairs, return_index=True, return_inverse=True, return_counts=True)
         rows = row_dicts(table.select(["partition", "spec_id"]).take(pa.array(first)))
         return np.array([self._number(row, some) for row, some in zip(rows, files.tolist(), strict=True)])[inverse]
 
     def _number(self, row: Mapping[str, Any], files: int) -> int:
         name = named_partition_path(row["partition"], self._metadata.spec(row["spec_id"]), self._metadata)
+        if len(name) > LONGEST:  # as many as there are partitions are held
+            name = f"{shorten(name, LONGEST)} {sha256(name.encode(errors='replace')).hexdigest()[:16]}"
         number = self._numbers.setdefault(name, len(self._numbers))
         self._files += [0] * (number == len(self._files))
         self._files[number] += files

@@ -15,7 +15,7 @@ from explorer.core.batches import Parts
 from explorer.core.comparison import KEY
 from explorer.core.diff import manifest_fates, only
 from explorer.core.entries import LIVE, as_of
-from explorer.core.names import manifest_name, runs, snapshot_name, snapshot_ordinals
+from explorer.core.names import first_of, manifest_name, runs, snapshot_name, snapshot_ordinals
 from explorer.core.tree import Tree
 from explorer.model.manifest import STATUS, ManifestFile, ManifestKind
 from explorer.model.metadata import Snapshot
@@ -80,7 +80,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
         def cell(
             m: ManifestFile,
             state: ManifestState,
-            into: Sequence[str] = (),
+            into: tuple[str, ...] = (),
             reason: str = "",
             *,
             at: Snapshot = snapshot,
@@ -88,7 +88,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
         ) -> Cell:
             counts = (m.added_files_count, m.existing_files_count, m.deleted_files_count)
             return Cell(
-                m.manifest_path, manifest_name(m, ordinals), at.snapshot_id, name, state, tuple(into), reason, *counts,
+                m.manifest_path, manifest_name(m, ordinals), at.snapshot_id, name, state, into, reason, *counts,
                 m.kind,
             )  # fmt: skip
 
@@ -112,16 +112,10 @@ def lifecycle(tree: Tree) -> list[Cell]:
         rewrites, dropped = manifest_fates(gone, made, next(compared))
         names = {m.manifest_path: manifest_name(m, ordinals) for m in made}
         for rewrite in rewrites:
-            for path in rewrite.sources:
-                into = [names[t] for t in rewrite.into]
-                cells.append(
-                    cell(
-                        before[path],
-                        "merged" if rewrite.merged else "rewritten",
-                        into,
-                        f"{rewrite.reason}: {', '.join(into)}",
-                    )
-                )
+            into = tuple(names[t] for t in rewrite.into)
+            why = f"{rewrite.reason}: {first_of(into)}"  # once: each of thousands may have gone into each of thousands
+            state: ManifestState = "merged" if rewrite.merged else "rewritten"
+            cells += [cell(before[path], state, into, why) for path in rewrite.sources]
         cells += [cell(before[item.manifest_path], "dropped", reason=item.reason) for item in dropped]
     return cells
 

@@ -70,10 +70,10 @@ class LiveFile:
         return place(self.spec_id, self.partition)
 
 
-def read_alike(manifest: ManifestFile) -> tuple[str, int, int | None]:
+def read_alike(manifest: ManifestFile) -> tuple[str, int, int, int | None]:
     """What the live files of a manifest depend on: they are the same in all snapshots that list it so. A table that
     becomes version 3 gives row ids to manifests that it had before."""
-    return manifest.manifest_path, manifest.sequence_number, manifest.first_row_id
+    return manifest.manifest_path, manifest.content, manifest.sequence_number, manifest.first_row_id
 
 
 def live_files(entries: pa.Table, spec_id: int, manifest_path: str) -> list[LiveFile]:

@@ -4,7 +4,7 @@ manifest-3."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from explorer.core.secrets import redacted
 from explorer.model.manifest import ManifestFile
@@ -16,6 +16,8 @@ LOOKED_AT = 20_000
 """Characters of a long text that are looked at for credentials before it is cut; of a longer one it is the beginning,
 without what may be the beginning of a credential."""
 BEGUN = 2_000
+SORTED = 200
+"""Characters of a name that decide its place among others."""
 _MANIFEST_INDEX = re.compile(r"-m(\d+)\.avro$")
 
 
@@ -49,9 +51,15 @@ def base_name(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1]
 
 
+def first_of(names: Sequence[str], most: int = 20) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(shorten(name, 60) for name in names[:most]) + more
+
+
 def natural(name: str) -> list[tuple[bool, int, str]]:
-    """What sorts names by the numbers in them: `day=9` before `day=10`."""
-    parts = re.findall(r"[0-9]+|[^0-9]+", name)
+    """What sorts names by the numbers in them: `day=9` before `day=10`; of a long name by how it begins."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", name[:SORTED])
     told = [part.lstrip("0") if part[0] in "0123456789" else "" for part in parts]
     return [(part[0] in "0123456789", len(digits), digits or part) for part, digits in zip(parts, told, strict=True)]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import decimal
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import reduce
@@ -57,6 +58,9 @@ class Projection:
 
     def __init__(self, spec: PartitionSpec, metadata: TableMetadata) -> None:
         self.spec, self.columns = spec, partition_columns(spec, metadata)
+        ids = Counter(field.field_id for field in spec.fields)
+        self._known = [field for field in spec.fields if ids[field.field_id] == 1]
+        """Those whose partition values can be told: of two with one id they could be the other's."""
 
     def inclusive(self, bound: Expression) -> Expression:
         """What holds for the partition of every row that matches a bound filter without NOT."""
@@ -70,7 +74,7 @@ class Projection:
         """A bound predicate projected onto each field of its column; None for a field that says nothing."""
         term = leaf.term
         assert isinstance(term, BoundTerm)
-        fields = [f for f in self.spec.fields if f.source_ids == (term.column.field_id,)]
+        fields = [f for f in self._known if f.source_ids == (term.column.field_id,)]
         return [self._onto(field, leaf, term, strict) for field in fields]
 
     def _onto(self, field: PartitionField, leaf: Predicate, term: BoundTerm, strict: bool) -> Predicate | None:

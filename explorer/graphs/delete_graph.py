@@ -14,7 +14,8 @@ from explorer.graphs.graph import Graph, Node
 from explorer.graphs.ids import file_node
 
 COLUMNS = ("data files", "deletes")
-PAGE = 24
+PAGE, MANY = 24, 50
+"""Data files on a page, and deletes that are drawn of each: those that apply first."""
 FILES = "data files"
 """The key of the one level that is paged."""
 
@@ -64,9 +65,13 @@ def delete_graph(
 
     lonely = {d.key for d in deletes.dangling}
     for cost in shown:
-        for verdict in deletes.files.of(cost.data):
+        path, verdicts = cost.data.path, deletes.files.of(cost.data)
+        for verdict in sorted(verdicts, key=lambda v: not v.applies)[:MANY]:
             node = add(verdict.delete, verdict.delete.key in lonely)
-            drawing.edge(node, file_node(verdict.data.path), "applies" if verdict.applies else "does not apply")
+            drawing.edge(node, file_node(path), "applies" if verdict.applies else "does not apply")
+        if (hidden := len(verdicts) - MANY) > 0:
+            label = f"{count(hidden, 'more delete')} of {shorten(base_name(path), LABEL)}"
+            drawing.leave_out("deletes", file_node(path), "deletes", hidden, len(verdicts), 1, label)
     for delete in deletes.dangling[:PAGE] if rows.start == 0 else ():
         add(delete, True)
     return drawing.graph(f"{title}: deletes", snapshot_id, COLUMNS)

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from explorer.core.names import LABEL, base_name, shorten, snapshot_name
+from explorer.core.secrets import redacted
 from explorer.core.units import count, second, whole
 from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Graph, Node
@@ -23,6 +24,8 @@ METADATA, SNAPSHOTS = "metadata files", "snapshots"
 CHAIN, WINDOW, STRIDE = 6, 12, 6
 """Metadata files drawn until they are paged; snapshots drawn at once, and by how many they move on."""
 NEWEST_FIRST = ("newer", "older")
+WHERE = 60
+"""Characters of the catalog's and the namespace's name."""
 
 
 def build(source: GraphSource, view: GraphView) -> Graph:
@@ -61,8 +64,9 @@ class _Builder:
         previous = [(e.metadata_file, e.timestamp_ms) for e in reversed(meta.metadata_log)]
         chain = [(meta.metadata_location, meta.last_updated_ms), *previous]
         pointer = node_id("catalog", self.source.title)
-        where, _, name = self.source.title.rpartition(".") if self.source.catalog else ("", "", self.source.title)
-        what = f"in {where}" if where else "opened by path, no catalog"
+        title = redacted(self.source.title)  # before it is cut: half a credential would not be known as one
+        where, _, name = title.rpartition(".") if self.source.catalog else ("", "", title)
+        what = f"in {shorten(where, WHERE)}" if where else "opened by path, no catalog"
         label, about = shorten(name, LABEL), (what, f"points to {self.metadata_label(meta.metadata_location)}")
         self.drawing.add(Node(pointer, "catalog", label, about, facts={"path": meta.metadata_location}))
         first = node_id("metadata", chain[0][0])

@@ -14,6 +14,7 @@ from explorer.lab.solved import keep
 from explorer.lab.stepper import Run
 from explorer.views.labviews import sequence_svg
 from explorer.views.shown_plan import ShownPlan
+from explorer.views.text import not_typeset
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,9 @@ class Marked:
         mark = {True: "✔", False: "✘", None: "…"}[self.right]
         drawn = sequence_svg(self.run.events, self.run.writers) if self.run else ""
         planned = self.plan._repr_html_() if self.plan else ""
-        return f'<p><b>{mark}</b> {escape(self.words)}</p><div style="overflow:auto">{drawn}{planned}</div>'
+        return not_typeset(
+            f'<p><b>{mark}</b> {escape(self.words)}</p><div style="overflow:auto">{drawn}{planned}</div>'
+        )
 
 
 @dataclass(frozen=True)

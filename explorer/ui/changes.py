@@ -15,7 +15,7 @@ from explorer.core.costs import RunCost
 from explorer.core.diff import SnapshotDiff
 from explorer.core.lifecycle import Cell, contents, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
-from explorer.core.names import base_name, snapshot_ordinals
+from explorer.core.names import base_name, first_of, snapshot_ordinals
 from explorer.core.units import count, instant
 from explorer.graphs.lanes import LaneRow, lanes
 from explorer.graphs.vocabulary import KINDS
@@ -80,7 +80,7 @@ def _text(cell: Cell | None) -> str:
     if cell.state in ("created", "carried"):
         counts = " / ".join("?" if n is None else str(n) for n in (cell.added, cell.existing, cell.deleted))
         return f"{'created' if cell.state == 'created' else 'carried'} {counts}"
-    return f"{cell.state} {'into ' + ', '.join(cell.into) if cell.into else ''}".strip()
+    return f"{cell.state} {'into ' + first_of(cell.into) if cell.into else ''}".strip()
 
 
 LANE, ROW, BELOW = 16, 30, 2000

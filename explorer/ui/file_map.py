@@ -56,6 +56,8 @@ PLANNED = dict(
     )
 )
 """Colour and hatch pattern by what a planned scan does."""
+TOLD = 300
+"""Letters of a file's or a partition's name that are told: there are thousands of cells."""
 UNTOLD = "Unknown: the snapshot that added it has expired, or v1 does not say which one it was."
 DELETES = {0: "no delete", 1: "1 delete", 2: "2", 5: "3 to 5", 10: "6 to 10"}
 """Classes of data files by the deletes that apply, by the most there are; more are the last class."""
@@ -314,13 +316,13 @@ def _delete_class(cell: Cell) -> Look:
 
 
 def _name(cell: Cell) -> str:
-    name = base_name(cell.path)
+    name = shorten(base_name(cell.path), TOLD)
     return name if cell.files == 1 else f"{count(cell.files, 'file')}, the first {name}"
 
 
 def told(cell: Cell) -> str:
     """A cell in words."""
-    where = "of several partitions" if cell.partition is None else cell.partition or "unpartitioned"
+    where = "of several partitions" if cell.partition is None else shorten(cell.partition, TOLD) or "unpartitioned"
     kind = "" if not cell.delete_files else "delete file; " if cell.files == 1 else (
         f"{count(cell.delete_files, 'delete file')}; ")  # fmt: skip
     status = f"some {cell.status}" if cell.mixed else cell.status

@@ -34,6 +34,8 @@ ROW, LEAST, USUAL, MOST, FRAME = 24, 3, 520, 1000, 70
 around them."""
 THIN, THICK = 0.35, 0.65
 """Of a line's height, that of one entry and of the most."""
+JOINS, NAME = 5000, 60
+"""So many lines from manifests to those they went into, or else one of each; letters of a manifest's name."""
 MARKERS = {"▼": "inverted_triangle", "◆": "diamond", "✕": "x"}
 """What Bokeh calls the signs of the ends."""
 
@@ -66,12 +68,13 @@ def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
             "y": [row[life.manifest_path] for life, *_ in runs],
             "height": [THIN + (THICK - THIN) * log1p(cell.entries) / most for *_, cell in runs],
             "colour": [kind.color for kind in kinds], "kind": [kind.title for kind in kinds],
-            "name": [inert(clean(life.manifest)) for life, *_ in runs],
+            "name": [inert(clean(shorten(life.manifest, NAME))) for life, *_ in runs],
             "told": [inert(clean(_run_words(snapshots, *run))) for life in drawn_lives for run in life.runs],
         },
     )  # fmt: skip
     ends = [(life, at, cell) for life in drawn_lives for at, cell in life.ends]
-    joins = [(life, at, born[into, at]) for life, at, cell in ends for into in cell.into if (into, at) in born]
+    each = 1 if sum(len(cell.into) for *_, cell in ends) > JOINS else None
+    joins = [(life, at, born[into, at]) for life, at, cell in ends for into in cell.into[:each] if (into, at) in born]
     drawn.bezier(
         x0=[at - 0.8 for _, at, _ in joins], y0=[row[life.manifest_path] for life, *_ in joins],
         x1=[at - 0.2 for _, at, _ in joins], y1=[into for *_, into in joins],
@@ -86,7 +89,7 @@ def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
             "x": [at - 0.72 for _, at, _ in ends], "y": [row[life.manifest_path] for life, *_ in ends],
             "mark": [MARKERS[ENDS[cell.state][0]] for *_, cell in ends], "state": [cell.state for *_, cell in ends],
             "colour": [ENDS[cell.state][1] for *_, cell in ends],
-            "name": [inert(clean(life.manifest)) for life, *_ in ends],
+            "name": [inert(clean(shorten(life.manifest, NAME))) for life, *_ in ends],
             "told": [f"{cell.state} by {cell.snapshot}: {inert(clean(cell.reason))}" for *_, cell in ends],
         },
     )  # fmt: skip

@@ -26,7 +26,7 @@ from explorer.views.pictures import data_uri, grounded, sentence, still
 from explorer.views.rowviews import delete_lines, render_fate, render_row_diff
 from explorer.views.shown_plan import ShownPlan
 from explorer.views.svg import render_svg
-from explorer.views.text import clean
+from explorer.views.text import clean, not_typeset
 
 LONG, PRINTED = 20_000, 200_000
 """Characters of the text that stand below a picture, and of one that stands alone, at most."""
@@ -64,7 +64,7 @@ class Shown:
         if self.picture is None:
             return None
         more = self.html(result) if self.html else _folded(self.text(result, LONG))
-        return f"<div>{still(self.picture(result), self.what)}{more}</div>"
+        return not_typeset(f"{still(self.picture(result), self.what)}{more}")
 
     def to_json(self, result: Any) -> dict[str, Any]:
         """What a script makes the same of: the `picture` as a URI, `what` it shows, the `text`, and whether that is

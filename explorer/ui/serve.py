@@ -82,10 +82,9 @@ def serve(
             **oauth,
         )
     except OSError as error:
-        said = os.strerror(error.errno) if error.errno else str(error)
         raise NotPossible(
-            f"nothing can be served at {address}, port {port}: {said}. Another may be free: --port, or PORT=… make "
-            "demo; 0 is any"
+            f"nothing can be served at {address}, port {port}: {error.strerror or error}. Another port may be free: "
+            "--port, or PORT=… make demo; 0 is any"
         ) from None
     names = (address, *hosts) if alone else (address, socket.gethostname(), socket.getfqdn(), *hosts)
     reached_by = (*names, *filter(None, [public.hostname]))

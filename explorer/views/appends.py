@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from explorer.core.runs import Appends
-from explorer.views.text import clean, render_table
+from explorer.views.text import clean, not_typeset, render_table
 
 COLOURS = ("#d55e00", "#1565c0")
 CLASSES = {"stream": "FastAppend", "batch": "MergeAppend"}
@@ -78,4 +78,4 @@ class ShownAppends:
         return appends_text(self.made)
 
     def _repr_html_(self) -> str:
-        return f"<div>{appends_svg(self.made)}<pre>{escape(appends_text(self.made))}</pre></div>"
+        return not_typeset(f"{appends_svg(self.made)}<pre>{escape(appends_text(self.made))}</pre>")

@@ -15,7 +15,7 @@ from explorer.core.file_changes import CHANGES, FileChanges
 from explorer.core.landed import Landed
 from explorer.core.lifecycle import Biography, Cell, contents, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
-from explorer.core.names import base_name, runs, snapshot_name, snapshot_ordinals
+from explorer.core.names import base_name, first_of, runs, snapshot_name, snapshot_ordinals
 from explorer.core.secrets import HIDDEN
 from explorer.core.units import count, human_bytes, instant
 from explorer.graphs.lanes import lanes
@@ -191,7 +191,7 @@ def render_lifecycle(cells: Sequence[Cell]) -> str:
         if cell.state in ("created", "carried"):
             counts = "/".join("?" if n is None else str(n) for n in (cell.added, cell.existing, cell.deleted))
             return f"{SHORT[cell.state]} {counts}"
-        return f"{SHORT[cell.state]} {','.join(cell.into)}".strip()
+        return f"{SHORT[cell.state]} {first_of(cell.into)}".strip()
 
     lists = contents(cells)
     shown = [

@@ -15,7 +15,7 @@ from explorer.core.names import base_name
 from explorer.core.secrets import metadata_without_secrets
 from explorer.core.units import count
 from explorer.views.rows import plain
-from explorer.views.text import cell, clean, render_table
+from explorer.views.text import cell, clean, not_typeset, render_table
 
 COLOURS = {"fatal": "#a40000", "error": "#cc0000", "warning": "#b35900", "info": "#4a6fa5"}
 LEVELS = {"fatal": "error", "error": "error", "warning": "warning", "info": "note"}
@@ -30,7 +30,7 @@ class ShownReport(Report):
         return render_report(self)
 
     def _repr_html_(self) -> str:
-        return report_html(self)
+        return not_typeset(report_html(self))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data."""

@@ -10,7 +10,7 @@ from explorer.core.health.measures import LEVELS, MEASURES, Bars, Health, Measur
 from explorer.core.names import in_sql, shorten
 from explorer.core.units import count, human_bytes
 from explorer.views.rows import plain
-from explorer.views.text import clean, render_table
+from explorer.views.text import clean, not_typeset, render_table
 
 NOT_JUDGED = "not judged"
 COLOURS = {"error": "#cc0000", "warning": "#b35900", "ok": "#2e7d32", NOT_JUDGED: "#6b7280"}
@@ -25,7 +25,7 @@ class ShownHealth(Health):
         return render_health(self)
 
     def _repr_html_(self) -> str:
-        return health_html(self)
+        return not_typeset(health_html(self))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data."""

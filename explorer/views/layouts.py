@@ -11,7 +11,7 @@ from explorer.core.compared import Compared, Layout
 from explorer.core.names import shorten
 from explorer.core.plan import Amount
 from explorer.core.units import count, human_bytes
-from explorer.views.text import clean, render_table
+from explorer.views.text import clean, not_typeset, render_table
 
 COLOURS = ("#1565c0", "#e08a2e", "#2e7d32", "#7b4fd0", "#c23b3b", "#5c8fc7")
 """Of queries, in turn."""
@@ -120,4 +120,4 @@ class ShownLayouts:
             f"<tr>{''.join(f'<td>{escape(clean(value))}</td>' for value in row.values())}</tr>" for row in rows
         )
         said = "".join(f"<div>{escape(line)}</div>" for line in head_lines(self.compared))
-        return f"<div>{said}{layouts_svg(self.compared)}<table><tr>{head}</tr>{body}</table></div>"
+        return not_typeset(f"{said}{layouts_svg(self.compared)}<table><tr>{head}</tr>{body}</table>")

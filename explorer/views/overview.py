@@ -14,7 +14,7 @@ from explorer.core.overview import AMOUNTS, Moment, Overview
 from explorer.core.units import count, human_bytes, instant, span
 from explorer.views.health import LEFT, told_bars
 from explorer.views.rows import plain
-from explorer.views.text import clean, render_table
+from explorer.views.text import clean, not_typeset, render_table
 
 LAST, COLUMNS, PARTITIONS = 20, 30, 10
 """Snapshots, columns and partitions that are told; JSON has all."""
@@ -27,7 +27,7 @@ class ShownOverview(Overview):
         return render_overview(self)
 
     def _repr_html_(self) -> str:
-        return f"<div>{tiles_html(self)}{facts_html(self)}</div>"
+        return not_typeset(f"{tiles_html(self)}{facts_html(self)}")
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data."""

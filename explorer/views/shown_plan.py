@@ -18,7 +18,7 @@ from explorer.views.pictures import stacked
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import because, funnel_lines, manifest_rows, pushed_lines, spec_lines, summary_lines
 from explorer.views.rows import json_rows
-from explorer.views.text import clean, render_table
+from explorer.views.text import clean, not_typeset, render_table
 
 EACH = 4
 """Manifests, and files of each verdict, whose reasons are told."""
@@ -55,7 +55,7 @@ class ShownPlan:
         return "\n".join((*head, render_table(self.reasons(), 200), *summary_lines(self.plan)))
 
     def _repr_html_(self) -> str:
-        return "\n".join(self._html())
+        return not_typeset("\n".join(self._html()))
 
     def to_html(self) -> str:
         """A page of its own, which opens from disk and needs no script."""

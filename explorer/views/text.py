@@ -48,6 +48,11 @@ def _printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
 
 
+def not_typeset(html: str) -> str:
+    """HTML of a notebook's output in which MathJax, of 2 and from 3 on, takes nothing for TeX."""
+    return f'<div class="tex2jax_ignore mathjax_ignore">{html}</div>'
+
+
 def json_text(data: Any, indent: int | None = 2) -> str:
     """JSON that reads well, with every character that `clean` would replace as an escape: the data stay the same."""
     return _escaped(json.dumps(data, indent=indent, ensure_ascii=False))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.batches import AT_ONCE, Batches
-from explorer.core.columns import Flags, Ints, amounts, flags, ints
+from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints
 from explorer.core.costs import Wrote
 from explorer.core.delete_pairs import Pairs, live_in
 from explorer.core.entries import ADDED, DELETED, EXISTING, snapshot_ids
@@ -104,7 +104,7 @@ def _cells(about: About, stored: pa.Table, is_live: Flags, kind: Ints, rows: Int
     new = np.zeros(len(distinct), np.int64)
     new[np.unique(distinct // 4, return_index=True)[1]] = 1  # one cell of each partition counts the manifest
     weights = (np.ones(len(sizes)), rows, sizes, small, np.where(small, sizes, 0))
-    sums = [np.bincount(inverse, w, len(distinct)).astype(np.int64) for w in weights]
+    sums = [np.minimum(np.bincount(inverse, w, len(distinct)), MOST).astype(np.int64) for w in weights]
     partition = conform_partition(files.take(pa.array(at)), about.partition)
     if isinstance(partition, pa.ChunkedArray):
         partition = partition.combine_chunks()
