@@ -365,7 +365,7 @@ def test_a_plan_in_a_notebook(days: Path) -> None:
     """HTML without scripts, in which text is text; the same in words."""
     shown = explorer.show_plan(explorer.open_table(str(days)), "name = '<b>zoe</b>' and n < 20 and day > '2024-03-01'")
     html = shown._repr_html_()
-    picture = ElementTree.fromstring(html)
+    picture = ElementTree.fromstring(html)[0]
     assert len(picture.findall("{http://www.w3.org/2000/svg}svg")) == 3
     reasons = [tuple(row.values()) for row in shown.reasons()]
     assert [tuple("".join(cell.itertext()) for cell in row) for row in picture.findall("table/tr")][1:] == reasons
@@ -375,7 +375,7 @@ def test_a_plan_in_a_notebook(days: Path) -> None:
     assert all(verdict in repr(shown) for _, verdict, _ in reasons)
     none = explorer.show_plan(explorer.open_table(str(days)), "")
     assert none.intervals is None
-    assert ElementTree.fromstring(none._repr_html_()).findall("{http://www.w3.org/2000/svg}svg")
+    assert ElementTree.fromstring(none._repr_html_())[0].findall("{http://www.w3.org/2000/svg}svg")
 
 
 def test_the_command_prints_what_the_plan_is(days: Path) -> None:
