@@ -35,6 +35,11 @@ def possible(amount: int) -> int:
     return min(max(amount, 0), MOST)
 
 
+def total(column: Ints) -> int:
+    """The sum of amounts, itself one: of a stranger's numbers it could pass 64 bits."""
+    return possible(int(column.sum(dtype=np.float64)))
+
+
 def narrow(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same whole numbers, none of which is negative, in as few bytes as they need."""
     most = int(column.max(initial=0))

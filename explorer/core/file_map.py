@@ -238,7 +238,7 @@ class _Names:
 
     def sorted(self) -> tuple[Ints, list[str], Ints]:
         """The place of each number among the names in order, these, and how many files come before each's."""
-        names = sorted(self._numbers, key=natural)
+        names = sorted(self._numbers, key=lambda name: (natural(name), name))
         numbers = np.array([self._numbers[name] for name in names], np.int64)
         places = np.zeros(len(names), np.int64)
         places[numbers] = np.arange(len(names))

@@ -261,9 +261,3 @@ def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[str], Mapping[tuple[s
     rows = list(dict.fromkeys(c.manifest for c in cells))
     columns = list(dict.fromkeys(c.snapshot for c in cells))
     return rows, columns, {(c.manifest, c.snapshot): c for c in cells}
-
-
-def contents(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
-    """The column that says whether a manifest, by its name, lists data or deletes, where any lists deletes."""
-    lists = {c.manifest: {"lists": "deletes" if c.kind == "delete_manifest" else "data"} for c in cells}
-    return lists if any(c.kind == "delete_manifest" for c in cells) else {}

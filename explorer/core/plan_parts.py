@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.core.batches import Batches, combined
-from explorer.core.columns import ints
+from explorer.core.columns import amounts, total
 from explorer.core.delete_pairs import Counted, Pairs
 from explorer.core.entries import live_entries
 from explorer.core.expressions import TRUE
@@ -45,11 +45,11 @@ def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.T
     """One row of SUMS: files, rows and bytes for each of OUTCOMES, one after the other; files whose rows all match;
     the places of the deletes that come along; what must still be asked of rows, with its number of files."""
     verdicts = scan.files(manifest, stored, surely)
-    columns = [ints(verdicts.entries[name], 0) for name in ("record_count", "file_size_in_bytes")]
-    amounts: list[int] = []
+    columns = [amounts(verdicts.entries[name]) for name in ("record_count", "file_size_in_bytes")]
+    added: list[int] = []
     for outcome in range(len(OUTCOMES)):
         chosen = verdicts.outcome == outcome
-        amounts += [int(chosen.sum()), *(int(column[chosen].sum()) for column in columns)]
+        added += [int(chosen.sum()), *(total(column[chosen]) for column in columns)]
     asked = Counter[str]()
     if scan.bound != TRUE:
         codes, counts = np.unique(verdicts.codes[verdicts.outcome == READ], return_counts=True)
@@ -57,7 +57,7 @@ def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.T
             asked[str(verdicts.residuals[code])] += count
     used = [] if deletes is None else _counted(scan, deletes, manifest, _read(verdicts)).used.tolist()
     residuals = [{"residual": said, "files": files} for said, files in asked.items()]
-    row = {"amounts": amounts, "wholly": int(verdicts.wholly.sum()), "used": used, "residuals": residuals}
+    row = {"amounts": added, "wholly": int(verdicts.wholly.sum()), "used": used, "residuals": residuals}
     return pa.Table.from_pylist([row], SUMS)
 
 
@@ -107,7 +107,7 @@ def partitions(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table
     judged = scan.files(manifest, stored)
     first = {code: at for at, code in reversed(list(enumerate(judged.codes.tolist())))}
     number = len(judged.partitions)
-    weights = {name: ints(judged.entries[name], 0) for name in PARTITIONS.names[6:]}
+    weights = {name: amounts(judged.entries[name]) for name in PARTITIONS.names[6:]}
     outcomes = [np.bincount(judged.codes[judged.outcome == o], minlength=number) for o in range(len(OUTCOMES))]
     columns = {
         "values": [repr(judged.partitions[code]) for code in range(number)],

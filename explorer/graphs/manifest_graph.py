@@ -69,7 +69,7 @@ class Below:
         if listed is None:
             lines: tuple[str, ...] = ("not read yet",)
         else:
-            deletes = sum(m.content == 1 for m in listed)
+            deletes = sum(m.kind == "delete_manifest" for m in listed)
             lines = (count(len(listed), "manifest") + (f", {deletes} of deletes" if deletes else ""),)
         label = f"manifest list {self.ordinals[snapshot.snapshot_id]}"
         if not path:
@@ -184,7 +184,7 @@ class Below:
         if self.view.search and not self.matches(manifest.manifest_path, manifest_name(manifest, self.ordinals)):
             table = table.filter(_by_path(table, self.view.search))
         node = manifest_node(manifest.manifest_path)
-        kind = "delete files" if manifest.content == 1 else "data files"
+        kind = "delete files" if manifest.kind == "delete_manifest" else "data files"
         self.without_match(node, kind, total, table.num_rows, 4)
         rows = self.drawing.page(node, table.num_rows, kind, 4)
         shown: list[dict[str, Any]] = table.slice(rows.start, len(rows)).to_pylist()

@@ -110,10 +110,10 @@ class _Reader:
         schemas = tuple(self.each("schemas", lambda x, _: parse_schema(x)))
         if not schemas and "schema" in raw:  # v1 wrote only `schema`
             schemas = tuple(self.one("schema", parse_schema, raw["schema"]))
-        specs = tuple(self.each("partition-specs", self.spec))
+        specs = tuple(self.each("partition-specs", lambda x, _: self.spec(x)))
         if not specs and isinstance(raw.get("partition-spec"), list):  # v1, as a bare list of fields
             old = {"spec-id": 0, "fields": raw["partition-spec"]}
-            specs = tuple(self.one("partition-spec", lambda x: self.spec(x, "/partition-spec"), old))
+            specs = tuple(self.one("partition-spec", self.spec, old))
         current = self.get(raw, "current-snapshot-id", int, "")
         current = None if current == -1 else current
         snapshots = tuple(self.each("snapshots", self.snapshot))
@@ -170,7 +170,7 @@ class _Reader:
         for inner in walkable(table):
             self.problem(inner.location, inner.what, rule=inner.rule)
 
-    def spec(self, raw: Any, pointer: str) -> PartitionSpec:
+    def spec(self, raw: Any) -> PartitionSpec:
         fields = []
         for i, item in enumerate(raw["fields"]):
             sources = item["source-ids"] if "source-ids" in item else [item["source-id"]]
@@ -178,8 +178,6 @@ class _Reader:
             ids = tuple(_long(source) for source in sources)
             field_id = _long(item.get("field-id", 1000 + i))
             fields.append(PartitionField(field_id, _str(item["name"]), _str(item["transform"]), ids))
-        if len({field.field_id for field in fields}) < len(fields):
-            self.problem(f"{pointer}/fields", "two of its fields have one id: no filter goes by them", "warning")
         return PartitionSpec(_long(raw["spec-id"]), tuple(fields), raw)
 
     def sort_order(self, raw: Any) -> SortOrder:

@@ -13,7 +13,7 @@ import panel_material_ui as pmui
 
 from explorer.core.costs import RunCost
 from explorer.core.diff import SnapshotDiff
-from explorer.core.lifecycle import Cell, contents, matrix
+from explorer.core.lifecycle import Cell, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, first_of, snapshot_ordinals
 from explorer.core.units import count, instant
@@ -26,7 +26,7 @@ from explorer.ui.costs import costs_figures, costs_words
 from explorer.ui.lifelines import lifeline_words, lifelines
 from explorer.ui.pane import GraphPane
 from explorer.ui.widgets import WRAP, grid, heading, lazy_tabs, note, plot
-from explorer.views.changes import COMMIT_SIZES, change_rows, commit_rows, run_words
+from explorer.views.changes import COMMIT_SIZES, change_rows, commit_rows, contents, run_words
 
 Go = Callable[[int, str], None]
 COLUMNS_SHOWN = 40

@@ -228,7 +228,7 @@ def _cells(
 def placed(cells: Sequence[Cell]) -> tuple[list[Place], list[tuple[str, Place]]]:
     """(left, top, width and height of each cell; the same of each partition, by its name): few files as large as their
     bytes, in rectangles that are their partitions; many in rows of cells that are all as large, of partitions that fill
-    several."""
+    as many rows as a name takes."""
     if _many(cells):
         return _in_rows(cells)
     groups = [(name or "", list(mine)) for name, mine in groupby(range(len(cells)), lambda at: cells[at].partition)]
@@ -254,7 +254,7 @@ def _in_rows(cells: Sequence[Cell]) -> tuple[list[Place], list[tuple[str, Place]
     places = [(at % across * wide, at // across * high, wide, high) for at in range(len(cells))]
     starts = _starts(cells)
     whole = [
-        (cells[first].partition, -(-first // across), end // across)
+        (cells[first].partition, -(-first // across), down if end == len(cells) else end // across)
         for first, end in zip(starts, [*starts[1:], len(cells)], strict=True)
     ]  # rows that are a partition's alone: there is its name, if they have room for it
     return places, [

@@ -33,7 +33,7 @@ ROW, LEAST, USUAL, MOST, FRAME = 24, 3, 520, 1000, 70
 """Heights in pixels: of a line, of a line of so many that they are higher than usual, of all of them, and of what is
 around them."""
 THIN, THICK = 0.35, 0.65
-"""Of a line's height, that of one entry and of the most."""
+"""Of a line's height, that of no entry and of the most; a pixel is the least."""
 JOINS, NAME = 5000, 60
 """So many lines from manifests to those they went into, or else one of each; letters of a manifest's name."""
 MARKERS = {"▼": "inverted_triangle", "◆": "diamond", "✕": "x"}
@@ -66,7 +66,7 @@ def lifelines(cells: Sequence[Cell], chosen: Callable[[int, str], None]) -> Any:
         source={
             "left": [first - 0.2 for _, first, _, _ in runs], "right": [last + 0.2 for _, _, last, _ in runs],
             "y": [row[life.manifest_path] for life, *_ in runs],
-            "height": [THIN + (THICK - THIN) * log1p(cell.entries) / most for *_, cell in runs],
+            "height": [max(1 / line, THIN + (THICK - THIN) * log1p(cell.entries) / most) for *_, cell in runs],
             "colour": [kind.color for kind in kinds], "kind": [kind.title for kind in kinds],
             "name": [inert(clean(shorten(life.manifest, NAME))) for life, *_ in runs],
             "told": [inert(clean(_run_words(snapshots, *run))) for life in drawn_lives for run in life.runs],

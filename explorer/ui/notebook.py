@@ -31,7 +31,7 @@ Where styles are stripped, as in a notebook that is not trusted, it is seen in a
 
 def display_kept(widget: Any, still_html: str) -> None:
     """Two outputs: JupyterLab shows of one that has a widget nothing else, not even where the widget is gone. The first
-    is what stays, as HTML without styles of its own."""
+    is what stays, as HTML that is seen without its styles, too."""
     bundle, about = widget._repr_mimebundle_()
     display({"text/html": f'<style>{STILL}</style><div class="ix-still">{still_html}</div>'}, raw=True)
     display(bundle, metadata=about, raw=True)

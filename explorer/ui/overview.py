@@ -21,6 +21,7 @@ from explorer.ui.figures import bars_figure, shades_key, tiles_figure
 from explorer.ui.health import TILES, bars_words, each_bar, tiles_words
 from explorer.ui.moments import DRAWN, moments_figures, moments_words
 from explorer.ui.widgets import WRAP, grid, heading, label, note, picture, plot, soon
+from explorer.views.health import SIGNS
 from explorer.views.overview import facts_html, odd, tiles_html
 
 CARD = 470
@@ -31,9 +32,6 @@ WELCOME = (
     "it writes to no table of yours, and the lab commits to tables of its own.",
     "Open a table at the left by its name or path, or begin with one of these, each of which shows one thing.",
 )
-
-SIGNS = {"ok": "✓", "info": "•", "warning": "⚠", "error": "✕", "fatal": "✕"}
-"""Of levels: that something is not as it should be is seen before it is read."""
 
 
 class OverviewPanel:

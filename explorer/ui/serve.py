@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import gc
 import os
@@ -38,7 +39,7 @@ def serve(
     """Run the server until it is interrupted; `hosts` are more names it goes by, `prefix` the path, or the whole URL,
     below which a reverse proxy serves it. On another address than loopback, and behind a proxy, SQL and what writes are
     off unless allowed. Raises AccessRefused there without a password or OAuth, and
-    NotPossible where the port cannot be had."""
+    NotPossible where the address or the port cannot be had."""
     import panel as pn
 
     from explorer.ui import app, bundled, pools
@@ -82,10 +83,10 @@ def serve(
             **oauth,
         )
     except OSError as error:
-        raise NotPossible(
-            f"nothing can be served at {address}, port {port}: {error.strerror or error}. Another port may be free: "
-            "--port, or PORT=… make demo; 0 is any"
-        ) from None
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        hint = ". Another port may be free: --port, or PORT=… make demo; 0 is any" if taken else ""
+        said = f"nothing can be served at {address}, port {port}: {error.strerror or error}{hint}"
+        raise NotPossible(said) from None
     names = (address, *hosts) if alone else (address, socket.gethostname(), socket.getfqdn(), *hosts)
     reached_by = (*names, *filter(None, [public.hostname]))
     access = Access(reached_by, password, bool(oauth), HANDLERS, public.scheme == "https")

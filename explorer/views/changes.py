@@ -13,7 +13,7 @@ from explorer.core.diff import SnapshotDiff
 from explorer.core.entries import read_as
 from explorer.core.file_changes import CHANGES, FileChanges
 from explorer.core.landed import Landed
-from explorer.core.lifecycle import Biography, Cell, contents, matrix
+from explorer.core.lifecycle import Biography, Cell, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, first_of, runs, snapshot_name, snapshot_ordinals
 from explorer.core.secrets import HIDDEN
@@ -178,6 +178,12 @@ def lifecycle_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
 
 SHORT = {"created": "created", "carried": "·", "rewritten": "→", "merged": "⇒", "dropped": "dropped"}
+
+
+def contents(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
+    """The column that says whether a manifest, by its name, lists data or deletes, where any lists deletes."""
+    lists = {c.manifest: {"lists": "deletes" if c.kind == "delete_manifest" else "data"} for c in cells}
+    return lists if any(c.kind == "delete_manifest" for c in cells) else {}
 
 
 def render_lifecycle(cells: Sequence[Cell]) -> str:

@@ -14,6 +14,8 @@ from explorer.views.text import clean, not_typeset, render_table
 
 NOT_JUDGED = "not judged"
 COLOURS = {"error": "#cc0000", "warning": "#b35900", "ok": "#2e7d32", NOT_JUDGED: "#6b7280"}
+SIGNS = {"ok": "✓", "info": "•", "warning": "⚠", "error": "✕", "fatal": "✕"}
+"""Of levels, the doctor's too: that something is not as it should be is seen before it is read."""
 MOST = 3
 """Measures that a catalog's row names."""
 
@@ -104,7 +106,8 @@ def verdict(health: Health) -> str:
     if not beyond:
         silent = sum(m.value is None for m in health.measures)
         rest = f", {silent} not judged" if silent else ""
-        return f"{count(len(health.measures) - silent, 'measure')} within their thresholds{rest}"
+        known = len(health.measures) - silent
+        return f"{count(known, 'measure')} within {'its threshold' if known == 1 else 'their thresholds'}{rest}"
     whose = "its threshold" if len(beyond) == 1 else "their thresholds"
     return f"{count(len(beyond), 'measure')} beyond {whose}: {'; '.join(map(beyond_words, beyond[:MOST]))}"
 

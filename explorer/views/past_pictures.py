@@ -73,24 +73,24 @@ def lifecycle_svg(cells: Sequence[Cell]) -> str:
                 if (to := by_name.get(into)) is not None:
                     out.append(
                         f'<path d="M{x(at - 1) + 8:.1f},{y} C{x(at) - 8:.1f},{y} {x(at - 1) + 8:.1f},{to} '
-                        f'{x(at) - 8:.1f},{to}" fill="none" stroke="{REMOVED}" stroke-width="1.5"/>'
+                        f'{x(at) - 8:.1f},{to}" fill="none" stroke="{ENDS["merged"][1]}" stroke-width="1.5"/>'
                     )
             sign, colour = ENDS[cell.state]
             mark = text(x(at - 0.62), y + 4, sign, f'{toned(colour)} font-size="11"')
             out.append(f"<g>{told(f'{cell.state} by {cell.snapshot}')}{mark}</g>")
-    out += _key(drawn, bottom + 14)
+    out += _key(drawn, first, bottom + 14)
     out += _left_out(len(every) - len(drawn), "manifest", bottom + 32)
     return "\n".join([*out, "</svg>"])
 
 
-def _key(drawn: Sequence[Life], y: float) -> list[str]:
+def _key(drawn: Sequence[Life], first: int, y: float) -> list[str]:
     """What the colours and signs of a lifecycle say, of those that are in it."""
     out, left = [], float(LEFT)
-    for kind in dict.fromkeys(cell.kind for life in drawn for *_, cell in life.runs):
+    for kind in dict.fromkeys(cell.kind for life in drawn for _, end, cell in life.runs if end >= first):
         out.append(f'<rect x="{left}" y="{y - 9}" width="18" height="9" rx="4" fill="{KINDS[kind].color}"/>')
         out.append(text(left + 24, y, KINDS[kind].title, SMALL))
         left += 150
-    for state in dict.fromkeys(cell.state for life in drawn for _, cell in life.ends):
+    for state in dict.fromkeys(cell.state for life in drawn for at, cell in life.ends if at >= first):
         sign, colour = ENDS[state]
         out.append(text(left, y, sign, f"{toned(colour)} {SMALL}") + text(left + 16, y, state, SMALL))
         left += 100

@@ -185,7 +185,7 @@ def test_tiles_fill_their_rectangle_by_size(sizes: list[float]) -> None:
     assert all(x >= -1e-6 and y >= -1e-6 and x + w <= 460.001 and y + h <= 230.001 for x, y, w, h in places)
 
 
-def test_a_tile_has_the_value_that_tells_it_from_others() -> None:
+def test_a_tile_too_small_for_its_name_has_the_last_value_that_is_not_null() -> None:
     tile = Tile("id_bucket=3/day=null/region=null/a_field_with_a_long_name=null", 1, 1, 0)
     drawn = tiles_figure([tile, replace(tile, label="id=4")], 120, 60)
     [texts] = [r.data_source.data["text"] for r in drawn.renderers if "text" in r.data_source.data]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.batches import AT_ONCE, Batches
-from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints
+from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints, total
 from explorer.core.costs import Wrote
 from explorer.core.delete_pairs import Pairs, live_in
 from explorer.core.entries import ADDED, DELETED, EXISTING, snapshot_ids
@@ -57,16 +57,17 @@ class About:
 def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """What one manifest's stored entries add; see About.schema."""
     status, content = ints(stored["status"], -1), ints(stored["content"], 0)
-    is_live = (status == EXISTING) | (status == ADDED)
+    fits = content == 0 if manifest.content == 0 else (content == 1) | (content == 2)
+    is_live = fits & ((status == EXISTING) | (status == ADDED))
     vector = (content == 1) & flags(pc.equal(pc.utf8_lower(stored["file_format"]), "puffin"))
     kind = np.where(vector, VECTOR, np.clip(content, 0, 2))
     rows, sizes = amounts(stored["record_count"]), amounts(stored["file_size_in_bytes"])
-    sizes = np.where(vector, ints(stored["content_size_in_bytes"], 0), sizes)
+    sizes = np.where(vector, amounts(stored["content_size_in_bytes"]), sizes)
     ids = ints(snapshot_ids(stored, manifest), -1)
     mine = ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
     numbers = []
     for which in (mine & (status == ADDED), mine & (status == DELETED)):
-        numbers += [int(which.sum()), int(rows[which].sum()), int(sizes[which].sum())]
+        numbers += [int(which.sum()), total(rows[which]), total(sizes[which])]
     row: dict[str, Any] = {"manifest_path": manifest.manifest_path, "snapshot_id": manifest.added_snapshot_id}
     row |= {"kept_bytes": 0, "entries": len(status)}
     row |= dict(zip(OWN[:6], numbers, strict=True))
@@ -74,7 +75,7 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         among = np.isin(ids, np.fromiter(about.run, np.int64, len(about.run)))
         data_sizes = sizes[is_live & (content == 0)]
         row |= {
-            "kept_bytes": int(sizes[is_live & among].sum()), "live": int(is_live.sum()),
+            "kept_bytes": total(sizes[is_live & among]), "live": int(is_live.sum()),
             "smallest": int(data_sizes.min()) if len(data_sizes) else None,
             "largest": int(data_sizes.max()) if len(data_sizes) else None,
             "sizes": np.bincount(_bits(np.maximum(data_sizes, 0)), minlength=BUCKETS),
@@ -168,8 +169,8 @@ def added_up(parts: Batches) -> Facts:
                 continue
             rows[row["manifest_path"]] = row
             lists = {name: part[name].slice(at, 1).combine_chunks().flatten() for name in (*sums, "used", "cells")}
-            for name, total in sums.items():
-                total += lists[name].to_numpy() if len(lists[name]) else 0
+            for name, known in sums.items():
+                known += lists[name].to_numpy() if len(lists[name]) else 0
             used |= set(lists["used"].to_pylist())
             cells_of = pa.RecordBatch.from_struct_array(lists["cells"])
             held.append(pa.Table.from_batches([cells_of]).cast(cells.schema))
