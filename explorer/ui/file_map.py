@@ -28,9 +28,8 @@ from explorer.views.text import clean
 
 WIDE, HIGH, LETTER = 1000, 460, 6.6
 """Of the map: its pixels; it is stretched to the page's width. The width of a letter."""
-TREE, PARTED, NAMED = 600, 200, 14
-"""So many files are drawn as large as their bytes, by partition; so many ends of partitions among more of them; the
-height that a name takes."""
+TREE, NAMED = 600, 14
+"""So many files are drawn as large as their bytes, by partition; the height that a name takes."""
 SEVEN = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7f6fb6")
 """Of partitions, in turn."""
 SIX = ("#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725")
@@ -152,8 +151,8 @@ def _rows(cells: Sequence[Cell]) -> tuple[int, int]:
 
 
 def ends(cells: Sequence[Cell]) -> tuple[list[list[float]], list[list[float]]]:
-    """Between partitions of many cells, as far as each is of one: the corners (x of each, y of each) of a line from the
-    right edge down to the left one, as stairs are."""
+    """Between partitions of many cells, if they fill two rows or more on the whole: the corners (x of each, y of each)
+    of a line from the right edge down to the left one, as stairs are."""
     across, down = _rows(cells)
     wide, high = WIDE / across, HIGH / down
     xs, ys = [], []
@@ -161,7 +160,7 @@ def ends(cells: Sequence[Cell]) -> tuple[list[list[float]], list[list[float]]]:
         left, top = at % across * wide, at // across * high
         xs.append([WIDE, left, left, 0.0] if left else [WIDE, 0.0])
         ys.append([top, top, top + high, top + high] if left else [top, top])
-    return (xs, ys) if len(xs) <= PARTED else ([], [])
+    return (xs, ys) if len(xs) <= down / 2 else ([], [])
 
 
 def _starts(cells: Sequence[Cell]) -> list[int]:
