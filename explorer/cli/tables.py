@@ -47,7 +47,7 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
     rows = [
         {
             "table": f"{scenarios.NAMESPACE}.{s.name}",
-            "figures": s.figures,
+            "from": s.source,
             "teaches": s.teaches,
             "built": s.name in done,
         }
