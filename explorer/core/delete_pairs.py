@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import MOST, Ints, narrow, possible
+from explorer.core.columns import MOST, Flags, Ints, ints, narrow, possible
 from explorer.core.deletes import PATH_ID, Applicability, named_file, nulls_of
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, Place, place
@@ -23,7 +23,6 @@ from explorer.model.manifest import ManifestFile
 
 CELLS = 4_000_000
 """Pairs that are looked at together."""
-Flags = npt.NDArray[np.bool_]
 COSTS = ("position", "equality", "vectors", "rows", "bytes")
 SUMS = ("pairs", *COSTS, "own_rows")
 SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "deletion_vector": "vectors"}
@@ -97,10 +96,15 @@ def live_in(manifest: ManifestFile, stored: pa.Table) -> tuple[pa.Table, bool]:
 def of_its_content(manifest: ManifestFile, files: pa.Table) -> tuple[pa.Table, bool]:
     """The files of the kind that a manifest is for (spec: "Manifest Lists", `content`), and whether there are
     others."""
-    kinds = pa.array([0] if manifest.content == 0 else [1, 2], pa.int32())
-    fits = pc.is_in(pc.fill_null(files["content"], 0).cast(pa.int32()), kinds)
-    misplaced = pc.all(fits).as_py() is False
-    return (files.filter(fits) if misplaced else files), misplaced
+    fits = fitting(manifest, ints(files["content"], 0))
+    misplaced = not fits.all()
+    return (files.filter(pa.array(fits)) if misplaced else files), misplaced
+
+
+def fitting(manifest: ManifestFile, content: Ints) -> Flags:
+    """Which files, by their `content`, are of the kind that a manifest is for."""
+    fits: Flags = content == 0 if manifest.content == 0 else (content == 1) | (content == 2)
+    return fits
 
 
 class Pairs:
@@ -154,9 +158,9 @@ class Pairs:
             sums["pairs"][row] += 1
             if applies:
                 sums[SUM_OF[delete.kind]][row] += 1
-                for name, more in (("rows", delete.record_count), ("bytes", delete.bytes)):
-                    sums[name][row] = possible(int(sums[name][row]) + possible(more))
-                sums["own_rows"][row] = possible(int(sums["own_rows"][row]) + own_rows(delete))
+                more = {"rows": possible(delete.record_count), "bytes": possible(delete.bytes)}
+                for name, amount in (more | {"own_rows": own_rows(delete)}).items():
+                    sums[name][row] = min(sums[name][row] + amount, MOST)
                 used[self._index[delete.key]] = True
         return superseded
 
@@ -181,9 +185,7 @@ class Pairs:
 def _add(sums: Mapping[str, Ints], used: Flags, group: _Group, rows: Ints, applies: Flags) -> None:
     sums["pairs"][rows] += len(group.index)
     for name, weights in group.weights.items():
-        whole = float(weights.sum(dtype=float)) < MOST  # or else a stranger's numbers, whose sum could pass 64 bits
-        more = applies @ weights if whole else np.minimum(applies @ weights.astype(float), MOST).astype(np.int64)
-        sums[name][rows] = np.minimum(sums[name][rows] + more, MOST)
+        sums[name][rows] = np.minimum(sums[name][rows] + applies @ weights, MOST)
     used[group.index[applies.any(axis=0)]] = True
 
 
@@ -197,7 +199,7 @@ class _Group:
         self.vector = kinds == "deletion_vector"
         self.known = np.array([d.sequence_number is not None for d in deletes], bool)
         self.sequence = np.array([d.sequence_number or 0 for d in deletes], np.int64)
-        self.weights: dict[str, Ints] = {
+        weights = {
             "position": self.position.astype(np.int64),
             "equality": self.equality.astype(np.int64),
             "vectors": self.vector.astype(np.int64),
@@ -205,6 +207,7 @@ class _Group:
             "bytes": np.array([possible(d.bytes) for d in deletes], np.int64),
             "own_rows": np.array([own_rows(d) for d in deletes], np.int64),
         }
+        self.weights = {name: _summable(column) for name, column in weights.items()}
         self.bounded = [
             (at, d.lower[PATH_ID], d.upper[PATH_ID])
             for at, d in enumerate(deletes)
@@ -231,6 +234,11 @@ class _Group:
         for field, (asked, known) in self.columns:
             applies[:, asked] &= ~field.apart(data, rows, known)
         return applies
+
+
+def _summable(column: Ints) -> npt.NDArray[Any]:
+    """A column of which any sum is of 64 bits: a stranger's numbers are so as floats only."""
+    return column if column.sum(dtype=float) < MOST else column.astype(float)
 
 
 def own_rows(delete: LiveFile) -> int:

@@ -112,8 +112,7 @@ class _Reader:
             schemas = tuple(self.one("schema", parse_schema, raw["schema"]))
         specs = tuple(self.each("partition-specs", lambda x, _: self.spec(x)))
         if not specs and isinstance(raw.get("partition-spec"), list):  # v1, as a bare list of fields
-            old = {"spec-id": 0, "fields": raw["partition-spec"]}
-            specs = tuple(self.one("partition-spec", self.spec, old))
+            specs = tuple(self.one("partition-spec", self.spec, {"spec-id": 0, "fields": raw["partition-spec"]}))
         current = self.get(raw, "current-snapshot-id", int, "")
         current = None if current == -1 else current
         snapshots = tuple(self.each("snapshots", self.snapshot))

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from explorer.core.batches import AT_ONCE, Batches
 from explorer.core.columns import MOST, Flags, Ints, amounts, flags, ints, total
 from explorer.core.costs import Wrote
-from explorer.core.delete_pairs import Pairs, live_in
+from explorer.core.delete_pairs import Pairs, fitting, live_in
 from explorer.core.entries import ADDED, DELETED, EXISTING, snapshot_ids
 from explorer.core.rewrite_options import SMALL
 from explorer.core.values import conform_partition, distinct_partitions
@@ -57,8 +57,7 @@ class About:
 def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """What one manifest's stored entries add; see About.schema."""
     status, content = ints(stored["status"], -1), ints(stored["content"], 0)
-    fits = content == 0 if manifest.content == 0 else (content == 1) | (content == 2)
-    is_live = fits & ((status == EXISTING) | (status == ADDED))
+    is_live = fitting(manifest, content) & ((status == EXISTING) | (status == ADDED))
     vector = (content == 1) & flags(pc.equal(pc.utf8_lower(stored["file_format"]), "puffin"))
     kind = np.where(vector, VECTOR, np.clip(content, 0, 2))
     rows, sizes = amounts(stored["record_count"]), amounts(stored["file_size_in_bytes"])
