@@ -41,12 +41,15 @@ def serve(
     off unless allowed. Raises AccessRefused there without a password or OAuth, and
     NotPossible where the address or the port cannot be had."""
     import panel as pn
+    from bokeh.settings import settings
 
-    from explorer.ui import app, bundled, pools
+    from explorer.ui import app, bundled, defaults, pools
     from explorer.ui.first import TABLE_VARIABLE
     from explorer.ui.monitoring import HANDLERS
 
     bundled.keep()
+    defaults.keep()
+    settings.perform_error_diagnostics.set_value(False)  # whether each callback takes as much as it is called with
     quotas()
     check_audit()
     password, oauth = os.environ.get(PASSWORD_VARIABLE, ""), _oauth()

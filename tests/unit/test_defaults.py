@@ -1,0 +1,71 @@
+"""What stands in a property that nobody has set: what Bokeh says, though it is not asked each time."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from bokeh.core.has_props import HasProps
+from bokeh.core.property.descriptors import PropertyDescriptor, UnsetValueError
+from bokeh.model import Model
+from bokeh.models import Div, Slider
+from bokeh.themes import Theme
+
+from explorer.ui import app, defaults
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PropertyDescriptor, "_get_default", PropertyDescriptor._get_default)
+    monkeypatch.setattr(HasProps, "themed_values", HasProps.themed_values)
+    defaults.keep()
+
+
+def test_every_property_of_every_model(kept: None) -> None:
+    assert app.Dashboard  # whose models are there, too
+    compared = plain = 0
+    for model_class in set(Model.model_class_reverse_map.values()):
+        model = model_class.__new__(model_class)
+        with contextlib.suppress(Exception):  # some want arguments
+            model = model_class()
+        if not hasattr(model, "_property_values"):
+            continue
+        for name in set(model.properties()) - set(model._property_values):
+            descriptor = model.lookup(name)
+            if not isinstance(descriptor, PropertyDescriptor):  # another name of another one
+                continue
+            try:
+                asked = defaults._get_default(descriptor, model)
+            except UnsetValueError:
+                with pytest.raises(UnsetValueError):
+                    getattr(model, name)
+                continue
+            for _ in range(2):  # the second time it is known
+                said = descriptor._get(model)
+                assert type(said) is type(asked)
+                assert said is asked or said == asked or said != said
+            compared += 1
+            plain += type(asked) in defaults.PLAIN
+    assert compared > 10_000
+    assert plain > 0.6 * compared
+
+
+def test_what_a_model_makes_for_itself_stays_its_own(kept: None) -> None:
+    one, other = Div(), Div()
+    assert one.css_classes == [] == other.css_classes
+    one.css_classes.append("mine")
+    assert (one.css_classes, other.css_classes, Div().css_classes) == (["mine"], [], [])
+    assert one.id != other.id
+
+
+def test_a_theme_says_what_stands_there_until_it_is_gone(kept: None) -> None:
+    slider, other = Slider(start=0, end=1, value=0, step=1), Slider(start=0, end=1, value=0, step=1)
+    before = slider.show_value
+    theme = Theme(json={"attrs": {"Slider": {"show_value": not before}}})
+    theme.apply_to_model(slider)
+    assert slider.show_value is not before
+    assert other.show_value is before
+    Theme(json={}).apply_to_model(slider)
+    assert slider.show_value is before
+    slider.show_value = not before
+    assert (slider.show_value, other.show_value) == (not before, before)
