@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 
 import pytest
-from bokeh.core.has_props import HasProps
+from bokeh.core.has_props import HasProps, MetaHasProps
 from bokeh.core.property.descriptors import PropertyDescriptor, UnsetValueError
+from bokeh.core.serialization import Serializer
+from bokeh.document import Document
 from bokeh.model import Model
 from bokeh.models import Div, Slider
 from bokeh.themes import Theme
@@ -16,8 +19,10 @@ from explorer.ui import app, defaults
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PropertyDescriptor, "_get_default", PropertyDescriptor._get_default)
-    monkeypatch.setattr(HasProps, "themed_values", HasProps.themed_values)
+    for kind, name in ((PropertyDescriptor, "_get_default"), (PropertyDescriptor, "is_unstable"),
+                       (HasProps, "themed_values"), (HasProps, "_overridden_defaults")):  # fmt: skip
+        monkeypatch.setattr(kind, name, vars(kind)[name])
+    monkeypatch.setitem(Serializer._encoders, MetaHasProps, Serializer._encoders[MetaHasProps])
     defaults.keep()
 
 
@@ -48,6 +53,18 @@ def test_every_property_of_every_model(kept: None) -> None:
             plain += type(asked) in defaults.PLAIN
     assert compared > 10_000
     assert plain > 0.6 * compared
+
+
+def test_every_page_is_told_what_the_classes_are(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert app.Dashboard
+    pages = []
+    for encode in (defaults._describe, defaults._described, defaults._described):  # the third is of what was kept
+        monkeypatch.setitem(Serializer._encoders, MetaHasProps, encode)
+        page = Document()
+        page.add_root(Div(text="here"))
+        pages.append(json.dumps(page.to_json().content["defs"], sort_keys=True))
+    assert pages[0] == pages[1] == pages[2]
+    assert len(defaults._descriptions) > 50
 
 
 def test_what_a_model_makes_for_itself_stays_its_own(kept: None) -> None:
