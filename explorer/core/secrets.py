@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -43,8 +42,6 @@ HARMLESS_AFTER = {
 """What is said about a key, not the key."""
 ABOUT = {"count", "size", "length", "type", "date", "method", "column", "columns", "field", "fields", "ttl", "version"}
 """Last words of names of what is said about any secret."""
-SHORT = 300
-"""Characters of a text that is looked at once."""
 LONGEST_QUOTED = 10_000
 """Characters in which the end of a quoted value is looked for."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
@@ -160,10 +157,7 @@ def redacted(text: str, values: Iterable[str] = ()) -> str:
     """Text without the credentials in it, and without these values."""
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, HIDDEN)
-    return _short(text) if len(text) <= SHORT else _redacted(text)
 
-
-def _redacted(text: str) -> str:
     def user_info(match: re.Match[str]) -> str:
         azure, info = match["azure"], match["info"]
         if info is None:
@@ -179,10 +173,6 @@ def _redacted(text: str) -> str:
     if "--" in text:
         text = _without_values(text, _OPTION)
     return _ENCODED.sub(_decoded, text) if "%" in text else text
-
-
-_short = lru_cache(10_000)(_redacted)
-"""The same names and paths are shown again and again."""
 
 
 def _without_values(text: str, before: re.Pattern[str]) -> str:

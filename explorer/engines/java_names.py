@@ -21,8 +21,10 @@ def _once(ask: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
     return asked
 
 
+_ONCE = {kind: _once(kind.__getattr__) for kind in (JVMView, JavaPackage)}
+
+
 def keep() -> None:
     """From now on, in this process."""
-    for kind in (JVMView, JavaPackage):
-        if kind.__getattr__.__name__ != "asked":
-            kind.__getattr__ = _once(kind.__getattr__)
+    for kind, asked in _ONCE.items():
+        kind.__getattr__ = asked

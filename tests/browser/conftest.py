@@ -52,15 +52,23 @@ Arriving.all_pages()
 
 
 @pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
-    assert find(), "no browser: run `make browser`"
+def chromium() -> str:
+    """The browser's path."""
+    path = find()
+    assert path, "no browser: run `make browser`"
+    return path
+
+
+@pytest.fixture(scope="session")
+def playwright(chromium: str) -> Iterator[Playwright]:
+    """One a process: `find` may need one too, and goes first."""
     with sync_playwright() as started:
         yield started
 
 
 @pytest.fixture(scope="session")
-def browser(playwright: Playwright) -> Iterator[Browser]:
-    started = playwright.chromium.launch(executable_path=find(), args=FLAGS)
+def browser(playwright: Playwright, chromium: str) -> Iterator[Browser]:
+    started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
     yield started
     started.close()
 
@@ -104,11 +112,16 @@ def signed_in(browser: Browser, url: str, **options: Any) -> BrowserContext:
 
 
 @pytest.fixture(scope="session")
-def profile(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+def profile(
+    playwright: Playwright, chromium: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[BrowserContext]:
     """One for all pages that are watched, on the disk: a browser that has been there before has the scripts, compiled
     (a tenth to a fifth of what a page costs)."""
     context = playwright.chromium.launch_persistent_context(
-        tmp_path_factory.mktemp("profile"), executable_path=find(), args=FLAGS, viewport={"width": 1280, "height": 800}
+        tmp_path_factory.mktemp("profile"),
+        executable_path=chromium,
+        args=FLAGS,
+        viewport={"width": 1280, "height": 800},
     )
     yield context
     context.close()
