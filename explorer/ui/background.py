@@ -24,9 +24,8 @@ from explorer.ui.widgets import note
 
 TICK_MS = 100
 QUIET_S, SHOWN_S, TASK_S = 0.4, 0.25, 0.05
-"""What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second, and
-its end no sooner: Panel's React components write back what they have drawn, which undoes a change that came before.
-The more tasks there are, the less often is progress shown: all that is sent waits behind the threads that compute."""
+"""What is over sooner than the first shows no progress; what takes longer shows it anew after each of the second. The
+more tasks there are, the less often is progress shown: all that is sent waits behind the threads that compute."""
 
 
 class Asked(Protocol):
@@ -200,9 +199,9 @@ class Job:
         if self._now is None:
             return
         waited, first = time.monotonic() - self._shown, self._was is None
-        if self._now.over and (waited >= SHOWN_S or first):
+        if self._now.over:
             self._end(self._now)
-        elif not self._now.over and waited >= max(SHOWN_S, 0 if first else TASK_S * sum(HERE.counts())):
+        elif waited >= max(SHOWN_S, 0 if first else TASK_S * sum(HERE.counts())):
             self._shown = time.monotonic()
             self._show(self._now.progress())
 

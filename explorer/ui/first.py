@@ -26,7 +26,7 @@ from explorer.io.reader import TableReader
 from explorer.scenarios.build import built
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.table import Table
-from explorer.ui.assets import first_script, first_style
+from explorer.ui.assets import asset, first_script, first_style
 from explorer.ui.bar import where
 from explorer.ui.browser import LOOK, query
 from explorer.ui.overview import WELCOME
@@ -52,10 +52,11 @@ REST = """{% from macros import embed %}{{ bokeh_css }}
 <style id="template-styles">html, body { color: var(--mui-palette-text-primary);
 background-color: var(--mui-palette-background-default); font: var(--mui-font-body1) }</style>
 <script>document.head.append(...document.querySelectorAll("body > style, body > link"));</script>{{ bokeh_js }}
+<script>DRAWN</script>
 {% for src in resources.js.values() %}<script src="{{ src }}"></script>{% endfor %}
 {% for src in resources.js_modules.values() %}<script src="{{ src }}" type="module"></script>{% endfor %}
 {% for doc in docs %}{{ embed(doc) if doc.elementid }}{% for root in doc.roots %}{{ embed(root) }}{% endfor %}
-{% endfor %}{{ plot_script }}</body></html>"""
+{% endfor %}{{ plot_script }}</body></html>""".replace("DRAWN", asset("drawn.js"))
 """The template of Panel's part, see panel_material_ui/_templates/base.html. Styles go to the head: Material puts its
 own, which change with the theme, before those with that id, and they must come after Panel's."""
 

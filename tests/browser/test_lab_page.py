@@ -28,6 +28,39 @@ def lab_choose(page: Page, place: int, words: str) -> None:
     page.locator(".MuiListItemText-primary").get_by_text(words, exact=True).last.click()
 
 
+def test_what_is_changed_and_changed_back_stays_so(dashboard: str, watched: Watched) -> None:
+    """Panel's components would write back what they had drawn meanwhile (static/drawn.js)."""
+    page = watched.page
+    page.goto(f"{dashboard}?view=lab")
+    expect(page.get_by_role("button", name="New run")).to_be_enabled()
+    stayed = page.evaluate(
+        """async () => {
+          const models = Bokeh.documents.flatMap((document) => [...document._all_models.values()]);
+          const all = models.filter((model) => model.data && model.data.disabled === false);
+          const tell = (disabled) => all.forEach((model) => (model.data.disabled = disabled));
+          const task = () => new Promise((resolve) => {
+            const { port1, port2 } = new MessageChannel();
+            port1.onmessage = resolve;
+            port2.postMessage(0);
+          });
+          let stayed = 0;
+          for (let i = 0; i < 12; i++) {
+            tell(true);
+            for (let n = 0; n < 1 + (i % 3); n++) await task();
+            tell(false);
+            await new Promise((resolve) => setTimeout(resolve, 100));
+            stayed += all.filter((model) => model.data.disabled).length;
+            tell(false);
+          }
+          return [all.length, stayed];
+        }"""
+    )
+    assert stayed[0] > 5
+    assert stayed[1] == 0
+    expect(page.get_by_role("button", name="New run")).to_be_enabled()
+    watched.clean()
+
+
 def test_the_lab_plays_figure_4(dashboard: str, watched: Watched, artifacts: Path) -> None:
     """Two writers from one base; the second swap is lost, and its retry commits."""
     page = watched.page

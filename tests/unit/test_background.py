@@ -20,7 +20,7 @@ from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.progress import Cancelled, Progress, Watch, as_one_step, cancelled, steps, tell
 from explorer.table import Table
-from explorer.ui.background import SHOWN_S, Job, Session
+from explorer.ui.background import Job, Session
 from explorer.ui.pools import Pool, Task
 from tests.unit.small import make_table
 
@@ -251,22 +251,6 @@ def test_a_slow_one_shows_how_far_it_is_and_can_be_cancelled(pool: Pool) -> None
         assert not job.cancel_button.visible
         assert not button.disabled
         assert settled == [False]
-
-    on_a_page(test)
-
-
-def test_an_end_waits_until_what_was_shown_has_been_drawn(pool: Pool) -> None:
-    async def test() -> None:
-        button, gate = pmui.Button(), Gate()
-        job = Job("", [button], pool=pool)
-        changes = list[tuple[float, bool]]()
-        button.param.watch(lambda event: changes.append((time.monotonic(), event.new)), "disabled")
-        job.start(gate, lambda _: None, "Asking…")
-        await until(lambda: job.bar.visible)
-        gate.open.set()
-        await until(lambda: not job.busy)
-        assert [disabled for _, disabled in changes] == [True, False]
-        assert changes[1][0] - changes[0][0] >= SHOWN_S
 
     on_a_page(test)
 
