@@ -103,8 +103,7 @@ def of_its_content(manifest: ManifestFile, files: pa.Table) -> tuple[pa.Table, b
 
 def fitting(manifest: ManifestFile, content: Ints) -> Flags:
     """Which files, by their `content`, are of the kind that a manifest is for."""
-    fits: Flags = content == 0 if manifest.content == 0 else (content == 1) | (content == 2)
-    return fits
+    return np.isin(content, (0,) if manifest.content == 0 else (1, 2))
 
 
 class Pairs:

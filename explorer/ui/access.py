@@ -250,8 +250,10 @@ class _Headers(OutputTransform):
 
 
 def _local(request: HTTPServerRequest) -> tuple[str, int]:
-    """Address and port of this machine's end of the connection; neither for a Unix socket."""
-    name = request.connection.stream.socket.getsockname()  # type: ignore[union-attr]
+    """Address and port of this machine's end of the connection; neither for a Unix socket, or where who asked is
+    gone."""
+    end = request.connection.stream.socket  # type: ignore[union-attr]
+    name = end and end.getsockname()
     return name[:2] if isinstance(name, tuple) else ("", 0)
 
 

@@ -198,10 +198,10 @@ class Job:
         """Show how far it is, or its end."""
         if self._now is None:
             return
-        waited, first = time.monotonic() - self._shown, self._was is None
+        rest = SHOWN_S if self._was is None else max(SHOWN_S, TASK_S * sum(HERE.counts()))
         if self._now.over:
             self._end(self._now)
-        elif waited >= max(SHOWN_S, 0 if first else TASK_S * sum(HERE.counts())):
+        elif time.monotonic() - self._shown >= rest:
             self._shown = time.monotonic()
             self._show(self._now.progress())
 

@@ -52,7 +52,7 @@ REST = """{% from macros import embed %}{{ bokeh_css }}
 <style id="template-styles">html, body { color: var(--mui-palette-text-primary);
 background-color: var(--mui-palette-background-default); font: var(--mui-font-body1) }</style>
 <script>document.head.append(...document.querySelectorAll("body > style, body > link"));</script>{{ bokeh_js }}
-<script>DRAWN</script>
+<script>{% raw %}DRAWN{% endraw %}</script>
 {% for src in resources.js.values() %}<script src="{{ src }}"></script>{% endfor %}
 {% for src in resources.js_modules.values() %}<script src="{{ src }}" type="module"></script>{% endfor %}
 {% for doc in docs %}{{ embed(doc) if doc.elementid }}{% for root in doc.roots %}{{ embed(root) }}{% endfor %}

@@ -118,9 +118,10 @@ class LabPanel:
         """What a run is shown in; each step changes it in place."""
         self.picture = picture("", margin=(4, 10), styles={"flex": f"1 1 {DIAGRAM}px", "min-width": "0"})
         self.side = pn.Column(width=SIDE)
+        # by titles, what is said there and the parts that show it: a grid, drawn anew, costs a browser more than a step
+        self._beside: dict[str, tuple[Any, list[Any]]] = {}
         self.graph = GraphPane(sizing_mode="stretch_both", min_height=440)
-        widths = {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 480, "files, in order": 430}
-        self.table = grid(pd.DataFrame(columns=[*widths]), widths, wrapped=("what", "files, in order"))
+        self.table = pn.Column(sizing_mode="stretch_both")
         look: dict[str, Any] = {"label": "Save this run", "variant": "outlined", "width": 150}
         saved = pmui.FileDownload(callback=lambda: io.BytesIO(self._saved()), filename="run.json", **look)
         self.tabs = LiveTabs(
@@ -268,17 +269,23 @@ class LabPanel:
             return
         drawn = sequence_svg(look.run.events, look.run.writers)
         self.picture.object = f'<div style="overflow:auto">{drawn}</div>'
-        rows = pd.DataFrame([{"id": i, "v": v, "p": p} for i, v, p in look.rows])
-        side: list[Any] = [heading("Rows now"), grid(rows, {"v": 140}, whole=True)]
+        before, self._beside = self._beside, {}
+
+        def beside(title: str, said: Any, make: Callable[[Any], Any]) -> None:
+            known = before.get(title)
+            same = known is not None and known[0] == said
+            self._beside[title] = known if known and same else (said, [heading(title), make(said)])
+
+        def rows(title: str, said: list[dict[str, Any]], widths: dict[str, int], *wrapped: str) -> None:
+            beside(title, said, lambda _: grid(pd.DataFrame(said), widths, whole=True, wrapped=wrapped))
+
+        rows("Rows now", [{"id": i, "v": v, "p": p} for i, v, p in look.rows], {"v": 140})
         if saw := saw_rows(look.run.writers):
             widths = {"lane": 45, "table": 85, "snapshot": 90, "rows": 110}
-            side += [
-                heading("What each lane saw"),
-                grid(pd.DataFrame(saw), widths, whole=True, wrapped=("table", "rows")),
-            ]
+            rows("What each lane saw", saw, widths, "table", "rows")
         for title, decisions in (("If {} went on now", look.would), ("Why {} was refused", look.why)):
             for name, decision in decisions.items():
-                side += [heading(title.format(name)), note(decision.words, margin=(0, 10))]
+                beside(title.format(name), decision.words, lambda words: note(words, margin=(0, 10)))
         orphans = [
             {"writer": m.writer, "left behind by it": base_name(m.path)} for m in look.marks.loose if m.mark == "orphan"
         ]
@@ -288,8 +295,8 @@ class LabPanel:
             if w in look.marks.gone
         ]
         if orphans:
-            side += [heading("Orphans"), grid(pd.DataFrame(orphans), {"left behind by it": 280}, whole=True)]
-        self.side[:] = side
+            rows("Orphans", orphans, {"left behind by it": 280})
+        self.side[:] = [part for _, parts in self._beside.values() for part in parts]
 
     def _show_graph(self) -> None:
         look = self._look
@@ -308,7 +315,9 @@ class LabPanel:
             }
             for e in reversed(self._look.run.events if self._look else [])
         ]  # fmt: skip
-        self.table.value = pd.DataFrame(steps)
+        # anew, as rows that come while Panel's Tabulator is being built are lost
+        widths = {"n": 40, "writer": 65, "step": 80, "outcome": 90, "what": 480, "files, in order": 430}
+        self.table[:] = [grid(pd.DataFrame(steps), widths, wrapped=("what", "files, in order"))] if steps else []
 
     def _all_orders(self) -> None:
         """A run that plays is paused, or its next step would replace this; one under way is waited for."""

@@ -3,7 +3,6 @@ headless shell is preferred: a page costs a third less of the processor where no
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import subprocess
@@ -46,11 +45,7 @@ def find() -> str | None:
 def _apt(*command: str) -> None:
     environment, quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, subprocess.DEVNULL
     soon = ("-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=20", "-o", "DPkg::Lock::Timeout=20")
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        subprocess.run(
-            ["apt-get", "-y", "-qq", *soon, *command], check=False, env=environment, stdout=quiet, stderr=quiet,
-            timeout=300,
-        )  # fmt: skip
+    subprocess.run(["apt-get", "-y", "-qq", *soon, *command], check=False, env=environment, stdout=quiet, stderr=quiet)
 
 
 def install() -> None:

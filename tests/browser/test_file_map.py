@@ -29,6 +29,10 @@ def of_many_files(folder: Path) -> Path:
     return place
 
 
+LEGEND = """() => Bokeh.index.query_one((view) => view.model.type === "Legend").model.items
+  .map((item) => item.label.value).join()"""
+
+
 def click_the_middle(page: Page) -> None:
     page.locator(".bk-Figure:visible").click()
 
@@ -48,11 +52,15 @@ def test_a_cell_is_looked_into_and_left_again(
     inside = page.get_by_text(re.compile(rf"^files [\d,]+ to [\d,]+ of {number:,}\. A cell is a file"))
     expect(inside).to_be_visible()
     colour_by = page.get_by_role("combobox", name="colour by")
+    meanings = [page.evaluate(LEGEND)]
     for colours in ("partition", "size", "age", "deletes"):
         colour_by.click()
         page.get_by_role("menuitem", name=colours, exact=True).click()
         expect(colour_by).to_have_text(colours)
+        page.wait_for_function(f"(before) => ({LEGEND})() !== before", arg=meanings[-1])
+        meanings.append(page.evaluate(LEGEND))
         expect(inside).to_be_visible()
+    assert len(set(meanings)) == 5
     every.click()
     expect(whole).to_be_visible()
     expect(every).to_have_count(0)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
 import re
+import socket
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 import pygraphviz
 import pytest
 from click.testing import CliRunner
+from tornado.http1connection import HTTP1Connection
+from tornado.httputil import HTTPServerRequest
+from tornado.iostream import IOStream
 
 import explorer
 from explorer.cli import main
@@ -22,6 +28,7 @@ from explorer.collection import Collection
 from explorer.core.secrets import HIDDEN, redacted, without_secrets
 from explorer.graphs.graph import Edge, Elided, Graph, Node
 from explorer.inspection import inspect
+from explorer.ui.access import FOR_LOOPBACK, Access
 from explorer.ui.export import export
 from explorer.ui.first import begun, first
 from explorer.ui.tables import _csv
@@ -272,3 +279,17 @@ def test_scripts_set_text_only(path: Path) -> None:
 def test_csv_of_large_text_has_no_formulas_either() -> None:
     table = pa.table({"x": pa.array(["=1+1", "a"], pa.large_string())})
     assert _csv(Collection(table, "rows")).decode().splitlines()[1:] == ['"\'=1+1"', '"a"']
+
+
+def test_who_is_gone_is_let_in_nowhere() -> None:
+    async def asks() -> tuple[Any, dict[str, Any]]:
+        ours, theirs = socket.socketpair()
+        theirs.close()
+        stream = IOStream(ours)
+        stream.close()
+        request = HTTPServerRequest("GET", "/", host="localhost", connection=HTTP1Connection(stream, False))
+        answer = Access()._answer(SimpleNamespace(prefix="", app_paths=["/"]), request)
+        assert answer is not None
+        return answer
+
+    assert asyncio.run(asks())[1] == {"status": 403, "text": FOR_LOOPBACK}

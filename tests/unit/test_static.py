@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import panel
 import pytest
 
 from explorer.graphs.vocabulary import EDGES, KINDS, MARKS, OPERATIONS, STATUSES
@@ -39,7 +40,8 @@ def declared(text: str) -> list[str]:
 
 
 def test_every_part_is_joined_once_and_after_what_it_imports() -> None:
-    on_the_dashboard = {"browser.js", "figures.js", "grids.js", "kept.js", "modules.js", "palette.js", "statement.js"}
+    of_panel = {"drawn.js", "modules.js"}
+    on_the_dashboard = {*of_panel, "browser.js", "figures.js", "grids.js", "kept.js", "palette.js", "statement.js"}
     alone = {*on_the_dashboard, "loader.js", "panel.js", FIRST, ANSWERS}  # a notebook and pages have these
     assert sorted({*PARTS, *alone}) == sorted(p.name for p in STATIC.glob("*.js"))
     for i, part in enumerate(PARTS):
@@ -97,3 +99,11 @@ def test_the_pure_part_by_nodes_own_tests() -> None:
     done = subprocess.run([node(), "--test", TESTS], capture_output=True, text=True, cwd=TESTS.parent)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(re.findall(r"^# pass (\d+)|^ℹ pass (\d+)", done.stdout, re.MULTILINE)[0][0] or 0) >= 10
+
+
+def test_panels_text_is_the_one_that_is_changed() -> None:
+    """What its components write back (static/drawn.js) would be as it was."""
+    theirs = (Path(panel.__file__).parent / "dist" / "panel.min.js").read_text()
+    texts = re.findall(r'\[\s*"([^"]+)",\s*"', (STATIC / "drawn.js").read_text())
+    assert len(texts) == 5
+    assert [theirs.count(text) for text in texts] == [1] * 5

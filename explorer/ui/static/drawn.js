@@ -1,7 +1,7 @@
 // Panel's React components write to their model each value that they have drawn, also one that came from it. A newer
 // value that came meanwhile is undone so, here and at the server: a button that was disabled for a moment stays
 // disabled. And what changes between a component's first drawing and its listening is not drawn. They write what they
-// have set themselves, and look once more when they listen.
+// have set themselves, and look once more when they listen. A Panel whose text is another one is left as it is.
 {
   const { prototype } = Bokeh.Models.get("panel.models.esm.ReactComponent"), theirs = prototype._render_code;
   const CHANGES = [
@@ -15,6 +15,7 @@
     ],
   ];
   prototype._render_code = function () {
-    return CHANGES.reduce((code, [before, after]) => code.replace(before, after), theirs.call(this));
+    const code = theirs.call(this), known = CHANGES.every(([before]) => code.includes(before));
+    return known ? CHANGES.reduce((changed, [before, after]) => changed.replace(before, after), code) : code;
   };
 }
