@@ -78,11 +78,14 @@ def plan_scan(
         rows, choice = make(Parts(some, not surely, part, plan_parts.SUMS, of_spec), f"plan for {bound}")
         summed.add(rows)
         why = choice.why if choice.large else why
+    broken = {problem.file for problem in tree.problems if problem.severity == "error"}
+    asked = [*kept, *(m for m in listed if m.content != 0)]
     chosen_files = made(partial(plan_parts.chosen, scan, deletes), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed), wholly=summed.wholly,
-        delete_files=len(summed.used), residuals=dict(summed.residuals.most_common()),
+        delete_files=len(summed.used), unread=sum(m.manifest_path in broken for m in asked),
+        residuals=dict(summed.residuals.most_common()),
         made=why,
         files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
         make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),

@@ -51,6 +51,8 @@ class Plan:
     """Data files that are read and all of whose rows match."""
     delete_files: int
     """Delete files that come along, each counted once."""
+    unread: int
+    """Manifests that a scan would read, and that cannot be read: the plan lacks what they list."""
     residuals: Mapping[str, int]
     """What must still be asked of rows, with the number of files it is asked of."""
     made: str

@@ -26,7 +26,7 @@ from explorer.io.catalogs import SANDBOX
 from explorer.io.locate import parse_move
 from explorer.progress import Cancelled
 from explorer.table import Table
-from explorer.ui.background import Job
+from explorer.ui.background import Job, Session
 from explorer.ui.bar import Bar, SparkWords
 from explorer.ui.beside import WITHIN, Beside
 from explorer.ui.bringing import show_file, show_node, show_row
@@ -89,7 +89,7 @@ class Dashboard:
         self.beside = Beside(lambda: self.browser.search)
         self.compare = self.query.get("compare", "")
         self._compare_next = ""
-        self.bar = Bar(self._look_at, self._compare_with)
+        self.bar = Bar(self._look_at, self._compare_with, lambda: self.rooms.go("problems"))
         self.opening = Job(pool=AWAY)
         self._coming = coming()
         self.rooms = Rooms(self.pane, self._came, starts_at(self.query), () if self.offers.sql else ("sql",))
@@ -106,6 +106,7 @@ class Dashboard:
     def page(self) -> Any:
         """The whole page, still empty: a GET reads nothing. Once the page talks to us, `load` fills it."""
         pn.state.onload(self.load)
+        Session.current().answered = self._warn
         palette = Palette(self._places, self._go_to)
         controls = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), self.spark.view, self.beside.button)
         page = shell(
@@ -193,9 +194,6 @@ class Dashboard:
         self._show(shown)
         if view.message:
             toast("warning", view.message, 12_000)
-        errors = [p for p in table.problems if p.severity != "info"]
-        if errors:
-            toast("warning", f"{table.name} has problems ({len(errors)}): see Health, Problems", 10_000)
 
     def _show(self, shown: dict[str, Any] | None = None) -> None:
         if self.view is None:
@@ -212,6 +210,10 @@ class Dashboard:
         self._keep({*BENCH, *(("problems",) if checked else ())})
         self._say_where()
         soon(lambda: self._fill(self.rooms.active))
+
+    def _warn(self) -> None:
+        if self.view is not None:
+            self.bar.warn(self.view.table)
 
     def _answered(self, redrawn: bool) -> None:
         if self.view is not None and self.view.message and self.rooms.active != "graph":  # which says it itself

@@ -44,12 +44,13 @@ class Asked(Protocol):
 
 class Session:
     """The jobs of one page that are under way: looked after a few times a second and when one is over, cancelled with
-    the page."""
+    the page. `answered` is called when some are over."""
 
     _all: ClassVar[dict[Any, Session]] = {}
 
     def __init__(self, document: Any) -> None:
         self.jobs: set[Asked] = set()
+        self.answered: Callable[[], None] = lambda: None
         self._document = document
         self._ticking = PeriodicCallback(callback=self._look, period=TICK_MS, background=True)
         if document is not None:
@@ -95,7 +96,9 @@ class Session:
         with set_curdoc(self._document):  # Bokeh's is changed, for all threads, by each that tells of an answer
             for job in list(self.jobs):
                 job.look()
-        self.jobs = {job for job in self.jobs if job.busy}
+            asked, self.jobs = self.jobs, {job for job in self.jobs if job.busy}
+            if self.jobs != asked:
+                self.answered()
         if not self.jobs:
             self._ticking.stop()
 
@@ -104,7 +107,7 @@ class Session:
         for job in self.jobs:
             job.drop()
         self.jobs.clear()
-        self._document = None
+        self._document, self.answered = None, lambda: None
 
 
 class Job:

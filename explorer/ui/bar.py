@@ -1,5 +1,5 @@
-"""What stands in the header whatever room one is in: the table, the snapshot in view, and what it is compared with;
-and how Spark is."""
+"""What stands in the header whatever room one is in: the table, the snapshot in view, what it is compared with, and
+whether something of it could not be read; and how Spark is."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from explorer.core.names import snapshot_name, snapshot_ordinals
+from explorer.core.units import count
 from explorer.engines.spark import shared_engine
 from explorer.table import Table
 from explorer.ui.state import ViewState
@@ -32,16 +33,22 @@ PARENT = "its parent"
 
 class Bar:
     """`parts` are to be shown; `look_at(version)` and `compare(version)` are called with what a person chooses, the
-    latter with nothing for its parent."""
+    latter with nothing for its parent; `problems()` when a person asks for what could not be read."""
 
-    def __init__(self, look_at: Callable[[str], None], compare: Callable[[str], None]) -> None:
+    def __init__(
+        self, look_at: Callable[[str], None], compare: Callable[[str], None], problems: Callable[[], None]
+    ) -> None:
         self._where = Text("", variant="body2", margin=(8, 8), stylesheets=[CUT])
         self._snapshot, self._beside = _field("snapshot", 150), _field("compare with", 150)
         self._shown: dict[Any, str] = {}
         self._table: Table | None = None
         for field, tell in ((self._snapshot, look_at), (self._beside, lambda v: compare("" if v == PARENT else v))):
             field.param.watch(lambda event, tell=tell: self._chosen(event, tell), "value")
-        self.parts = (self._where, self._snapshot, self._beside)
+        self._problems = pmui.Button(
+            label="", size="small", color="warning", variant="contained", margin=(10, 6, 0, 6), visible=False
+        )
+        self._problems.on_click(lambda _: problems())
+        self.parts = (self._where, self._snapshot, self._beside, self._problems)
 
     def show(self, view: ViewState, compare: str) -> None:
         """What stands there now."""
@@ -51,6 +58,12 @@ class Bar:
         self._where.object = where(view)
         self._set(self._snapshot, snapshot_name(view.snapshot_id, snapshot_ordinals(view.table.metadata)))
         self._set(self._beside, compare or PARENT)
+        self.warn(view.table)
+
+    def warn(self, table: Table) -> None:
+        """How much of a table could not be read so far: what any view tells of it may lack that."""
+        number = sum(problem.severity != "info" for problem in table.problems)
+        self._problems.visible, self._problems.label = number > 0, f"⚠ {count(number, 'problem')}"
 
     def _set(self, field: Any, text: str) -> None:
         self._shown[field] = text

@@ -38,6 +38,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "stages": stage_rows(plan),
         "manifests": manifest_rows(plan),
         "wholly-matched-files": plan.wholly,
+        "unread-manifests": plan.unread,
         "delete-files": plan.delete_files,
         "residuals": dict(plan.residuals),
         "tasks": {
@@ -133,6 +134,8 @@ def plan_lines(plan: Plan) -> Iterator[str]:
 def summary_lines(plan: Plan) -> Iterator[str]:
     """What comes along, what must still be asked of rows, and the tasks."""
     left = plan.left
+    if plan.unread:
+        yield f"⚠ {count(plan.unread, 'manifest')} could not be read: what is listed there is missing here"
     if plan.wholly:
         yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}, by partition or bounds"
     if plan.delete_files:

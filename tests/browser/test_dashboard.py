@@ -355,6 +355,19 @@ def test_a_damaged_table_opens_and_shows_where(
     expect(page.locator(".ix-side")).to_contain_text("not an Avro file")
     expect(page.locator(".ix-side")).to_contain_text(victim.name)
     page.screenshot(path=artifacts / "damaged.png")
+    to(page, "plan")
+    expect(page.get_by_text("1 manifest could not be read: what is listed there is missing here")).to_be_visible()
+    warned = page.get_by_role("button", name="1 problem")
+    expect(warned).to_be_visible()  # whatever view one is in
+    page.screenshot(path=artifacts / "damaged-plan.png")
+    warned.click()
+    page.wait_for_url("**view=problems**")
+    expect(page.locator(".tabulator-cell").get_by_text("not an Avro file").first).to_be_visible()
+    field = page.get_by_label("Table, folder or metadata.json")
+    field.fill("demo.three_inserts")
+    field.press("Enter")
+    expect(page.locator("header")).to_contain_text("three_inserts")
+    expect(warned).to_have_count(0)
     watched.clean()
 
 

@@ -32,7 +32,7 @@ from explorer.errors import NotFoundInTable
 from explorer.model.manifest import FieldSummary
 from explorer.ui.answer_states import PlanState
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
-from explorer.views.plans import plan_lines, plan_object
+from explorer.views.plans import plan_lines, plan_object, summary_lines
 from tests.robustness.editing import edit_avro
 from tests.unit.paper import applicability, entries, on_paper
 from tests.unit.paper import manifest as listed
@@ -134,11 +134,21 @@ def test_what_matches_wholly(days: Path) -> None:
         assert planned(days, where)[1].wholly == wholly, where
 
 
+def test_what_cannot_be_read_is_said_to_be_missing(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    sorted((folder / "metadata").glob("*-m0.avro"))[0].write_text("no manifest at all")
+    _, plan, files = planned(folder, "id > 0")
+    assert (plan.unread, len(files)) == (1, 2)
+    assert next(iter(summary_lines(plan))).startswith("⚠ 1 manifest could not be read")
+    assert plan_object(plan)["unread-manifests"] == 1
+
+
 def test_no_filter_reads_all(days: Path) -> None:
     _, plan, files = planned(days, "")
     assert left(plan) == [(3, 3)] * 4
     assert {f["reason"] for f in files} == {"every row is asked for"}
     assert plan.left.rows == 6
+    assert plan.unread == 0
     assert plan.left.bytes == sum(f["file_size_in_bytes"] for f in files)
     assert plan.tasks.count == 1
 
