@@ -87,7 +87,7 @@ race: $(STAMP)  ## minutes: eight writer processes, fifty commits each; a hundre
 pairs: $(STAMP)  ## a quarter of an hour: every pair of operations, each validation on its own
 	ICEBERG_EXPLORER_EVERY_PAIR=1 $(BIN)/python -m pytest tests/spark/test_lab.py tests/spark/test_layout_exercises.py
 
-screens: $(STAMP) browser  ## two hours: pictures of every view of seven tables, and what does not fit
+screens: $(STAMP) browser  ## an hour and a half: pictures of every view of seven tables, and what does not fit
 	ICEBERG_EXPLORER_EVERY_SCREEN=1 $(BIN)/python -m pytest -n 2 --dist load tests/browser/test_rooms_fit.py
 
 fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meaning sits, from another seed each day

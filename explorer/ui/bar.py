@@ -27,6 +27,8 @@ WHITE = {
     "& legend": {"fontSize": "12px"},
     "& .MuiInputBase-root": {"height": "32px", "fontSize": "13px", "color": "#fff"},
 }  # fmt: skip
+AMBER = {"&, &:hover": {"backgroundColor": "#ffb74d", "color": "#20262e"}}
+WIDE = "@media (max-width: 800px) { :host { display: none !important; } }"
 PARENT = "its parent"
 """What a snapshot is compared with unless another is chosen."""
 
@@ -45,7 +47,13 @@ class Bar:
         for field, tell in ((self._snapshot, look_at), (self._beside, lambda v: compare("" if v == PARENT else v))):
             field.param.watch(lambda event, tell=tell: self._chosen(event, tell), "value")
         self._problems = pmui.Button(
-            label="", size="small", color="warning", variant="contained", margin=(10, 6, 0, 6), visible=False
+            label="",
+            size="small",
+            variant="contained",
+            margin=(10, 6, 0, 6),
+            visible=False,
+            sx=AMBER,
+            stylesheets=[WIDE],
         )
         self._problems.on_click(lambda _: problems())
         self.parts = (self._where, self._snapshot, self._beside, self._problems)
