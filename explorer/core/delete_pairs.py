@@ -103,7 +103,8 @@ def of_its_content(manifest: ManifestFile, files: pa.Table) -> tuple[pa.Table, b
 
 def fitting(manifest: ManifestFile, content: Ints) -> Flags:
     """Which files, by their `content`, are of the kind that a manifest is for."""
-    return np.isin(content, (0,) if manifest.content == 0 else (1, 2))
+    fits: Flags = content == 0 if manifest.content == 0 else (content == 1) | (content == 2)
+    return fits  # the name says its type, which an expression of numpy's does not
 
 
 class Pairs:

@@ -52,7 +52,7 @@ class Plan:
     delete_files: int
     """Delete files that come along, each counted once."""
     unread: int
-    """Manifests that a scan would read, and that cannot be read: the plan lacks what they list."""
+    """Manifests that a scan would read, and that cannot be read, or not whole: the plan lacks what is lost there."""
     residuals: Mapping[str, int]
     """What must still be asked of rows, with the number of files it is asked of."""
     made: str

@@ -1,5 +1,5 @@
-"""What stands in the header whatever room one is in: the table, the snapshot in view, what it is compared with, and
-whether something of it could not be read; and how Spark is."""
+"""What stands in the header whatever room one is in: the table, the snapshot in view, what it is compared with, and how
+many problems the table has; and how Spark is."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PARENT = "its parent"
 
 class Bar:
     """`parts` are to be shown; `look_at(version)` and `compare(version)` are called with what a person chooses, the
-    latter with nothing for its parent; `problems()` when a person asks for what could not be read."""
+    latter with nothing for its parent; `problems()` when a person asks for the table's problems."""
 
     def __init__(
         self, look_at: Callable[[str], None], compare: Callable[[str], None], problems: Callable[[], None]
@@ -47,14 +47,9 @@ class Bar:
         for field, tell in ((self._snapshot, look_at), (self._beside, lambda v: compare("" if v == PARENT else v))):
             field.param.watch(lambda event, tell=tell: self._chosen(event, tell), "value")
         self._problems = pmui.Button(
-            label="",
-            size="small",
-            variant="contained",
-            margin=(10, 6, 0, 6),
-            visible=False,
-            sx=AMBER,
+            label="", size="small", variant="contained", margin=(10, 6, 0, 6), visible=False, sx=AMBER,
             stylesheets=[WIDE],
-        )
+        )  # fmt: skip
         self._problems.on_click(lambda _: problems())
         self.parts = (self._where, self._snapshot, self._beside, self._problems)
 
@@ -66,10 +61,9 @@ class Bar:
         self._where.object = where(view)
         self._set(self._snapshot, snapshot_name(view.snapshot_id, snapshot_ordinals(view.table.metadata)))
         self._set(self._beside, compare or PARENT)
-        self.warn(view.table)
 
     def warn(self, table: Table) -> None:
-        """How much of a table could not be read so far: what any view tells of it may lack that."""
+        """How much is wrong with a table, as far as is known: what a view tells of it may lack that."""
         number = sum(problem.severity != "info" for problem in table.problems)
         self._problems.visible, self._problems.label = number > 0, f"⚠ {count(number, 'problem')}"
 
@@ -111,7 +105,7 @@ class SparkWords:
             self.view[:] = [self._words, *([self._restart()] if failed else [])]
 
     def _restart(self) -> Any:
-        button = pmui.Button(label="Restart Spark", size="small", color="warning", variant="contained", margin=(4, 6))
+        button = pmui.Button(label="Restart Spark", size="small", variant="contained", margin=(4, 6), sx=AMBER)
         button.on_click(lambda _: self._again())
         return button
 

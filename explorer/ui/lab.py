@@ -273,11 +273,10 @@ class LabPanel:
 
         def beside(title: str, said: Any, make: Callable[[Any], Any]) -> None:
             known = before.get(title)
-            same = known is not None and known[0] == said
-            self._beside[title] = known if known and same else (said, [heading(title), make(said)])
+            self._beside[title] = known if known and known[0] == said else (said, [heading(title), make(said)])
 
         def rows(title: str, said: list[dict[str, Any]], widths: dict[str, int], *wrapped: str) -> None:
-            beside(title, said, lambda _: grid(pd.DataFrame(said), widths, whole=True, wrapped=wrapped))
+            beside(title, said, lambda rows: grid(pd.DataFrame(rows), widths, whole=True, wrapped=wrapped))
 
         rows("Rows now", [{"id": i, "v": v, "p": p} for i, v, p in look.rows], {"v": 140})
         if saw := saw_rows(look.run.writers):

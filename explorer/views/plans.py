@@ -135,7 +135,7 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     """What comes along, what must still be asked of rows, and the tasks."""
     left = plan.left
     if plan.unread:
-        yield f"⚠ {count(plan.unread, 'manifest')} could not be read: what is listed there is missing here"
+        yield f"⚠ {count(plan.unread, 'manifest')} could not be read, or not whole: what is lost there is missing here"
     if plan.wholly:
         yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}, by partition or bounds"
     if plan.delete_files:

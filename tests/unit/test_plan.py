@@ -136,11 +136,15 @@ def test_what_matches_wholly(days: Path) -> None:
 
 def test_what_cannot_be_read_is_said_to_be_missing(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
-    sorted((folder / "metadata").glob("*-m0.avro"))[0].write_text("no manifest at all")
+    first, second, _ = sorted((folder / "metadata").glob("*-m0.avro"))
+    second.write_bytes(second.read_bytes()[:-20])
+    assert planned(folder, "id > 0")[1].unread == 1
+    second.unlink()
+    first.write_text("no manifest at all")
     _, plan, files = planned(folder, "id > 0")
-    assert (plan.unread, len(files)) == (1, 2)
-    assert next(iter(summary_lines(plan))).startswith("⚠ 1 manifest could not be read")
-    assert plan_object(plan)["unread-manifests"] == 1
+    assert (plan.unread, len(files)) == (2, 1)
+    assert next(iter(summary_lines(plan))).startswith("⚠ 2 manifests could not be read")
+    assert plan_object(plan)["unread-manifests"] == 2
 
 
 def test_no_filter_reads_all(days: Path) -> None:
