@@ -31,8 +31,7 @@ def snapshot_step(tree: MetadataTree, snapshot: Snapshot, opened: Collection[str
     read."""
     parent = tree.metadata.snapshot(snapshot.parent_snapshot_id)
     before, here = tree.manifests(parent), tree.manifests(snapshot)
-    lists = {s.manifest_list for s in (parent, snapshot) if s is not None and s.manifest_list}
-    if lists & {problem.file for problem in tree.problems if problem.severity != "info"}:
+    if tree.damaged(s.manifest_list for s in (parent, snapshot) if s is not None):
         return None
     read = [
         m for m in named_of(only(here, before)) if (_entries(m) <= FEW if opened is None else m.manifest_path in opened)

@@ -78,13 +78,13 @@ def plan_scan(
         rows, choice = make(Parts(some, not surely, part, plan_parts.SUMS, of_spec), f"plan for {bound}")
         summed.add(rows)
         why = choice.why if choice.large else why
-    broken = {problem.file for problem in tree.problems if problem.severity == "error"}
-    asked = [*kept, *(m for m in listed if m.content != 0)]
+    found = int(summed.amounts[:, 0].sum()) + (len(deletes) if deletes else 0)
     chosen_files = made(partial(plan_parts.chosen, scan, deletes), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed), wholly=summed.wholly,
-        delete_files=len(summed.used), unread=sum(m.manifest_path in broken for m in asked),
+        delete_files=len(summed.used), missing=_missing([*kept, *(m for m in listed if m.content != 0)], found),
+        damaged_list=snapshot is not None and tree.damaged([snapshot.manifest_list]),
         residuals=dict(summed.residuals.most_common()),
         made=why,
         files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
@@ -101,6 +101,13 @@ def deletes_of(
         return None
     files = [f for some in reader.live_files(deletes, snapshot) for f in some]
     return Pairs(Applicability(tree.metadata, LiveFiles.of([]), files))
+
+
+def _missing(read: Sequence[ManifestFile], found: int) -> int:
+    """How many more files a manifest list counts in manifests than are found there; 0 where it does not say (v1)."""
+    counted = {total.name: total.computed for total in totals({}, read)}
+    data, deletes = counted["total-data-files"], counted["total-delete-files"]
+    return 0 if data is None or deletes is None else max(0, data + deletes - found)
 
 
 def _stages(

@@ -118,6 +118,9 @@ class Pairs:
         self._groups: dict[Place, _Group] = {}
         self._everywhere = self._group(files.everywhere)
 
+    def __len__(self) -> int:
+        return len(self._files.deletes)
+
     @property
     def fields(self) -> bool:
         """Whether the counts and bounds of data files matter."""

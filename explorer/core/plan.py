@@ -51,8 +51,11 @@ class Plan:
     """Data files that are read and all of whose rows match."""
     delete_files: int
     """Delete files that come along, each counted once."""
-    unread: int
-    """Manifests that a scan would read, and that cannot be read, or not whole: the plan lacks what is lost there."""
+    missing: int
+    """Data and delete files that the manifest list counts in what is read, and that are not found there: the plan lacks
+    them."""
+    damaged_list: bool
+    """Whether the manifest list could not be read whole: the plan lacks what is lost there."""
     residuals: Mapping[str, int]
     """What must still be asked of rows, with the number of files it is asked of."""
     made: str

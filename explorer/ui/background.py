@@ -97,10 +97,10 @@ class Session:
             for job in list(self.jobs):
                 job.look()
             asked, self.jobs = self.jobs, {job for job in self.jobs if job.busy}
+            if not self.jobs:
+                self._ticking.stop()
             if self.jobs != asked:
                 self.answered()
-        if not self.jobs:
-            self._ticking.stop()
 
     def _end(self, document: Any) -> None:
         self._all.pop(document, None)

@@ -293,7 +293,8 @@ def _redacted(column: pd.Series[Any]) -> list[Any] | None:
     suspect = pc.match_substring_regex(pa.array(values, pa.string()), SUSPECT).to_pylist()
     if not any(suspect):
         return None
-    return [redacted(value) if sus else value for value, sus in zip(column, suspect, strict=True)]
+    shown = {value: redacted(value) for value in {v for v, sus in zip(values, suspect, strict=True) if v and sus}}
+    return [shown[value] if sus else value for value, sus in zip(column, suspect, strict=True)]
 
 
 def _head(title: str) -> int:

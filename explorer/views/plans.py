@@ -38,7 +38,8 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "stages": stage_rows(plan),
         "manifests": manifest_rows(plan),
         "wholly-matched-files": plan.wholly,
-        "unread-manifests": plan.unread,
+        "manifest-list-damaged": plan.damaged_list,
+        "missing-files": plan.missing,
         "delete-files": plan.delete_files,
         "residuals": dict(plan.residuals),
         "tasks": {
@@ -134,8 +135,11 @@ def plan_lines(plan: Plan) -> Iterator[str]:
 def summary_lines(plan: Plan) -> Iterator[str]:
     """What comes along, what must still be asked of rows, and the tasks."""
     left = plan.left
-    if plan.unread:
-        yield f"⚠ {count(plan.unread, 'manifest')} could not be read, or not whole: what is lost there is missing here"
+    if plan.damaged_list:
+        yield "⚠ the manifest list could not be read whole: what is lost there is missing here"
+    if plan.missing:
+        verb = "is" if plan.missing == 1 else "are"
+        yield f"⚠ {count(plan.missing, 'file')} that the manifest list counts {verb} not found in its manifests"
     if plan.wholly:
         yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}, by partition or bounds"
     if plan.delete_files:

@@ -356,7 +356,7 @@ def test_a_damaged_table_opens_and_shows_where(
     expect(page.locator(".ix-side")).to_contain_text(victim.name)
     page.screenshot(path=artifacts / "damaged.png")
     to(page, "plan")
-    lost = "1 manifest could not be read, or not whole: what is lost there is missing here"
+    lost = "1 file that the manifest list counts is not found in its manifests"
     expect(page.get_by_text(lost)).to_be_visible()
     warned = page.get_by_role("button", name="1 problem")
     expect(warned).to_be_visible()  # whatever view one is in

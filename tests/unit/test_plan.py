@@ -30,6 +30,7 @@ from explorer.core.scan import READ, Scan, evaluated
 from explorer.core.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.errors import NotFoundInTable
 from explorer.model.manifest import FieldSummary
+from explorer.model.problem import Problem
 from explorer.ui.answer_states import PlanState
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import plan_lines, plan_object, summary_lines
@@ -138,13 +139,34 @@ def test_what_cannot_be_read_is_said_to_be_missing(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
     first, second, _ = sorted((folder / "metadata").glob("*-m0.avro"))
     second.write_bytes(second.read_bytes()[:-20])
-    assert planned(folder, "id > 0")[1].unread == 1
+    assert planned(folder, "id > 0")[1].missing == 1
     second.unlink()
     first.write_text("no manifest at all")
     _, plan, files = planned(folder, "id > 0")
-    assert (plan.unread, len(files)) == (2, 1)
-    assert next(iter(summary_lines(plan))).startswith("⚠ 2 manifests could not be read")
-    assert plan_object(plan)["unread-manifests"] == 2
+    assert (plan.missing, plan.damaged_list, len(files)) == (2, False, 1)
+    assert next(iter(summary_lines(plan))) == "⚠ 2 files that the manifest list counts are not found in its manifests"
+    assert plan_object(plan)["missing-files"] == 2
+
+
+def test_a_list_that_cannot_be_read_whole_is_told(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    current = json.loads(max((folder / "metadata").glob("*.metadata.json")).read_text())["snapshots"][-1]
+    listed = Path(current["manifest-list"].removeprefix("file://"))
+    listed.write_bytes(listed.read_bytes()[:-40])
+    _, plan, _ = planned(folder, "id > 0")
+    assert plan.damaged_list
+    assert next(iter(summary_lines(plan))).startswith("⚠ the manifest list could not be read whole")
+    assert plan_object(plan)["manifest-list-damaged"]
+
+
+def test_what_another_question_could_not_read_is_not_missing(tmp_path: Path) -> None:
+    """Sizes of columns, say, which a plan does not look at."""
+    folder = make_table(tmp_path)
+    [first, *_] = sorted((folder / "metadata").glob("*-m0.avro"))
+    table = explorer.open_table(str(folder))
+    table.tree.note([Problem(first.as_uri(), "its sizes of columns are none")])
+    plan = table.plan("id > 0")
+    assert (plan.missing, plan.damaged_list) == (0, False)
 
 
 def test_no_filter_reads_all(days: Path) -> None:
@@ -152,7 +174,7 @@ def test_no_filter_reads_all(days: Path) -> None:
     assert left(plan) == [(3, 3)] * 4
     assert {f["reason"] for f in files} == {"every row is asked for"}
     assert plan.left.rows == 6
-    assert plan.unread == 0
+    assert (plan.missing, plan.damaged_list) == (0, False)
     assert plan.left.bytes == sum(f["file_size_in_bytes"] for f in files)
     assert plan.tasks.count == 1
 
