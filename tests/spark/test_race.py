@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import sqlite3
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -59,9 +61,21 @@ def tree(folder: Path) -> str:
     return found.hexdigest()
 
 
+def catalogued(catalog: Path) -> object:
+    """All that a catalog has: its bytes, or, where other processes copy tables in it meanwhile (pytest-xdist),
+    all rows but those of copies."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return catalog.read_bytes()
+    with contextlib.closing(sqlite3.connect(catalog)) as opened:
+        tables = opened.execute("SELECT * FROM iceberg_tables WHERE table_namespace != 'lab' ORDER BY 1, 2, 3")
+        spaces = opened.execute("SELECT * FROM iceberg_namespace_properties WHERE namespace != 'lab' ORDER BY 1, 2, 3")
+        return tables.fetchall(), spaces.fetchall()
+
+
 def test_a_read_only_session_changes_nothing(sandbox: Path) -> None:
     folder = sandbox / "warehouse" / "demo"
-    before, catalog = tree(folder), (sandbox / "catalog.db").read_bytes()
+    before, catalog = tree(folder), catalogued(sandbox / "catalog.db")
+    assert catalog
     for name in ("equality_deletes", "deletion_vectors", "branches_and_tags", "schema_evolution"):
         full = f"demo.{name}"
         for command in (
@@ -80,4 +94,4 @@ def test_a_read_only_session_changes_nothing(sandbox: Path) -> None:
         assert refused.exit_code == 1
         assert "teaching table" in refused.output
     assert tree(folder) == before
-    assert (sandbox / "catalog.db").read_bytes() == catalog
+    assert catalogued(sandbox / "catalog.db") == catalog
