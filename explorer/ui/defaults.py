@@ -1,11 +1,14 @@
 """Bokeh 3.9 works out anew, for each property of each model that nobody has set, what its class says stands there, and
 checks it; and for each page what the classes of Panel's components are: a quarter of the processor's time that a
 session takes. A plain value, where no theme says otherwise, is the same for all models of a class, and a class stays
-as it is."""
+as it is. It looks long for what a plain value refers to; and Param 2.4 copies each parameter of a component for each
+one of them, by ways that are made for any use."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
+from copy import copy
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -15,15 +18,18 @@ from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.instance import InstanceDefault
 from bokeh.core.serialization import Ref, Serializer
 from bokeh.core.types import ID
-from bokeh.model import DataModel
+from bokeh.model import DataModel, Model, util
+from param import parameterized
+from param._utils import MUTABLE_TYPES
 
 _get_default = PropertyDescriptor._get_default
 _describe = Serializer._encoders[MetaHasProps]
 _overridden_defaults = HasProps._overridden_defaults.__func__  # type: ignore[attr-defined]
+_visit_other = util.visit_value_and_its_immediate_references
 _known: defaultdict[type[HasProps], dict[str, Any]] = defaultdict(dict)
 _descriptions: dict[type[HasProps], Any] = {}
 """By classes, which Bokeh keeps too."""
-PLAIN = (type(None), bool, int, float, str)
+PLAIN = {type(None), bool, int, float, str}
 
 
 def _kept(self: PropertyDescriptor[Any], model: HasProps) -> Any:
@@ -70,8 +76,41 @@ def _plain(value: Any) -> bool:
     return all(map(_plain, value)) if isinstance(value, list) else type(value) in PLAIN
 
 
+@cache
+def _container(kind: type) -> bool:
+    return issubclass(kind, MUTABLE_TYPES)
+
+
+def _copied(parameter: parameterized.Parameter[Any], owner: Any = None) -> parameterized.Parameter[Any]:
+    """A class's parameter for one object: as Param's, of whose kinds none is told of a container that is copied."""
+    read, write, kind = object.__getattribute__, object.__setattr__, type(parameter)
+    made = kind.__new__(kind)
+    for slot in kind._all_slots_:
+        value = read(parameter, slot)
+        write(made, slot, copy(value) if _container(value.__class__) and slot != "default" else value)
+    write(made, "owner", owner)
+    write(made, "watchers", {})
+    return made
+
+
+def _visit(value: Any, visitor: Callable[[Model], None]) -> None:
+    """Every model that a value refers to: as Bokeh's, which takes long to see that there is none in nothing."""
+    kind = type(value)
+    if kind in PLAIN:
+        return
+    if kind is list:
+        for item in value:
+            _visit(item, visitor)
+    elif isinstance(value, Model):
+        visitor(value)
+    else:
+        _visit_other(value, visitor)
+
+
 def keep() -> None:
     """From now on, in this process."""
+    util.visit_value_and_its_immediate_references = _visit  # type: ignore[assignment]
+    parameterized._instantiate_param_obj = _copied  # type: ignore[assignment]
     Serializer._encoders[MetaHasProps] = _described
     HasProps.themed_values = _themed  # type: ignore[method-assign]
     HasProps._overridden_defaults = classmethod(_overridden)  # type: ignore[assignment, method-assign, arg-type]

@@ -50,6 +50,7 @@ def serve(
     bundled.keep()
     defaults.keep()
     settings.perform_error_diagnostics.set_value(False)  # whether each callback takes as much as it is called with
+    settings.perform_document_validation.set_value(False)  # of each page anew, for the log
     quotas()
     check_audit()
     password, oauth = os.environ.get(PASSWORD_VARIABLE, ""), _oauth()

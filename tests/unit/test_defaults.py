@@ -12,13 +12,16 @@ from bokeh.core.has_props import HasProps, MetaHasProps
 from bokeh.core.property.descriptors import PropertyDescriptor, UnsetValueError
 from bokeh.core.serialization import Serializer
 from bokeh.document import Document
-from bokeh.model import Model
+from bokeh.model import Model, util
 from bokeh.models import Div, Slider
 from bokeh.themes import Theme
+from param import parameterized
+from param.parameterized import Parameterized
 
 from explorer.ui import app, defaults
 
 UNSET = object()
+COPY, VISIT = parameterized._instantiate_param_obj, util.visit_value_and_its_immediate_references
 ID = re.compile(r"id='p\d+'")
 
 
@@ -28,6 +31,8 @@ def begin(patch: pytest.MonkeyPatch) -> None:
                        (HasProps, "themed_values"), (HasProps, "_overridden_defaults")):  # fmt: skip
         patch.setattr(kind, name, vars(kind)[name])
     patch.setitem(Serializer._encoders, MetaHasProps, Serializer._encoders[MetaHasProps])
+    patch.setattr(parameterized, "_instantiate_param_obj", COPY)
+    patch.setattr(util, "visit_value_and_its_immediate_references", VISIT)
     defaults.keep()
 
 
@@ -36,12 +41,18 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> None:
     begin(monkeypatch)
 
 
+def made(model_class: type[Model]) -> Model | None:
+    """A new model; None where one wants arguments and is nothing without them."""
+    model = model_class.__new__(model_class)
+    with contextlib.suppress(Exception):
+        model = model_class()
+    return model if hasattr(model, "_property_values") else None
+
+
 def standing(model_class: type[Model]) -> dict[str, Any]:
     """What stands in the properties of a new model that nobody has set."""
-    model = model_class.__new__(model_class)
-    with contextlib.suppress(Exception):  # some want arguments
-        model = model_class()
-    if not hasattr(model, "_property_values"):
+    model = made(model_class)
+    if model is None:
         return {}
     stands = dict[str, Any]()
     for name in set(model.properties()) - set(model._property_values):
@@ -107,3 +118,44 @@ def test_a_theme_says_what_stands_there_until_it_is_gone(kept: None) -> None:
     assert slider.show_value is before
     slider.show_value = not before
     assert (slider.show_value, other.show_value) == (not before, before)
+
+
+def descendants(kind: type[Parameterized]) -> set[type[Parameterized]]:
+    return {kind}.union(*map(descendants, kind.__subclasses__()))
+
+
+def test_parameters_of_an_object_are_as_params_own(kept: None) -> None:
+    assert app.Dashboard
+    mine, others, containers = object(), 0, 0
+    for parameter in {p for kind in descendants(Parameterized) for p in kind.param.objects("existing").values()}:
+        ours, theirs = defaults._copied(parameter, mine), COPY(parameter, mine)  # type: ignore[arg-type]
+        assert type(ours) is type(theirs)
+        for slot in type(parameter)._all_slots_:
+            made, known, of_class = (getattr(each, slot) for each in (ours, theirs, parameter))
+            assert made is known or (made == known and made is not of_class)
+            others += 1
+            containers += made is not known
+    assert others > 20_000
+    assert containers > 1_000
+
+
+def test_what_a_value_refers_to_is_as_bokeh_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert app.Dashboard
+    models = [each for each in map(made, Model.model_class_reverse_map.values()) if each is not None]
+    one, other, third = Div(), Div(), Slider(start=0, end=1, value=0, step=1)
+    values = [*models, None, True, 1, "x", one, [one, [other, "x"]], (one, None), {"a": [third], one: other}, {one}]
+
+    def referred() -> list[list[str]]:
+        found = []
+        for value in values:
+            seen = list[Model]()
+            with contextlib.suppress(UnsetValueError):
+                util.visit_value_and_its_immediate_references(value, seen.append)
+                util.visit_immediate_value_references(value, seen.append)
+            found.append([each.id for each in seen])
+        return found
+
+    asked = referred()
+    begin(monkeypatch)
+    assert referred() == asked
+    assert sum(map(len, asked)) > 500
