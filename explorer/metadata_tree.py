@@ -81,9 +81,14 @@ class MetadataTree:
         """What was wrong so far: in the metadata file, and in what was read since."""
         return [*self.reader.problems, *self._noted.values(), *chain(*list(self._passing.values()))]
 
+    @property
+    def unread(self) -> set[str]:
+        """The files that something is wrong with, as far as is known."""
+        return {problem.file for problem in self.problems if problem.severity != "info"}
+
     def damaged(self, paths: Iterable[str | None]) -> bool:
         """Whether something is wrong with one of these files, as far as is known."""
-        return not {problem.file for problem in self.problems if problem.severity != "info"}.isdisjoint(paths)
+        return not self.unread.isdisjoint(paths)
 
     def note(self, problems: Iterable[Problem]) -> None:
         """Remember what could not be read; the same problem once."""

@@ -15,6 +15,7 @@ import pytest
 
 KEPT = os.environ.get("ICEBERG_EXPLORER_TEST_HOME")
 HOME = Path(KEPT or tempfile.mkdtemp(prefix="iceberg-explorer-test-"))
+HOME.mkdir(parents=True, exist_ok=True)
 os.environ["ICEBERG_EXPLORER_HOME"] = os.environ["ICEBERG_EXPLORER_TEST_HOME"] = str(HOME)  # the other processes' too
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m"
 os.environ.setdefault("JDK_JAVA_OPTIONS", SHORT_LIVED)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from explorer.collection import Collection
+from explorer.core.units import count
 from explorer.io.catalogs import SANDBOX
 from explorer.table import Table
 from explorer.ui.changes import commits_view, diff_view, lifecycle_view, lineage_view, metadata_view
@@ -49,7 +50,8 @@ def content(page: Dashboard, name: str, view: ViewState) -> Any:
     table, snapshot, offers = view.table, view.snapshot_id, page.offers
     if name in LISTS:
         rows = partial(_newest_first, table) if name == "snapshots" else partial(getattr(table, name), snapshot)
-        listed = partial(table_view, rows, name, table.metadata, page.show_row_of)
+        lacks = partial(_lacks, table, snapshot, name)
+        listed = partial(table_view, rows, name, table.metadata, page.show_row_of, lacks)
         if name != "files":
             return listed()
         go = partial(page.show_row_of, "file")
@@ -84,6 +86,19 @@ def content(page: Dashboard, name: str, view: ViewState) -> Any:
 
 def _newest_first(table: Table) -> Collection:
     return Collection.of_rows(table.snapshots[::-1], "snapshots")
+
+
+def _lacks(table: Table, snapshot: int | None, name: str) -> str:
+    """What a list cannot tell of a snapshot, as it has been read; nothing where all of it could be."""
+    at = None if snapshot is None or name == "snapshots" else table.metadata.snapshot(snapshot)
+    if at is None:
+        return ""
+    missing, unread = "could not be read whole: what is lost there is missing here", table.tree.unread
+    if at.manifest_list in unread:
+        return f"The manifest list {missing}."
+    manifests = table.tree.manifests(at) if name != "manifests" else []
+    lost = sum(m.manifest_path in unread for m in manifests)
+    return f"{lost:,} of {count(len(manifests), 'manifest')} {missing}." if lost else ""
 
 
 def _of_rows(page: Dashboard, name: str, view: ViewState, snapshot: int) -> Any:

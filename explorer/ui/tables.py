@@ -114,33 +114,39 @@ def _partitions(values: list[Any], spec_ids: list[int], metadata: TableMetadata)
 
 
 def table_view(
-    get: Callable[[], Collection], what: str, metadata: TableMetadata, go: Callable[[str, str], None]
+    get: Callable[[], Collection],
+    what: str,
+    metadata: TableMetadata,
+    go: Callable[[str, str], None],
+    lacks: Callable[[], str] = str,
 ) -> pn.viewable.Viewable:
     """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows. Of more
     than SHOWN the page holds the FIRST, and has a field for a condition. `go` is called with the kind and the path, or
-    the id, of what a clicked row is about."""
+    the id, of what a clicked row is about; `lacks` says, once it is read, what could not be."""
     box = pn.Column(sizing_mode="stretch_both")
     job = Job(box=box)
     which = pmui.TextInput(label=f"which {what}", placeholder=EXAMPLES.get(what, ""), width=380, visible=False, **SMALL)
     made: list[Collection] = []
 
-    def read(where: str) -> tuple[Collection, Collection, pd.DataFrame]:
+    def read(where: str) -> tuple[Collection, Collection, pd.DataFrame, str]:
         if not made:
             made.append(get())
         rows = made[0].select(where) if where else made[0]
         some = rows if len(rows) <= SHOWN else rows.select(limit=FIRST)
-        return rows, some, frame(some, what, metadata)
+        return rows, some, frame(some, what, metadata), lacks()
 
-    def show(answer: tuple[Collection, Collection, pd.DataFrame]) -> None:
+    def show(answer: tuple[Collection, Collection, pd.DataFrame, str]) -> None:
         which.visible = len(made[0]) > SHOWN
         box[:] = shown(*answer)
 
     def ask(_: Any = None) -> None:
         job.start(partial(read, which.value.strip()), show, f"Reading {what}…")
 
-    def shown(rows: Collection, some: Collection, data: pd.DataFrame) -> list[Any]:
+    def shown(rows: Collection, some: Collection, data: pd.DataFrame, lack: str) -> list[Any]:
+        said = [Text(f"⚠ {lack}", margin=(8, 10))] if lack else []
         if not len(rows):
-            return [Text(f"No such {what}." if which.value.strip() else f"This snapshot has no {what}.", margin=20)]
+            none = f"This snapshot has no {what}." if not lack else f"No {what} could be read."
+            return [*said, Text(f"No such {what}." if which.value.strip() else none, margin=20)]
         known_widths = WIDTHS | NARROW.get(what, {})
         wide = {c: known_widths.get(c, ID if c.endswith(IDS) else 110) for c in data.columns}
         text = {"type": "input", "func": "like", "placeholder": "filter"}
@@ -160,7 +166,7 @@ def table_view(
         caption = f"{first}{len(rows):,} {what}{'. Click one to see it in the graph' if key in data.columns else ''}"
         buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
         bar = pn.Row(Text(caption, variant="subtitle1"), *buttons, styles=WRAP)
-        return [bar, widget]
+        return [bar, *said, widget]
 
     which.param.watch(ask, "value")
     ask()

@@ -28,7 +28,8 @@ from explorer.io.storage import Storage
 from explorer.progress import steps
 from explorer.ui import bundled, tables
 from explorer.ui.app import Dashboard, query
-from explorer.ui.background import Job
+from explorer.ui.background import Job, Session
+from explorer.ui.contents import content
 from explorer.ui.pane import GraphPane
 from explorer.ui.picker import SHOWN, Picker
 from explorer.ui.rooms import ROOMS, VIEWS, Rooms
@@ -357,6 +358,39 @@ def test_a_long_list_has_its_first_rows_and_a_field_for_a_condition(
 
     def said(view: Any) -> str:
         return " ".join(str(text.object) for text in view.select(Text))
+
+    on_a_page(test)
+
+
+def test_a_list_says_what_could_not_be_read(tmp_path: Path) -> None:
+    place = make_table(tmp_path)
+    first = min((place / "metadata").glob("*-m0.avro"), key=lambda file: file.stat().st_mtime)
+    first.write_text("no manifest")
+
+    async def said(name: str) -> str:
+        with set_curdoc(Document()):
+            dashboard = Dashboard({"view": name})
+            dashboard.open(str(place))
+            await until(lambda: dashboard.view and not dashboard.opening.busy)
+            view: Any = content(dashboard, name, dashboard.view)  # type: ignore[arg-type]
+            if name == "files":
+                view = view[0]
+            await until(lambda: not Session.current().jobs)
+            return " ".join(str(text.object) for text in view.select(Text))
+
+    async def test() -> None:
+        for name in ("entries", "partitions", "files"):
+            assert "1 of 3 manifests could not be read whole" in await said(name)
+        for name in ("manifests", "snapshots"):
+            assert "could not" not in await said(name)
+        for manifest in (place / "metadata").glob("*-m0.avro"):
+            manifest.write_text("no manifest")
+        assert "3 of 3 manifests could not be read whole" in (told := await said("entries"))
+        assert "No entries could be read." in told
+        for listed in (place / "metadata").glob("snap-*.avro"):
+            listed.write_text("no list")
+        for name in ("manifests", "entries"):
+            assert "The manifest list could not be read whole" in await said(name)
 
     on_a_page(test)
 
