@@ -60,7 +60,8 @@ class ObservePanel:
         self.job = Job(caption, [self.run, self.call, self.copy, self.reset], None, ELSEWHERE)
         self.graph = GraphPane.of(self.state, sizing_mode="stretch_both", min_height=400)
         names = ("Files in order", "What changed", "Commit report")
-        self.boxes = [pn.Column(sizing_mode="stretch_both", scroll=True) for _ in names]
+        nothing = "Nothing has been run yet."
+        self.boxes = [pn.Column(heading(nothing), sizing_mode="stretch_both", scroll=True) for _ in names]
         fill = (self._show_files, self._show_changes, self._show_report)
         parts = {
             "Graph": (self.graph, self._show_graph),

@@ -18,7 +18,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from explorer.collection import Collection
-from explorer.core.units import instant
+from explorer.core.units import count, instant
 from explorer.core.values import named_partition_path, row_dicts
 from explorer.graphs.graph import Graph
 from explorer.model.manifest import FILE_CONTENT, STATUS
@@ -66,6 +66,7 @@ PATHS = ("file_path", "manifest_path", "manifest-list")
 ABOUT = {"snapshots": ("snapshot-id", "snapshot"), "manifests": ("manifest_path", "manifest"),
          "files": ("file_path", "file"), "entries": ("file_path", "file")}  # fmt: skip
 """The column that says what a row is about, and what that is."""
+ONE = {"entries": "entry"}
 SHOWN, FIRST = 100_000, 10_000
 """Rows of a list that one page has in memory, and how many of a longer one, which it cannot sort anyway."""
 EXAMPLES = {"files": "record_count < 100 and content = 0", "entries": "logical_status = 'DELETED'"}
@@ -163,7 +164,8 @@ def table_view(
             known = some.to_arrow().column(key)
             widget.on_click(lambda event: go(kind, str(known[int(event.row)].as_py())))
         first = f"the first {len(some):,} of " if len(some) < len(rows) else ""
-        caption = f"{first}{len(rows):,} {what}{'. Click one to see it in the graph' if key in data.columns else ''}"
+        many = count(len(rows), ONE.get(what, what[:-1]), what)
+        caption = f"{first}{many}{'. Click one to see it in the graph' if key in data.columns else ''}"
         buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
         bar = pn.Row(Text(caption, variant="subtitle1"), *buttons, styles=WRAP)
         return [bar, *said, widget]
