@@ -250,7 +250,7 @@ class Fate:
     def explain(self, snapshot: Snapshot) -> list[str]:
         """Why matching rows are there or not as of a snapshot, in sentences with the evidence."""
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
-        standing = self.standings[snapshot.snapshot_id]
+        standing, lacks = self.standings[snapshot.snapshot_id], self.reader.tree.lacks
         lines = [f"{name} shows {count(len(standing.visible), 'row')} with {self.where or 'any values'}."]
         for place in sorted(standing.visible):
             lines.append(f"{self._where(place)} is there: {self._row(place)}.")
@@ -262,7 +262,10 @@ class Fate:
         for place in sorted(self.rows.keys() - standing.visible - standing.hidden.keys()):
             lines.append(f"{self._where(place)} ({self._row(place)}) is not there: {self._absent(place, snapshot)}.")
         if not self.rows:
-            lines.append("No data file of any snapshot that is left has such a row.")
+            where = "any snapshot that is left has" if not lacks else "those that could be read has"
+            lines.append(f"No data file of {where} such a row.")
+        if lacks:
+            lines.append(f"⚠ {lacks}.")
         return lines
 
     def _absent(self, place: Place, snapshot: Snapshot) -> str:

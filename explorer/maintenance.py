@@ -151,8 +151,8 @@ def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | i
         only = reach(table.tree, gone, without=rest)
         files = only.paths
         sentences.append(
-            f"Only they reach {count(len(only.files), 'data or delete file')} and "
-            f"{count(len(only.manifests), 'manifest')}."
+            f"No other snapshot reaches {count(len(only.files), 'data or delete file')}, "
+            f"{count(len(only.manifests), 'manifest')} and {count(len(only.manifest_lists), 'manifest list')}."
         )
     return replace(outcome, words=tuple(sentences), files=tuple(files))
 

@@ -18,7 +18,9 @@ from explorer.core.comparison import KEY, Comparison, Sets, compare, comparisons
 from explorer.core.costs import metadata_files
 from explorer.core.entries import as_of_snapshot
 from explorer.core.entry_views import placed
+from explorer.core.names import base_name
 from explorer.core.row_parts import RowParts
+from explorer.core.units import count
 from explorer.core.values import unified_partition_type
 from explorer.engines.choice import Choice, Engine, chosen, entries_in
 from explorer.engines.pipeline import batches, compared
@@ -36,6 +38,8 @@ from explorer.progress import steps
 
 OLDER = 32
 """Older metadata files that are kept in memory."""
+NAMED = 3
+"""Files that cannot be read and are named."""
 A_KEY = 2048
 """Bytes that an entry may take while two sets are compared: a quarter of the limit for each set, and the pairs."""
 
@@ -85,6 +89,18 @@ class MetadataTree:
     def unread(self) -> set[str]:
         """The files that something is wrong with, as far as is known."""
         return {problem.file for problem in self.problems if problem.severity != "info"}
+
+    @property
+    def lacks(self) -> str:
+        """What answers may lack, in words: files that could not be read whole, as far as is known; nothing for none."""
+        names = sorted({base_name(problem.file) for problem in self.problems if problem.severity == "error"})
+        if not names:
+            return ""
+        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+        many = count(len(names), "file")
+        return (
+            f"{many} could not be read whole, and what is lost there is missing here: {', '.join(names[:NAMED])}{more}"
+        )
 
     def damaged(self, paths: Iterable[str | None]) -> bool:
         """Whether something is wrong with one of these files, as far as is known."""

@@ -79,11 +79,12 @@ def plan_scan(
         summed.add(rows)
         why = choice.why if choice.large else why
     found = int(summed.amounts[:, 0].sum()) + (len(deletes) if deletes else 0)
+    missing = _missing([*kept, *(m for m in listed if m.content != 0)], found)
     chosen_files = made(partial(plan_parts.chosen, scan, deletes), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
-        manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed), wholly=summed.wholly,
-        delete_files=len(summed.used), missing=_missing([*kept, *(m for m in listed if m.content != 0)], found),
+        manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, missing > 0), wholly=summed.wholly,
+        delete_files=len(summed.used), missing=missing,
         damaged_list=snapshot is not None and tree.damaged([snapshot.manifest_list]),
         residuals=dict(summed.residuals.most_common()),
         made=why,
@@ -111,7 +112,7 @@ def _missing(read: Sequence[ManifestFile], found: int) -> int:
 
 
 def _stages(
-    snapshot: Snapshot | None, verdicts: Sequence[ManifestVerdict], summed: plan_parts.Sums
+    snapshot: Snapshot | None, verdicts: Sequence[ManifestVerdict], summed: plan_parts.Sums, short: bool
 ) -> tuple[Stage, ...]:
     listed = [v.manifest for v in verdicts]
     recorded = {t.name: t for t in totals(snapshot.summary if snapshot else {}, listed)}
@@ -123,7 +124,7 @@ def _stages(
         return Amount(kept, *(int(x) for x in amounts))
 
     manifests = left(read + by_partition + by_metrics)
-    size = manifests.bytes if kept == len(listed) else None
+    size = manifests.bytes if kept == len(listed) and not short else None
     return (
         Stage("snapshot", "all data manifests of the snapshot", Amount(len(listed), files, rows, size)),
         Stage("manifests", "by partition summaries in the manifest list", manifests, len(listed) - kept),

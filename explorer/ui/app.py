@@ -109,12 +109,13 @@ class Dashboard:
         Session.current().answered = self._warn
         palette = Palette(self._places, self._go_to)
         controls = (self.browser, palette, *self.bar.parts, pn.layout.HSpacer(), self.spark.view, self.beside.button)
+        both = pn.Row(self.rooms.view, self.beside.view, sizing_mode="stretch_both", margin=0)
         page = shell(
             title=TITLE,
             template=REST,
             sidebar=[self.path, folded("Places that moved", self._moved), self.opening.view, self.picker.view],
             header=[pn.Row(*controls, sizing_mode="stretch_width")],
-            main=[pn.Row(self.rooms.view, self.beside.view, sizing_mode="stretch_both", margin=0)],
+            main=[self.bar.lacks, both],
             sidebar_width=250,
             sidebar_open=WITHIN not in self.query,
             dark_theme=self.browser.dark,
@@ -213,7 +214,7 @@ class Dashboard:
 
     def _warn(self) -> None:
         if self.view is not None:
-            self.bar.warn(self.view.table)
+            self.bar.warn(self.view.table, self.rooms.active)
 
     def _answered(self, redrawn: bool) -> None:
         if self.view is not None and self.view.message and self.rooms.active != "graph":  # which says it itself
@@ -401,6 +402,7 @@ class Dashboard:
             place["compare"] = self.compare
         self.browser.say(place)
         self.bar.show(self.view, self.compare)
+        self._warn()
 
     def _went(self, place: Mapping[str, str]) -> None:
         """Back or forward, to another table, snapshot, node or view."""

@@ -29,13 +29,17 @@ WHITE = {
 }  # fmt: skip
 AMBER = {"&, &:hover": {"backgroundColor": "#ffb74d", "color": "#20262e"}}
 WIDE = "@media (max-width: 800px) { :host { display: none !important; } }"
+SHORT = ("overview", "diff", "lifecycle", "commits", "rows", "row-diff", "fate", "deletes", "plan", "health",
+         "maintain", "undo")  # fmt: skip
+"""Views that are short of what could not be read, and do not say so of each of their answers."""
 PARENT = "its parent"
 """What a snapshot is compared with unless another is chosen."""
 
 
 class Bar:
-    """`parts` are to be shown; `look_at(version)` and `compare(version)` are called with what a person chooses, the
-    latter with nothing for its parent; `problems()` when a person asks for the table's problems."""
+    """`parts` are to be shown in the header, and `lacks` above what a view shows; `look_at(version)` and
+    `compare(version)` are called with what a person chooses, the latter with nothing for its parent; `problems()` when
+    a person asks for the table's problems."""
 
     def __init__(
         self, look_at: Callable[[str], None], compare: Callable[[str], None], problems: Callable[[], None]
@@ -51,6 +55,7 @@ class Bar:
             stylesheets=[WIDE],
         )  # fmt: skip
         self._problems.on_click(lambda _: problems())
+        self.lacks = Text("", variant="body2", margin=(6, 14, 0, 14), visible=False)
         self.parts = (self._where, self._snapshot, self._beside, self._problems)
 
     def show(self, view: ViewState, compare: str) -> None:
@@ -62,8 +67,10 @@ class Bar:
         self._set(self._snapshot, snapshot_name(view.snapshot_id, snapshot_ordinals(view.table.metadata)))
         self._set(self._beside, compare or PARENT)
 
-    def warn(self, table: Table) -> None:
-        """How much is wrong with a table, as far as is known: what a view tells of it may lack that."""
+    def warn(self, table: Table, view: str) -> None:
+        """How much is wrong with a table, as far as is known, and what a view's answers lack for it."""
+        lacks = table.tree.lacks if view in SHORT else ""
+        self.lacks.visible, self.lacks.object = bool(lacks), f"⚠ {lacks}." * bool(lacks)
         number = sum(problem.severity != "info" for problem in table.problems)
         self._problems.visible, self._problems.label = number > 0, f"⚠ {count(number, 'problem')}"
 

@@ -281,7 +281,7 @@ class LabPanel:
         rows("Rows now", [{"id": i, "v": v, "p": p} for i, v, p in look.rows], {"v": 140})
         if saw := saw_rows(look.run.writers):
             widths = {"lane": 45, "table": 85, "snapshot": 90, "rows": 110}
-            rows("What each lane saw", saw, widths, "table", "rows")
+            rows("What each lane loaded", saw, widths, "table", "rows")
         for title, decisions in (("If {} went on now", look.would), ("Why {} was refused", look.why)):
             for name, decision in decisions.items():
                 beside(title.format(name), decision.words, lambda words: note(words, margin=(0, 10)))

@@ -8,6 +8,7 @@ import gc
 import os
 import socket
 import tempfile
+import warnings
 import webbrowser
 from collections.abc import Sequence
 from html import escape
@@ -42,6 +43,7 @@ def serve(
     NotPossible where the address or the port cannot be had."""
     import panel as pn
     from bokeh.settings import settings
+    from bokeh.util.warnings import BokehUserWarning
 
     from explorer.ui import app, bundled, defaults, pools
     from explorer.ui.first import TABLE_VARIABLE
@@ -51,6 +53,7 @@ def serve(
     defaults.keep()
     settings.perform_error_diagnostics.set_value(False)  # whether each callback takes as much as it is called with
     settings.perform_document_validation.set_value(False)  # of each page anew, for the log
+    warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)  # a browser told us our own models
     quotas()
     check_audit()
     password, oauth = os.environ.get(PASSWORD_VARIABLE, ""), _oauth()

@@ -57,7 +57,7 @@ def run_object(saved: str, writers: Sequence[WriterState], rows: Sequence[LabRow
 
 
 def saw_rows(writers: Sequence[WriterState]) -> list[dict[str, str]]:
-    """What each lane saw of each table, one row each: writers what they loaded, readers also what they read."""
+    """What each lane loaded of each table, one row each: writers what they loaded, readers also what they read."""
     return [
         {
             "lane": w.name,

@@ -141,7 +141,8 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         verb = "is" if plan.missing == 1 else "are"
         yield f"⚠ {count(plan.missing, 'file')} that the manifest list counts {verb} not found in its manifests"
     if plan.wholly:
-        yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}, by partition or bounds"
+        why = ", by partition or bounds" if plan.where else ": there is no filter"
+        yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}{why}"
     if plan.delete_files:
         yield f"{count(plan.delete_files, 'delete file')} {'comes' if plan.delete_files == 1 else 'come'} along"
     for text, files in list(plan.residuals.items())[:5]:

@@ -358,12 +358,15 @@ def test_a_damaged_table_opens_and_shows_where(
     to(page, "plan")
     lost = "1 file that the manifest list counts is not found in its manifests"
     expect(page.get_by_text(lost)).to_be_visible()
+    missing = page.get_by_text("1 file could not be read whole, and what is lost there is missing here")
+    expect(missing).to_contain_text(victim.name)
     warned = page.get_by_role("button", name="1 problem")
     expect(warned).to_be_visible()  # whatever view one is in
     page.screenshot(path=artifacts / "damaged-plan.png")
     warned.click()
     page.wait_for_url("**view=problems**")
     expect(page.locator(".tabulator-cell").get_by_text("not an Avro file").first).to_be_visible()
+    expect(missing).to_be_hidden()  # it is what this view tells of
     field = page.get_by_label("Table, folder or metadata.json")
     field.fill("demo.three_inserts")
     field.press("Enter")

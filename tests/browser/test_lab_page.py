@@ -112,7 +112,7 @@ def test_the_lab_refuses_a_compaction_after_a_row_delta(dashboard: str, watched:
     page.get_by_role("button", name="New run").click()
     for writer in "CCAABBBBBC":
         lab_step(page, f"Step {writer}")
-    expect(page.get_by_text("What each lane saw")).to_be_visible()
+    expect(page.get_by_text("What each lane loaded")).to_be_visible()
     expect(page.locator(".tabulator-cell").get_by_text("1 'one'; 2 'two'; 3 'three'", exact=True)).to_be_visible()
     expect(page.get_by_text("read: 3 rows")).to_be_visible()
     expect(

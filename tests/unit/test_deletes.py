@@ -382,6 +382,24 @@ def test_filters_that_do_not_fit_say_so(table: Table) -> None:
     assert table.fate("id = 12345").explain(table.metadata.snapshots[-1])[-1].startswith("No data file")
 
 
+def test_a_row_that_may_lie_where_nothing_can_be_read(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    first = min((folder / "metadata").glob("*-m0.avro"), key=lambda file: file.stat().st_mtime)
+    whole = explorer.open_table(str(folder))
+    assert not any("could not" in line for line in whole.fate("id = 12345").explain(whole.metadata.snapshots[-1]))
+    first.write_text("no manifest")
+    table = explorer.open_table(str(folder))
+    *_, none, lacks = table.fate("id = 0").explain(table.metadata.snapshots[-1])
+    assert none == "No data file of those that could be read has such a row."
+    assert lacks == f"⚠ 1 file could not be read whole, and what is lost there is missing here: {first.name}."
+    for other in (folder / "metadata").glob("*.avro"):
+        other.write_text("nothing")
+    table = explorer.open_table(str(folder))
+    told = table.fate("id = 0").explain(table.metadata.snapshots[-1])[-1]
+    assert told.startswith("⚠ 3 files")
+    assert told.count(".avro") == 3
+
+
 def test_bounds_keep_a_fate_from_reading_files(tmp_path: Path) -> None:
     folder = make_table(tmp_path, commits=4)  # ids n and n + 100 in file n
     table = explorer.open_table(str(folder))

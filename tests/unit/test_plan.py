@@ -135,6 +135,10 @@ def test_what_matches_wholly(days: Path) -> None:
         assert planned(days, where)[1].wholly == wholly, where
 
 
+def test_without_a_filter_nothing_was_compared(days: Path) -> None:
+    assert "all rows match in 3 of 3 files: there is no filter" in summary_lines(planned(days, "")[1])
+
+
 def test_what_cannot_be_read_is_said_to_be_missing(tmp_path: Path) -> None:
     folder = make_table(tmp_path)
     first, second, _ = sorted((folder / "metadata").glob("*-m0.avro"))
@@ -146,6 +150,7 @@ def test_what_cannot_be_read_is_said_to_be_missing(tmp_path: Path) -> None:
     assert (plan.missing, plan.damaged_list, len(files)) == (2, False, 1)
     assert next(iter(summary_lines(plan))) == "⚠ 2 files that the manifest list counts are not found in its manifests"
     assert plan_object(plan)["missing-files"] == 2
+    assert plan.stages[0].left.bytes is None  # which manifest lists do not count
 
 
 def test_a_list_that_cannot_be_read_whole_is_told(tmp_path: Path) -> None:
