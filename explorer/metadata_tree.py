@@ -33,13 +33,13 @@ from explorer.io.reader import TableReader
 from explorer.io.spool import dealt, in_order
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.model.problem import Problem
+from explorer.model.problem import Problem, Severity
 from explorer.progress import steps
 
 OLDER = 32
 """Older metadata files that are kept in memory."""
-NAMED = 3
-"""Files that cannot be read and are named."""
+NAMED, KEPT = 3, 10_000
+"""How many files that cannot be read are named, and how many problems are told one by one."""
 A_KEY = 2048
 """Bytes that an entry may take while two sets are compared: a quarter of the limit for each set, and the pairs."""
 
@@ -51,6 +51,10 @@ class MetadataTree:
     def __init__(self, reader: TableReader) -> None:
         self.reader = reader
         self._noted: dict[str, Problem] = {}
+        self._more: set[Severity] = set()
+        """Of problems beyond KEPT."""
+        self._lost: set[str] = set()
+        """Manifest lists and manifests that could not be read whole."""
         self._passing: dict[str, tuple[Problem, ...]] = {}
         """By what was asked for, until it could be read."""
         self._older: LRUCache[str, TableMetadata] = LRUCache(OLDER)
@@ -83,17 +87,21 @@ class MetadataTree:
     @property
     def problems(self) -> list[Problem]:
         """What was wrong so far: in the metadata file, and in what was read since."""
-        return [*self.reader.problems, *self._noted.values(), *chain(*list(self._passing.values()))]
+        cause = f"of this table there are more problems than the {KEPT:,} that are listed"
+        more = [Problem(self.metadata.metadata_location, cause, severity=severity) for severity in sorted(self._more)]
+        return [*self.reader.problems, *self._noted.values(), *chain(*list(self._passing.values())), *more]
 
     @property
     def unread(self) -> set[str]:
         """The files that something is wrong with, as far as is known."""
-        return {problem.file for problem in self.problems if problem.severity != "info"}
+        return self._lost | {problem.file for problem in self.problems if problem.severity != "info"}
 
     @property
     def lacks(self) -> str:
-        """What answers may lack, in words: files that could not be read whole, as far as is known; nothing for none."""
-        names = sorted({base_name(problem.file) for problem in self.problems if problem.severity == "error"})
+        """What answers lack, in words: manifest lists and manifests that could not be read whole, as far as is known;
+        nothing where there is none."""
+        passing = {problem.file for problem in chain(*list(self._passing.values())) if problem.severity == "error"}
+        names = sorted(map(base_name, self._lost | passing))
         if not names:
             return ""
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
@@ -107,13 +115,18 @@ class MetadataTree:
         return not self.unread.isdisjoint(paths)
 
     def note(self, problems: Iterable[Problem]) -> None:
-        """Remember what could not be read; the same problem once."""
+        """Remember what could not be read; the same problem once. Of very many (each data file of a store that cannot
+        be had) the first are kept."""
         for problem in problems:
-            self._noted.setdefault(str(problem), problem)
+            if len(self._noted) < KEPT or str(problem) in self._noted:
+                self._noted.setdefault(str(problem), problem)
+            else:
+                self._more.add(problem.severity)
 
     def _note(self, path: str, read: Read[Any]) -> None:
         if read.lasting:
             self._passing.pop(path, None)
+            self._lost |= {problem.file for problem in read.problems if problem.severity == "error"}
             self.note(read.problems)
         else:
             self._passing[path] = read.problems

@@ -259,7 +259,8 @@ def _intervals(intervals: Intervals) -> list[Any]:
 
 
 def _partitions(partitions: Collection) -> list[Any]:
-    return [picture(partitions_svg(partitions.to_arrow()), margin=(0, 10), sizing_mode="stretch_width")]
+    focusable = f'<div tabindex="0">{partitions_svg(partitions.to_arrow())}</div>'  # by keys it can be scrolled, too
+    return [picture(focusable, margin=(0, 10), sizing_mode="stretch_width")]
 
 
 def _manifests(plan: Plan) -> Any:

@@ -14,8 +14,10 @@ import fastavro
 import pytest
 
 import explorer
+from explorer import metadata_tree
 from explorer.errors import NotFoundInTable, TableNotFound, UnreadableFile
 from explorer.io import avro
+from explorer.model.problem import Problem
 from tests.security.build import avro_file
 from tests.unit.small import edit_metadata, make_table, newest_metadata
 
@@ -430,3 +432,24 @@ def test_snapshot_ids_beyond_64_bits(table: Path) -> None:
     assert {p.severity for p in opened.problems} == {"warning"}
     assert "the id 9223372036854775808 has no place in 64 bits" in str(opened.problems[0])
     assert len(opened.file_rows(opened.files()[0]["file_path"])) == 2
+
+
+def test_of_very_many_problems_the_first_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of the data files of a store that cannot be had; a manifest that cannot be read is known all the same."""
+    monkeypatch.setattr(metadata_tree, "KEPT", 3)
+    folder = make_table(tmp_path)
+    first = min((folder / "metadata").glob("*-m0.avro"), key=lambda file: file.stat().st_mtime)
+    first.write_text("no manifest")
+    table = explorer.open_table(str(folder))
+    for _ in range(2):  # the same ones, once
+        table.tree.by("local", "footers").note([Problem(f"file-{n}.parquet", "it is gone") for n in range(9)])
+    assert [p.file for p in table.problems] == [
+        *(f"file-{n}.parquet" for n in range(3)),
+        table.metadata.metadata_location,
+    ]
+    assert "more problems than the 3 that are listed" in table.problems[-1].cause
+    assert not table.tree.lacks  # of its metadata
+    assert len(table.files()) == 2
+    assert len(table.problems) == 4
+    assert table.tree.damaged([first.as_uri()])
+    assert first.name in table.tree.lacks
