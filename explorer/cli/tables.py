@@ -66,10 +66,16 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
             task = bar.add_task("Spark", total=len(todo))
             engine = SparkEngine()
             engine.on_change(lambda state: bar.update(task, description=f"Spark: {state.phase}"))
-            scenarios.build_all(
-                engine, todo, lambda name, n, _: bar.update(task, completed=n, description=name or "done")
-            )
+
+            def built(name: str, number: int, _: int) -> None:
+                bar.update(task, completed=number, description=name or "done")
+                if not bar.console.is_terminal:  # where a bar is drawn when all is over
+                    click.echo(f"{number} of {len(todo)} tables are built", err=True)
+
+            scenarios.build_all(engine, todo, built)
     emit_rows(explorer.Collection.of_rows([row | {"built": True} for row in rows], "scenarios"), output)
+    if todo and output == "text":
+        click.echo("They are in the sandbox: `iceberg-explorer serve` shows them in a browser.", err=True)
 
 
 @main.command()

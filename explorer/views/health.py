@@ -206,7 +206,7 @@ def beyond_html(health: Health) -> str:
     rows = "".join(
         f"<tr><td style='{LEFT}'>{badge(m.level)}</td><td style='{LEFT}'><b>{escape(m.about.title)}</b>: "
         f"{escape(amount(m.value, m.about.unit))}, above {escape(amount(m.threshold, m.about.unit))}<br>"
-        f"<small>{'<br>'.join(map(escape, lines(m, health.table)))}</small></td></tr>"
+        f"<span style='font-size:12px'>{'<br>'.join(map(escape, lines(m, health.table)))}</span></td></tr>"
         for m in health.beyond
     )
     return f"<table style='font-size:13px;border-collapse:collapse'>{rows}</table>" if rows else ""
