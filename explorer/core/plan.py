@@ -110,6 +110,10 @@ class Intervals:
     left_out: int
 
 
+PLANNERS = ("Iceberg (Java)", "pyiceberg")
+"""Those that can be asked for the same scan, in the order in which they answer."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """What another planner says of a scan. `paths` is None where there are too many, `tasks` where it makes none."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.core.expression_json import expression_json, parsed
 from explorer.core.expressions import TRUE, And, BoundTerm, Constant, Expression, Or, Predicate, both, predicates
-from explorer.core.plan import Answer
+from explorer.core.plan import PLANNERS, Answer
 from explorer.core.pushdown import Pushed
 from explorer.engines import guard
 from explorer.engines.failures import failure
@@ -65,7 +65,7 @@ def iceberg_plan(
             raise
         except Exception as error:  # Iceberg and py4j raise many kinds
             raise failure(error, engine.lost, "Iceberg's planner") from error
-    return Answer("Iceberg (Java)", count, tasks, frozenset(paths) if count <= NAMED else None)
+    return Answer(PLANNERS[0], count, tasks, frozenset(paths) if count <= NAMED else None)
 
 
 def iceberg_expression(jvm: Any, table: Any, bound: Expression) -> Any:
@@ -105,7 +105,7 @@ def pyiceberg_plan(files: Files, snapshot_id: int | None, bound: Expression) -> 
         raise
     except Exception as error:  # pyiceberg raises many kinds
         raise StatementFailed(f"pyiceberg's planner: {str(error)[:300] or type(error).__name__}") from error
-    return Answer("pyiceberg", len(paths), None, frozenset(paths) if len(paths) <= NAMED else None)
+    return Answer(PLANNERS[1], len(paths), None, frozenset(paths) if len(paths) <= NAMED else None)
 
 
 def _pyiceberg(node: Expression) -> Any:

@@ -309,7 +309,10 @@ def _groups_grid(rows: list[dict[str, Any]]) -> list[Any]:
 
 
 def _answers_grid(rows: list[dict[str, Any]]) -> list[Any]:
-    shown = [{**r, "data_files": str(r["data_files"] or 0), "tasks": str(r["tasks"] or "")} for r in rows]
+    shown = [
+        {**r, "data_files": "" if r["data_files"] is None else f"{r['data_files']:,}", "tasks": str(r["tasks"] or "")}
+        for r in rows
+    ]
     return [grid(pd.DataFrame(shown), {"planner": 160, "difference": 620}, min_height=160, wrapped=("difference",))]
 
 

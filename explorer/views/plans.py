@@ -12,7 +12,7 @@ from explorer.core.clustering import QUANTILES, Clustering
 from explorer.core.expressions import TRUE
 from explorer.core.metrics_modes import ColumnMode
 from explorer.core.names import base_name
-from explorer.core.plan import Amount, Answer, Plan
+from explorer.core.plan import PLANNERS, Amount, Answer, Plan
 from explorer.core.pruning import Reason
 from explorer.core.pushdown import Pushed, advice
 from explorer.core.row_groups import GroupVerdict
@@ -262,17 +262,15 @@ def answer_rows(plan: Plan, answers: Sequence[Answer | Exception]) -> list[dict[
     ours = {"planner": "this plan", "data_files": plan.left.files, "tasks": plan.tasks.count, "difference": ""}
     rows = [ours]
     mine: set[str] | None = None
-    for answer in answers:
+    for name, answer in zip(PLANNERS, answers, strict=True):
         if isinstance(answer, Exception):
-            rows.append({"planner": "(failed)", "data_files": None, "tasks": None, "difference": str(answer)})
+            rows.append({"planner": name, "data_files": None, "tasks": None, "difference": f"it failed: {answer}"})
             continue
         said = "" if answer.files == plan.left.files else f"{answer.files - (plan.left.files or 0):+,} files"
         if answer.paths is not None:
             mine = mine if mine is not None else read_paths(plan)
             said = _differs(mine, answer.paths)
-        rows.append(
-            {"planner": answer.planner, "data_files": answer.files, "tasks": answer.tasks, "difference": said or "none"}
-        )
+        rows.append({"planner": name, "data_files": answer.files, "tasks": answer.tasks, "difference": said or "none"})
     return rows
 
 

@@ -23,17 +23,17 @@ from explorer.core.expressions import TRUE, Column
 from explorer.core.filter_text import parse
 from explorer.core.live_files import LiveFile
 from explorer.core.metrics_modes import column_modes
-from explorer.core.plan import Plan
+from explorer.core.plan import PLANNERS, Answer, Plan
 from explorer.core.plan_parts import chosen as files_read
 from explorer.core.pushdown import advice
 from explorer.core.scan import READ, Scan, evaluated
 from explorer.core.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
-from explorer.errors import NotFoundInTable
+from explorer.errors import NotFoundInTable, NotSupported
 from explorer.model.manifest import FieldSummary
 from explorer.model.problem import Problem
 from explorer.ui.answer_states import PlanState
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
-from explorer.views.plans import plan_lines, plan_object, summary_lines
+from explorer.views.plans import answer_rows, plan_lines, plan_object, summary_lines
 from tests.robustness.editing import edit_avro
 from tests.unit.paper import applicability, entries, on_paper
 from tests.unit.paper import manifest as listed
@@ -179,6 +179,16 @@ def test_no_filter_reads_all(days: Path) -> None:
     assert (plan.missing, plan.damaged_list) == (0, False)
     assert plan.left.bytes == sum(f["file_size_in_bytes"] for f in files)
     assert plan.tasks.count == 1
+
+
+def test_a_planner_that_fails_is_named(days: Path) -> None:
+    plan = planned(days, "n = 2")[1]
+    assert plan.left.files
+    same = Answer(PLANNERS[0], plan.left.files, None, None)
+    _, java, python = answer_rows(plan, [same, NotSupported("no such filter")])
+    assert (java["planner"], java["data_files"], java["difference"]) == ("Iceberg (Java)", plan.left.files, "none")
+    assert (python["planner"], python["data_files"]) == ("pyiceberg", None)
+    assert python["difference"] == "it failed: no such filter"
 
 
 def test_an_older_snapshot_and_none(days: Path, tmp_path: Path) -> None:
