@@ -262,8 +262,8 @@ class Fate:
         for place in sorted(self.rows.keys() - standing.visible - standing.hidden.keys()):
             lines.append(f"{self._where(place)} ({self._row(place)}) is not there: {self._absent(place, snapshot)}.")
         if not self.rows:
-            where = "any snapshot that is left has" if not lacks else "those that could be read has"
-            lines.append(f"No data file of {where} such a row.")
+            files = "those that could be read" if lacks else "any snapshot that is left"
+            lines.append(f"No data file of {files} has such a row.")
         if lacks:
             lines.append(f"⚠ {lacks}.")
         return lines

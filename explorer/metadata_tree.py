@@ -92,16 +92,14 @@ class MetadataTree:
         return [*self.reader.problems, *self._noted.values(), *chain(*list(self._passing.values())), *more]
 
     @property
-    def unread(self) -> set[str]:
-        """The files that something is wrong with, as far as is known."""
-        return self._lost | {problem.file for problem in self.problems if problem.severity != "info"}
+    def lost(self) -> set[str]:
+        """The manifest lists and manifests that could not be read whole, as far as is known."""
+        return self._lost | _not_whole(chain(*list(self._passing.values())))
 
     @property
     def lacks(self) -> str:
-        """What answers lack, in words: manifest lists and manifests that could not be read whole, as far as is known;
-        nothing where there is none."""
-        passing = {problem.file for problem in chain(*list(self._passing.values())) if problem.severity == "error"}
-        names = sorted(map(base_name, self._lost | passing))
+        """What answers lack, in words: what is `lost`; nothing where nothing is."""
+        names = sorted(map(base_name, self.lost))
         if not names:
             return ""
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
@@ -112,7 +110,8 @@ class MetadataTree:
 
     def damaged(self, paths: Iterable[str | None]) -> bool:
         """Whether something is wrong with one of these files, as far as is known."""
-        return not self.unread.isdisjoint(paths)
+        wrong = {problem.file for problem in self.problems if problem.severity != "info"}
+        return not (self._lost | wrong).isdisjoint(paths)
 
     def note(self, problems: Iterable[Problem]) -> None:
         """Remember what could not be read; the same problem once. Of very many (each data file of a store that cannot
@@ -126,10 +125,14 @@ class MetadataTree:
     def _note(self, path: str, read: Read[Any]) -> None:
         if read.lasting:
             self._passing.pop(path, None)
-            self._lost |= {problem.file for problem in read.problems if problem.severity == "error"}
-            self.note(read.problems)
+            self._note_manifests(read.problems)
         else:
             self._passing[path] = read.problems
+
+    def _note_manifests(self, problems: Sequence[Problem]) -> None:
+        """`note`, of manifest lists and manifests."""
+        self._lost |= _not_whole(problems)
+        self.note(problems)
 
     # -- manifests ----------------------------------------------------------------------------------------------------
     def manifests(self, snapshot: Snapshot | None) -> list[ManifestFile]:
@@ -190,7 +193,7 @@ class MetadataTree:
         choice = self._chosen(parts)
         if choice.engine == "local":
             return self._read(parts), choice
-        return batches(shared_engine().session(), self.reader.storage, parts, self.note, self._what), choice
+        return batches(shared_engine().session(), self.reader.storage, parts, self._note_manifests, self._what), choice
 
     def in_order(self, rows: Batches, by: Sequence[str]) -> RowParts:
         """See core.tree.Tree: on the disk, where they are many."""
@@ -202,7 +205,7 @@ class MetadataTree:
         if self._chosen(keys).engine == "local":
             return (self._compare(mine, theirs, by) for mine, theirs in sets)
         spark = shared_engine().session()
-        return iter(compared(spark, self.reader.storage, keys, by, len(sets), self.note, self._what))
+        return iter(compared(spark, self.reader.storage, keys, by, len(sets), self._note_manifests, self._what))
 
     def _compare(self, mine: Sequence[ManifestFile], theirs: Sequence[ManifestFile], by: Sequence[str]) -> Comparison:
         """One set is held while the other is read; where neither can be held, both are dealt out on the disk."""
@@ -297,3 +300,7 @@ class MetadataTree:
 
 def _nothing(_: ManifestFile, stored: pa.Table) -> pa.Table:
     return stored.select([])
+
+
+def _not_whole(problems: Iterable[Problem]) -> set[str]:
+    return {problem.file for problem in problems if problem.severity == "error"}

@@ -93,12 +93,12 @@ def _lacks(table: Table, snapshot: int | None, name: str) -> str:
     at = None if snapshot is None or name == "snapshots" else table.metadata.snapshot(snapshot)
     if at is None:
         return ""
-    missing, unread = "could not be read whole: what is lost there is missing here", table.tree.unread
-    if at.manifest_list in unread:
+    missing, lost = "could not be read whole: what is lost there is missing here", table.tree.lost
+    if at.manifest_list in lost:
         return f"The manifest list {missing}."
     manifests = table.tree.manifests(at) if name != "manifests" else []
-    lost = sum(m.manifest_path in unread for m in manifests)
-    return f"{lost:,} of {count(len(manifests), 'manifest')} {missing}." if lost else ""
+    number = sum(m.manifest_path in lost for m in manifests)
+    return f"{number:,} of {count(len(manifests), 'manifest')} {missing}." if number else ""
 
 
 def _of_rows(page: Dashboard, name: str, view: ViewState, snapshot: int) -> Any:

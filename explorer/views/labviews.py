@@ -19,8 +19,8 @@ from explorer.views.text import clean, clean_lines, render_table
 
 
 def render_run(events: Iterable[Event], writers: Sequence[WriterState], rows: Sequence[LabRow]) -> str:
-    """A run as text: the steps, with the files each wrote in order; what each writer left behind; what each lane saw;
-    the rows."""
+    """A run as text: the steps, with the files each wrote in order; what each writer left behind;
+    what each lane loaded; the rows."""
     lines = [
         f"{w.name}: {w.operation.kind}" + ("" if w.operation.what.reads else f", {w.operation.isolation}")
         for w in writers

@@ -261,6 +261,8 @@ def test_what_a_worker_cannot_read_is_a_problem(tmp_path: Path, engine: SparkEng
     assert len(ours.entries()) == 2
     assert [str(p) for p in theirs.problems] == [str(p) for p in ours.problems]
     assert str(broken) in str(theirs.problems[0])
+    assert theirs.tree.lacks == ours.tree.lacks
+    assert broken.name in theirs.tree.lacks
     with pytest.raises(explorer.NotFoundInTable, match="no engine 'flink'"):
         whole.entries(engine="flink")  # type: ignore[arg-type]
 

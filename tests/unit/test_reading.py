@@ -453,3 +453,12 @@ def test_of_very_many_problems_the_first_are_told(tmp_path: Path, monkeypatch: p
     assert len(table.problems) == 4
     assert table.tree.damaged([first.as_uri()])
     assert first.name in table.tree.lacks
+
+
+def test_what_is_odd_is_not_lost(table: Path) -> None:
+    """A manifest that somebody was warned of has been read whole."""
+    opened = explorer.open_table(str(table))
+    opened.tree.note([Problem(manifest_of(table), "its partition fields are in no other one", severity="warning")])
+    assert opened.tree.damaged([manifest_of(table)])
+    assert not opened.tree.lost
+    assert not opened.tree.lacks
