@@ -52,11 +52,9 @@ def known_files(tree: MetadataTree) -> Iterator[str]:
     """`named_files`, all of them: raises UnreadableFile at the end where a manifest list or manifest could not be read,
     since nobody knows what it names."""
     yield from named_files(tree)
-    if errors := [problem for problem in tree.problems if problem.severity == "error"]:
-        lists, manifests = _leading(tree)
-        for problem in errors:
-            if problem.file in lists or problem.file in manifests:
-                raise UnreadableFile(problem.file, f"{problem.cause}; nobody knows which files it names")
+    for problem in tree.problems:
+        if problem.file in tree.lost:
+            raise UnreadableFile(problem.file, f"{problem.cause}; nobody knows which files it names")
 
 
 class Below:

@@ -28,18 +28,18 @@ from explorer.engines.spark import shared_engine
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
 from explorer.io.locate import metadata_version
-from explorer.io.manifest_reader import Read
+from explorer.io.manifest_reader import NOT_NOW, Read
 from explorer.io.reader import TableReader
 from explorer.io.spool import dealt, in_order
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.model.problem import Problem, Severity
+from explorer.model.problem import Problem
 from explorer.progress import steps
 
 OLDER = 32
 """Older metadata files that are kept in memory."""
 NAMED, KEPT = 3, 10_000
-"""How many files that cannot be read are named, and how many problems are told one by one."""
+"""How many files that cannot be read are named, and how many problems beside those of manifests are kept."""
 A_KEY = 2048
 """Bytes that an entry may take while two sets are compared: a quarter of the limit for each set, and the pairs."""
 
@@ -51,10 +51,8 @@ class MetadataTree:
     def __init__(self, reader: TableReader) -> None:
         self.reader = reader
         self._noted: dict[str, Problem] = {}
-        self._more: set[Severity] = set()
-        """Of problems beyond KEPT."""
-        self._lost: set[str] = set()
-        """Manifest lists and manifests that could not be read whole."""
+        self._of_manifests: dict[str, Problem] = {}
+        self._more = threading.Event()
         self._passing: dict[str, tuple[Problem, ...]] = {}
         """By what was asked for, until it could be read."""
         self._older: LRUCache[str, TableMetadata] = LRUCache(OLDER)
@@ -87,31 +85,42 @@ class MetadataTree:
     @property
     def problems(self) -> list[Problem]:
         """What was wrong so far: in the metadata file, and in what was read since."""
-        cause = f"of this table there are more problems than the {KEPT:,} that are listed"
-        more = [Problem(self.metadata.metadata_location, cause, severity=severity) for severity in sorted(self._more)]
-        return [*self.reader.problems, *self._noted.values(), *chain(*list(self._passing.values())), *more]
+        return [*self.reader.problems, *self._manifests_problems(), *self._noted.values()]
+
+    @property
+    def more_problems(self) -> bool:
+        """Whether there are more than `problems` has: of very many the first are kept."""
+        return self._more.is_set()
+
+    def _manifests_problems(self) -> list[Problem]:
+        return [*self._of_manifests.values(), *chain(*list(self._passing.values()))]
 
     @property
     def lost(self) -> set[str]:
         """The manifest lists and manifests that could not be read whole, as far as is known."""
-        return self._lost | _not_whole(chain(*list(self._passing.values())))
+        lost = {problem.file for problem in self._manifests_problems() if problem.severity == "error"}
+        return lost - {self.metadata.metadata_location}  # a snapshot there names no manifests
+
+    def lost_of(self, snapshot: Snapshot) -> tuple[bool, list[str]]:
+        """Of `lost`: whether a snapshot's list of manifests is (of one that names them itself, whether a manifest it
+        names cannot be listed), and the manifests that it lists."""
+        listed = [m.manifest_path for m in self.manifests(snapshot)]
+        lost = self.lost
+        names = {snapshot.manifest_list, *snapshot.manifests}.difference(listed)
+        return not lost.isdisjoint(names), [path for path in listed if path in lost]
 
     @property
     def lacks(self) -> str:
-        """What answers lack, in words: what is `lost`; nothing where nothing is."""
+        """What answers may lack, in words: what is `lost`; nothing where nothing is."""
         names = sorted(map(base_name, self.lost))
         if not names:
             return ""
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-        many = count(len(names), "file")
+        them = "it" if len(names) == 1 else "them"
         return (
-            f"{many} could not be read whole, and what is lost there is missing here: {', '.join(names[:NAMED])}{more}"
+            f"{count(len(names), 'file')} of this table could not be read whole, and answers that need {them} lack "
+            f"what is lost there: {', '.join(names[:NAMED])}{more}"
         )
-
-    def damaged(self, paths: Iterable[str | None]) -> bool:
-        """Whether something is wrong with one of these files, as far as is known."""
-        wrong = {problem.file for problem in self.problems if problem.severity != "info"}
-        return not (self._lost | wrong).isdisjoint(paths)
 
     def note(self, problems: Iterable[Problem]) -> None:
         """Remember what could not be read; the same problem once. Of very many (each data file of a store that cannot
@@ -120,7 +129,7 @@ class MetadataTree:
             if len(self._noted) < KEPT or str(problem) in self._noted:
                 self._noted.setdefault(str(problem), problem)
             else:
-                self._more.add(problem.severity)
+                self._more.set()
 
     def _note(self, path: str, read: Read[Any]) -> None:
         if read.lasting:
@@ -130,9 +139,12 @@ class MetadataTree:
             self._passing[path] = read.problems
 
     def _note_manifests(self, problems: Sequence[Problem]) -> None:
-        """`note`, of manifest lists and manifests."""
-        self._lost |= _not_whole(problems)
-        self.note(problems)
+        """`note`, of manifest lists and manifests: all of them, since what is made of them lacks what is lost there."""
+        for problem in problems:
+            if problem.rule == NOT_NOW:
+                self._passing[problem.file] = (problem,)
+            else:
+                self._of_manifests.setdefault(str(problem), problem)
 
     # -- manifests ----------------------------------------------------------------------------------------------------
     def manifests(self, snapshot: Snapshot | None) -> list[ManifestFile]:
@@ -193,6 +205,8 @@ class MetadataTree:
         choice = self._chosen(parts)
         if choice.engine == "local":
             return self._read(parts), choice
+        for manifest in parts.manifests:
+            self._passing.pop(manifest.manifest_path, None)  # it is asked for again
         return batches(shared_engine().session(), self.reader.storage, parts, self._note_manifests, self._what), choice
 
     def in_order(self, rows: Batches, by: Sequence[str]) -> RowParts:
@@ -300,7 +314,3 @@ class MetadataTree:
 
 def _nothing(_: ManifestFile, stored: pa.Table) -> pa.Table:
     return stored.select([])
-
-
-def _not_whole(problems: Iterable[Problem]) -> set[str]:
-    return {problem.file for problem in problems if problem.severity == "error"}

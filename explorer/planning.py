@@ -79,13 +79,15 @@ def plan_scan(
         summed.add(rows)
         why = choice.why if choice.large else why
     found = int(summed.amounts[:, 0].sum()) + (len(deletes) if deletes else 0)
-    missing = _missing([*kept, *(m for m in listed if m.content != 0)], found)
+    read = [*kept, *(m for m in listed if m.content != 0)]
+    missing, (damaged_list, lost) = _missing(read, found), tree.lost_of(snapshot) if snapshot else (False, [])
+    uncounted = len({m.manifest_path for m in read}.intersection(lost)) if missing is None else 0
+    short = bool(missing or uncounted)
     chosen_files = made(partial(plan_parts.chosen, scan, deletes), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
-        manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, missing > 0), wholly=summed.wholly,
-        delete_files=len(summed.used), missing=missing,
-        damaged_list=snapshot is not None and tree.damaged([snapshot.manifest_list]),
+        manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
+        delete_files=len(summed.used), missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
         residuals=dict(summed.residuals.most_common()),
         made=why,
         files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
@@ -104,11 +106,11 @@ def deletes_of(
     return Pairs(Applicability(tree.metadata, LiveFiles.of([]), files))
 
 
-def _missing(read: Sequence[ManifestFile], found: int) -> int:
-    """How many more files a manifest list counts in manifests than are found there; 0 where it does not say (v1)."""
+def _missing(read: Sequence[ManifestFile], found: int) -> int | None:
+    """How many more files a manifest list counts in manifests than are found there; None where it does not say (v1)."""
     counted = {total.name: total.computed for total in totals({}, read)}
     data, deletes = counted["total-data-files"], counted["total-delete-files"]
-    return 0 if data is None or deletes is None else max(0, data + deletes - found)
+    return None if data is None or deletes is None else max(0, data + deletes - found)
 
 
 def _stages(

@@ -23,7 +23,7 @@ from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.core.metadata_diff import metadata_diff
 from explorer.core.metrics_modes import ColumnMode
 from explorer.core.partitions import KEY, added, added_up, by_partition
-from explorer.core.plan import Answer, Intervals, Plan
+from explorer.core.plan import PLANNERS, Answer, Intervals, Plan
 from explorer.core.pushdown import Pushed
 from explorer.core.row_diff import RowDiff
 from explorer.core.row_groups import GroupVerdict
@@ -188,10 +188,15 @@ class Table:
         pushed_down = pushed(self.reads, at.check(), at.version, where)
         return self.plan(pushed_down.pushed, snapshot, engine), pushed_down
 
-    def ask_planners(self, plan: Plan) -> list[Answer | ExplorerError]:
-        """The same scan by Iceberg in Spark's JVM, and by pyiceberg; an error for one that cannot."""
+    def ask_planners(self, plan: Plan) -> dict[str, Answer | ExplorerError]:
+        """The same scan by Iceberg in Spark's JVM, and by pyiceberg; an error for one that cannot, and for both where a
+        read might open what it must not (see reading.check_readable)."""
         snapshot_id = plan.snapshot.snapshot_id if plan.snapshot else None
-        return asked(self.reads, check_readable(self.reader, snapshot_id), snapshot_id, plan.bound)
+        try:
+            files = check_readable(self.reader, snapshot_id)
+        except ExplorerError as error:
+            return dict.fromkeys(PLANNERS, error)
+        return asked(self.reads, files, snapshot_id, plan.bound)
 
     def intervals(self, plan: Plan, column: str) -> Intervals:
         """The data files that a plan looks at, by the bounds of a column."""

@@ -254,5 +254,7 @@ def finish(table: explorer.Table) -> None:
     """Name every problem on stderr; exit with 3 when something could not be read."""
     for problem in table.problems:
         say(f"{problem.severity}: {problem}")
+    if table.tree.more_problems:
+        say("there are more problems than these")
     if any(problem.severity == "error" for problem in table.problems):
         sys.exit(INCOMPLETE)

@@ -54,6 +54,8 @@ class Plan:
     missing: int
     """Data and delete files that the manifest list counts in what is read, and that are not found there: the plan lacks
     them."""
+    uncounted: int
+    """Where the manifest list does not count files (v1): the manifests that are read and could not be read whole."""
     damaged_list: bool
     """Whether the manifest list could not be read whole: the plan lacks what is lost there."""
     residuals: Mapping[str, int]
@@ -118,7 +120,6 @@ PLANNERS = ("Iceberg (Java)", "pyiceberg")
 class Answer:
     """What another planner says of a scan. `paths` is None where there are too many, `tasks` where it makes none."""
 
-    planner: str
     files: int
     tasks: int | None
     paths: frozenset[str] | None

@@ -29,8 +29,10 @@ NAMED = 5000
 """Files that are told by name; of more only the number is known."""
 
 
-def asked(reads: ReadSession, files: Files, snapshot_id: int | None, bound: Expression) -> list[Answer | ExplorerError]:
-    """The answers of all planners; an error for one that cannot."""
+def asked(
+    reads: ReadSession, files: Files, snapshot_id: int | None, bound: Expression
+) -> dict[str, Answer | ExplorerError]:
+    """The answers of all planners (core.plan.PLANNERS); an error for one that cannot."""
 
     def answer(ask: Callable[[], Answer]) -> Answer | ExplorerError:
         try:
@@ -38,10 +40,11 @@ def asked(reads: ReadSession, files: Files, snapshot_id: int | None, bound: Expr
         except ExplorerError as error:
             return error
 
-    return [
+    answers = (
         answer(lambda: iceberg_plan(reads.engine, reads.session(), files, snapshot_id, bound)),
         answer(lambda: pyiceberg_plan(files, snapshot_id, bound)),
-    ]
+    )
+    return dict(zip(PLANNERS, answers, strict=True))
 
 
 def iceberg_plan(
@@ -65,7 +68,7 @@ def iceberg_plan(
             raise
         except Exception as error:  # Iceberg and py4j raise many kinds
             raise failure(error, engine.lost, "Iceberg's planner") from error
-    return Answer(PLANNERS[0], count, tasks, frozenset(paths) if count <= NAMED else None)
+    return Answer(count, tasks, frozenset(paths) if count <= NAMED else None)
 
 
 def iceberg_expression(jvm: Any, table: Any, bound: Expression) -> Any:
@@ -105,7 +108,7 @@ def pyiceberg_plan(files: Files, snapshot_id: int | None, bound: Expression) -> 
         raise
     except Exception as error:  # pyiceberg raises many kinds
         raise StatementFailed(f"pyiceberg's planner: {str(error)[:300] or type(error).__name__}") from error
-    return Answer(PLANNERS[1], len(paths), None, frozenset(paths) if len(paths) <= NAMED else None)
+    return Answer(len(paths), None, frozenset(paths) if len(paths) <= NAMED else None)
 
 
 def _pyiceberg(node: Expression) -> Any:

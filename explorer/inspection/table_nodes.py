@@ -26,10 +26,9 @@ def inspect_catalog(table: Table, facts: Mapping[str, Any]) -> list[Section]:
         ("metadata location", table.metadata.metadata_location, location.reason),
         ("table-uuid", table.metadata.table_uuid, ""),
     ]
+    title = f"{'the first ' * table.tree.more_problems}problems found so far"
     noted = [(p.severity, base_name(p.file), p.location, p.cause) for p in table.problems]
-    problems = (
-        [Section("problems found so far", columns=("severity", "file", "where", "cause"), rows=noted)] if noted else []
-    )
+    problems = [Section(title, columns=("severity", "file", "where", "cause"), rows=noted)] if noted else []
     return [
         Section("pointer", fields, note="A commit swaps this pointer, atomically, from one metadata file to the next."),
         *problems,

@@ -29,9 +29,9 @@ WHITE = {
 }  # fmt: skip
 AMBER = {"&, &:hover": {"backgroundColor": "#ffb74d", "color": "#20262e"}}
 WIDE = "@media (max-width: 800px) { :host { display: none !important; } }"
-SHORT = ("overview", "diff", "lifecycle", "commits", "rows", "row-diff", "fate", "deletes", "plan", "health",
-         "maintain", "undo")  # fmt: skip
-"""Views that are short of what could not be read, and do not say so of each of their answers."""
+SHORT = ("overview", "diff", "lifecycle", "commits", "row-diff", "fate", "deletes", "plan", "health", "maintain",
+         "undo", "conflict")  # fmt: skip
+"""Views that may be short of what could not be read, and do not say so of each of their answers."""
 PARENT = "its parent"
 """What a snapshot is compared with unless another is chosen."""
 
@@ -71,8 +71,9 @@ class Bar:
         """How much is wrong with a table, as far as is known, and what a view's answers lack for it."""
         lacks = table.tree.lacks if view in SHORT else ""
         self.lacks.visible, self.lacks.object = bool(lacks), f"⚠ {lacks}." * bool(lacks)
-        number = sum(problem.severity != "info" for problem in table.problems)
-        self._problems.visible, self._problems.label = number > 0, f"⚠ {count(number, 'problem')}"
+        number, more = sum(problem.severity != "info" for problem in table.problems), table.tree.more_problems
+        problems = f"more than {number:,} problems" if more else count(number, "problem")
+        self._problems.visible, self._problems.label = number > 0, f"⚠ {problems}"
 
     def _set(self, field: Any, text: str) -> None:
         self._shown[field] = text

@@ -55,7 +55,7 @@ def content(page: Dashboard, name: str, view: ViewState) -> Any:
         if name != "files":
             return listed()
         go = partial(page.show_row_of, "file")
-        return lazy_tabs({"List": listed, "Map": lambda: FileMapPanel(table, snapshot, go).view})
+        return lazy_tabs({"List": listed, "Map": lambda: FileMapPanel(table, snapshot, go, lacks=lacks).view})
     if name in OF_ROWS:
         return heading("The table has no snapshot, so it has no rows.") if snapshot is None else _of_rows(
             page, name, view, snapshot
@@ -93,12 +93,13 @@ def _lacks(table: Table, snapshot: int | None, name: str) -> str:
     at = None if snapshot is None or name == "snapshots" else table.metadata.snapshot(snapshot)
     if at is None:
         return ""
-    missing, lost = "could not be read whole: what is lost there is missing here", table.tree.lost
-    if at.manifest_list in lost:
+    missing = "could not be read whole: what is lost there is missing here"
+    damaged_list, lost = table.tree.lost_of(at)
+    if damaged_list:
         return f"The manifest list {missing}."
-    manifests = table.tree.manifests(at) if name != "manifests" else []
-    number = sum(m.manifest_path in lost for m in manifests)
-    return f"{number:,} of {count(len(manifests), 'manifest')} {missing}." if number else ""
+    if not lost or name == "manifests":
+        return ""
+    return f"{len(lost):,} of {count(len(table.tree.manifests(at)), 'manifest')} {missing}."
 
 
 def _of_rows(page: Dashboard, name: str, view: ViewState, snapshot: int) -> Any:

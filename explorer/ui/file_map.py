@@ -66,18 +66,25 @@ Look = tuple[int, str, str, str]
 
 class FileMapPanel:
     """`view` has the files of a snapshot, and those that it removed. A click on a cell calls `chosen` with the path of
-    its file; where it is of many, these are drawn. With `plan` cells tell what the scan does with their files."""
+    its file; where it is of many, these are drawn. With `plan` cells tell what the scan does with their files. `lacks`
+    says, once they are read, what could not be."""
 
     def __init__(
-        self, table: Table, snapshot_id: int | None, chosen: Callable[[str], None], plan: Plan | None = None
+        self,
+        table: Table,
+        snapshot_id: int | None,
+        chosen: Callable[[str], None],
+        plan: Plan | None = None,
+        lacks: Callable[[], str] = str,
     ) -> None:
-        self._table, self._snapshot, self._chosen, self._plan = table, snapshot_id, chosen, plan
+        self._table, self._snapshot, self._chosen, self._plan, self._lacks = table, snapshot_id, chosen, plan, lacks
         ways = list(MANY)[::-1] if plan else [by for by in MANY if by != "verdict"]
         self._by = pmui.Select(label="colour by", options=ways, width=150, **SMALL)
         self._all = pmui.Button(label="All files", variant="outlined", width=110, margin=(14, 6), visible=False)
         self._box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self._job = Job(box=self._box)
         self._map: FileMap | None = None
+        self._lack = ""
         self._counted, self._span = False, (0, 0)
         self._cells: Sequence[Cell] = ()
         self._by.param.watch(lambda _: self._recolour(), "value")
@@ -86,11 +93,12 @@ class FileMapPanel:
         self._read(False)
 
     def _read(self, counted: bool) -> None:
-        made = partial(file_map, self._table, self._snapshot, plan=self._plan, deletes=counted)
+        def made() -> tuple[FileMap, str]:
+            return file_map(self._table, self._snapshot, plan=self._plan, deletes=counted), self._lacks()
 
-        def show(known: FileMap) -> None:
+        def show(answer: tuple[FileMap, str]) -> None:
             span = None if self._map is None else self._span
-            self._map, self._counted = known, counted
+            (self._map, self._lack), self._counted = answer, counted
             self._look(span)
 
         self._job.start(made, show, "Holding deletes against data files…" if counted else "Placing files…")
@@ -122,7 +130,10 @@ class FileMapPanel:
             return
         cells, by = self._cells, self._by.value
         drawn = [plot(map_figure(cells, by, self._went), map_words(cells))] if cells else []
-        self._box[:] = [heading(_heading(self._map, cells, self._span, by)), *drawn]
+        none = "No files could be read." if self._lack else "This snapshot has no files."
+        said = [heading(f"⚠ {self._lack}")] if self._lack else []
+        told = _heading(self._map, cells, self._span, by) if cells else none
+        self._box[:] = [*said, heading(told), *drawn]
 
     def _went(self, cell: Cell) -> None:
         if cell.files == 1:
@@ -132,8 +143,6 @@ class FileMapPanel:
 
 
 def _heading(known: FileMap, cells: Sequence[Cell], span: tuple[int, int], by: str) -> str:
-    if not cells:
-        return "This snapshot has no files."
     counts = ", ".join(f"{number:,} {status}" for status, number in known.counts().items() if number)
     place = f"files {span[0] + 1:,} to {span[1]:,} of {len(known):,}" if span != (0, len(known)) else (
         f"{count(len(known), 'file')}: {counts}")  # fmt: skip

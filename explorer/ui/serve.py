@@ -53,7 +53,8 @@ def serve(
     defaults.keep()
     settings.perform_error_diagnostics.set_value(False)  # whether each callback takes as much as it is called with
     settings.perform_document_validation.set_value(False)  # of each page anew, for the log
-    warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)  # a browser told us our own models
+    # A page that sends a whole model along with a reference to it: Bokeh keeps the model that it has, as it should.
+    warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)
     quotas()
     check_audit()
     password, oauth = os.environ.get(PASSWORD_VARIABLE, ""), _oauth()

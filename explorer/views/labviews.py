@@ -30,7 +30,7 @@ def render_run(events: Iterable[Event], writers: Sequence[WriterState], rows: Se
         lines.append(f"{w.name} {w.state}" + (f"; left behind: {', '.join(w.left_behind)}" if w.left_behind else ""))
     for row in saw_rows(writers):
         lines.append(
-            f"{row['lane']} saw {row['snapshot']} of {row['table']}" + (f": {row['rows']}" if row["rows"] else "")
+            f"{row['lane']} loaded {row['snapshot']} of {row['table']}" + (f": {row['rows']}" if row["rows"] else "")
         )
     lines.append("rows: " + "; ".join(f"{i} {v!r} {p}" for i, v, p in rows))
     return "\n".join(clean(line) for line in lines) + "\n"

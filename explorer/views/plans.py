@@ -12,7 +12,7 @@ from explorer.core.clustering import QUANTILES, Clustering
 from explorer.core.expressions import TRUE
 from explorer.core.metrics_modes import ColumnMode
 from explorer.core.names import base_name
-from explorer.core.plan import PLANNERS, Amount, Answer, Plan
+from explorer.core.plan import Amount, Answer, Plan
 from explorer.core.pruning import Reason
 from explorer.core.pushdown import Pushed, advice
 from explorer.core.row_groups import GroupVerdict
@@ -40,6 +40,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "wholly-matched-files": plan.wholly,
         "manifest-list-damaged": plan.damaged_list,
         "missing-files": plan.missing,
+        "uncounted-manifests": plan.uncounted,
         "delete-files": plan.delete_files,
         "residuals": dict(plan.residuals),
         "tasks": {
@@ -137,11 +138,13 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     left = plan.left
     if plan.damaged_list:
         yield "⚠ the manifest list could not be read whole: what is lost there is missing here"
+    if plan.uncounted:
+        yield f"⚠ {count(plan.uncounted, 'manifest')} could not be read whole: what is lost there is missing here"
     if plan.missing:
         verb = "is" if plan.missing == 1 else "are"
         yield f"⚠ {count(plan.missing, 'file')} that the manifest list counts {verb} not found in its manifests"
     if plan.wholly:
-        why = ", by partition or bounds" if plan.where else ": there is no filter"
+        why = ": every row is asked for" if plan.bound == TRUE else ", by partition or bounds"
         yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}{why}"
     if plan.delete_files:
         yield f"{count(plan.delete_files, 'delete file')} {'comes' if plan.delete_files == 1 else 'come'} along"
@@ -257,12 +260,12 @@ def pages_said(row: Mapping[str, Any]) -> str:
     return f"{row['pages']}; {left}; {row['pages_reason']}"
 
 
-def answer_rows(plan: Plan, answers: Sequence[Answer | Exception]) -> list[dict[str, Any]]:
+def answer_rows(plan: Plan, answers: Mapping[str, Answer | Exception]) -> list[dict[str, Any]]:
     """What each planner says of the scan: planner, files, tasks, and how it differs from ours."""
     ours = {"planner": "this plan", "data_files": plan.left.files, "tasks": plan.tasks.count, "difference": ""}
     rows = [ours]
     mine: set[str] | None = None
-    for name, answer in zip(PLANNERS, answers, strict=True):
+    for name, answer in answers.items():
         if isinstance(answer, Exception):
             rows.append({"planner": name, "data_files": None, "tasks": None, "difference": f"it failed: {answer}"})
             continue

@@ -114,7 +114,7 @@ def test_the_kept_runs_of_readers_and_folders_show_again(bench: Bench) -> None:
     assert (first.snapshot, second.snapshot) == ("snapshot-2", "snapshot-3")
     assert [len(s.rows or ()) for s in (first, second)] == [3, 4]  # each as it was when it was loaded
     text = render_run(both.events, both.writers, both.rows())
-    assert "A saw snapshot-3 of the other table: 1 'by B'" in text
+    assert "A loaded snapshot-3 of the other table: 1 'by B'" in text
     assert "read: 3 rows and 4 rows" in sequence_svg(both.events, both.writers)
     saved = run_object(both.to_json(), both.writers, both.rows())
     assert [s["snapshot"] for s in saved["writers"][0]["saw"]] == ["snapshot-2", "snapshot-3"]

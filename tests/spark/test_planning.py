@@ -248,7 +248,7 @@ def test_what_spark_hands_over_is_planned(sandbox: Path) -> None:
 def test_other_planners_read_the_same(sandbox: Path, name: str, where: str) -> None:
     table = open_demo(name)
     plan = table.plan(where)
-    java, python = table.ask_planners(plan)
+    java, python = table.ask_planners(plan).values()
     assert isinstance(java, Answer), java
     assert (java.paths, java.tasks) == (read_paths(plan), plan.tasks.count)
     if name == "equality_deletes":

@@ -391,7 +391,10 @@ def test_a_row_that_may_lie_where_nothing_can_be_read(tmp_path: Path) -> None:
     table = explorer.open_table(str(folder))
     *_, none, lacks = table.fate("id = 0").explain(table.metadata.snapshots[-1])
     assert none == "No data file of those that could be read has such a row."
-    assert lacks == f"⚠ 1 file could not be read whole, and what is lost there is missing here: {first.name}."
+    assert lacks == (
+        "⚠ 1 file of this table could not be read whole, and answers that need it lack what is lost there: "
+        f"{first.name}."
+    )
     for other in (folder / "metadata").glob("*.avro"):
         other.write_text("nothing")
     table = explorer.open_table(str(folder))

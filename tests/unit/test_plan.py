@@ -32,6 +32,7 @@ from explorer.errors import NotFoundInTable, NotSupported
 from explorer.model.manifest import FieldSummary
 from explorer.model.problem import Problem
 from explorer.ui.answer_states import PlanState
+from explorer.ui.contents import _lacks
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import answer_rows, plan_lines, plan_object, summary_lines
 from tests.robustness.editing import edit_avro
@@ -160,6 +161,39 @@ def test_a_list_that_cannot_be_read_whole_is_told(tmp_path: Path) -> None:
     assert plan_object(plan)["manifest-list-damaged"]
 
 
+def test_no_planner_is_asked_of_a_table_with_a_damaged_manifest(tmp_path: Path) -> None:
+    """A read of it might open what nobody knows; both say so."""
+    folder = make_table(tmp_path)
+    min((folder / "metadata").glob("*-m0.avro")).write_text("no manifest")
+    table, plan, _ = planned(folder, "id > 0")
+    assert [str(table.ask_planners(plan)[planner]).count("m0.avro") for planner in PLANNERS] == [1, 1]
+
+
+def test_a_manifest_without_counts_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """Counts are optional in a v1 manifest list, and where it names manifests by itself."""
+    folder = make_table(tmp_path)
+    newest = max((folder / "metadata").glob("*.metadata.json"))
+    metadata = json.loads(newest.read_text())
+    manifests = sorted((folder / "metadata").glob("*-m0.avro"))
+    metadata["format-version"] = 1
+    snapshot = metadata["snapshots"][-1]
+    del snapshot["manifest-list"]
+    snapshot["manifests"] = [path.as_uri() for path in manifests]
+    newest.write_text(json.dumps(metadata))
+    whole = planned(folder, "id > 0")[1]
+    assert (whole.left.files, whole.missing, whole.uncounted, whole.damaged_list) == (3, 0, 0, False)
+    damaged = manifests[0].read_bytes()
+    manifests[0].write_bytes(damaged[:-20])  # its header is whole
+    plan = planned(folder, "id > 0")[1]
+    assert (plan.left.files, plan.uncounted, plan.damaged_list) == (2, 1, False)
+    assert next(iter(summary_lines(plan))).startswith("⚠ 1 manifest could not be read whole")
+    assert plan.stages[0].left.bytes is None
+    manifests[0].write_text("no manifest")
+    table, plan, _ = planned(folder, "id > 0")
+    assert plan.damaged_list
+    assert _lacks(table, None if plan.snapshot is None else plan.snapshot.snapshot_id, "files")
+
+
 def test_what_another_question_could_not_read_is_not_missing(tmp_path: Path) -> None:
     """Sizes of columns, say, which a plan does not look at."""
     folder = make_table(tmp_path)
@@ -174,7 +208,8 @@ def test_no_filter_reads_all(days: Path) -> None:
     _, plan, files = planned(days, "")
     assert left(plan) == [(3, 3)] * 4
     assert {f["reason"] for f in files} == {"every row is asked for"}
-    assert "all rows match in 3 of 3 files: there is no filter" in summary_lines(plan)
+    assert "all rows match in 3 of 3 files: every row is asked for" in summary_lines(plan)
+    assert "all rows match in 3 of 3 files: every row is asked for" in summary_lines(planned(days, "true")[1])
     assert plan.left.rows == 6
     assert (plan.missing, plan.damaged_list) == (0, False)
     assert plan.left.bytes == sum(f["file_size_in_bytes"] for f in files)
@@ -184,8 +219,8 @@ def test_no_filter_reads_all(days: Path) -> None:
 def test_a_planner_that_fails_is_named(days: Path) -> None:
     plan = planned(days, "n = 2")[1]
     assert plan.left.files
-    same = Answer(PLANNERS[0], plan.left.files, None, None)
-    _, java, python = answer_rows(plan, [same, NotSupported("no such filter")])
+    same = Answer(plan.left.files, None, None)
+    _, java, python = answer_rows(plan, dict(zip(PLANNERS, (same, NotSupported("no such filter")), strict=True)))
     assert (java["planner"], java["data_files"], java["difference"]) == ("Iceberg (Java)", plan.left.files, "none")
     assert (python["planner"], python["data_files"]) == ("pyiceberg", None)
     assert python["difference"] == "it failed: no such filter"

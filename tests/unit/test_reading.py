@@ -17,6 +17,8 @@ import explorer
 from explorer import metadata_tree
 from explorer.errors import NotFoundInTable, TableNotFound, UnreadableFile
 from explorer.io import avro
+from explorer.io.manifest_reader import NOT_NOW
+from explorer.leftovers import orphans
 from explorer.model.problem import Problem
 from tests.security.build import avro_file
 from tests.unit.small import edit_metadata, make_table, newest_metadata
@@ -443,22 +445,45 @@ def test_of_very_many_problems_the_first_are_told(tmp_path: Path, monkeypatch: p
     table = explorer.open_table(str(folder))
     for _ in range(2):  # the same ones, once
         table.tree.by("local", "footers").note([Problem(f"file-{n}.parquet", "it is gone") for n in range(9)])
-    assert [p.file for p in table.problems] == [
-        *(f"file-{n}.parquet" for n in range(3)),
-        table.metadata.metadata_location,
-    ]
-    assert "more problems than the 3 that are listed" in table.problems[-1].cause
-    assert not table.tree.lacks  # of its metadata
+    assert [p.file for p in table.problems] == [f"file-{n}.parquet" for n in range(3)]
+    assert table.tree.more_problems
+    assert not table.tree.lacks
     assert len(table.files()) == 2
     assert len(table.problems) == 4
-    assert table.tree.damaged([first.as_uri()])
+    assert table.tree.lost == {first.as_uri()}
     assert first.name in table.tree.lacks
+    assert "manifest-missing" in {finding.rule for finding in explorer.doctor(table).findings}
+    with pytest.raises(UnreadableFile, match="nobody knows"):
+        orphans(table.tree)
+
+
+def test_what_could_not_be_read_for_a_while_is_not_lost(tmp_path: Path) -> None:
+    """Also where Spark's workers say so."""
+    table = explorer.open_table(str(make_table(tmp_path)))
+    manifest = table.manifests()[0]["manifest_path"]
+    table.tree._note_manifests([Problem(manifest, "timed out", rule=NOT_NOW)])
+    assert table.tree.lost == {manifest}
+    assert len(table.files()) == 3
+    assert not table.tree.lost
+    assert not table.problems
+
+
+def test_a_snapshot_that_names_no_manifests_is_told_of_itself(tmp_path: Path) -> None:
+    """metadata.json has been read whole."""
+    folder = make_table(tmp_path)
+    newest = newest_metadata(folder)
+    metadata = json.loads(newest.read_text())
+    del metadata["snapshots"][-1]["manifest-list"]
+    newest.write_text(json.dumps(metadata))
+    table = explorer.open_table(str(folder))
+    assert not table.files()
+    assert "neither `manifest-list` nor `manifests`" in str(table.problems[-1])
+    assert not table.tree.lost
 
 
 def test_what_is_odd_is_not_lost(table: Path) -> None:
     """A manifest that somebody was warned of has been read whole."""
     opened = explorer.open_table(str(table))
     opened.tree.note([Problem(manifest_of(table), "its partition fields are in no other one", severity="warning")])
-    assert opened.tree.damaged([manifest_of(table)])
     assert not opened.tree.lost
     assert not opened.tree.lacks
