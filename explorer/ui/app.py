@@ -63,7 +63,8 @@ COMPACT = {
     "& .MuiLinearProgress-root": {"display": "none"},  # Panel's, which never shows here, and has no name
     # what stands around is hidden, and the rest larger, while the page is presented (browser.js)
     "& > nav, & main .MuiToolbar-root": {"display": "var(--chrome, flex)"},
-    "& .MuiAppBar-root": {"visibility": "var(--bar, visible)"},  # the palette's dialog is in there, and stays
+    # the palette's dialog is in there, and stays; by night Material would lay a lighter ground below white letters
+    "& .MuiAppBar-root": {"visibility": "var(--bar, visible)", "backgroundImage": "none"},
     "& main": {"zoom": "var(--scale, 1)"},
 }
 

@@ -27,6 +27,11 @@ WHITE = {
     "& legend": {"fontSize": "12px"},
     "& .MuiInputBase-root": {"height": "32px", "fontSize": "13px", "color": "#fff"},
 }  # fmt: skip
+OPTIONS = """.MuiAutocomplete-paper { background-image: none !important; }
+.MuiAutocomplete-option { background-color: transparent !important; }
+.MuiAutocomplete-option.Mui-focused, .MuiAutocomplete-option:hover { background-color: #00497a !important; }
+.MuiAutocomplete-option[aria-selected="true"] { font-weight: 700; }"""
+"""Of a list with white letters: darker where it is pointed at, and bold what is chosen."""
 AMBER = {"&, &:hover": {"backgroundColor": "#ffb74d", "color": "#20262e"}}
 WIDE = "@media (max-width: 800px) { :host { display: none !important; } }"
 SHORT = ("overview", "diff", "lifecycle", "commits", "row-diff", "fate", "deletes", "plan", "health", "maintain",
@@ -125,7 +130,7 @@ class SparkWords:
 def _field(title: str, width: int) -> Any:
     field = pmui.AutocompleteInput(
         label=title, options=[], restrict=False, min_characters=0, width=width, size="small", sx=WHITE,
-        margin=(12, 4, 0, 4), visible=False,
+        stylesheets=[OPTIONS], margin=(12, 4, 0, 4), visible=False,
     )  # fmt: skip
     return keep_text(field)
 

@@ -41,6 +41,7 @@ DENSE = (
     "text-overflow: ellipsis; } .tabulator-popup-container { background: Canvas !important; "
     "color: CanvasText !important; border: 1px solid GrayText !important; } "
     ".tabulator-cell[style*='pre-wrap'] { overflow-wrap: anywhere; } "
+    ".tabulator .tabulator-col[aria-sort='none'] .tabulator-arrow { border-bottom-color: #808080 !important; } "
     ".tabulator-header-filter input::placeholder { color: inherit; opacity: 0.8; }"
 )
 """Tables as dense as the graph is; what their heads tell has the page's colours."""

@@ -358,7 +358,9 @@ def test_a_damaged_table_opens_and_shows_where(
     to(page, "plan")
     lost = "1 file that the manifest list counts is not found in its manifests"
     expect(page.get_by_text(lost)).to_be_visible()
-    missing = page.get_by_text("1 file of this table could not be read whole, and answers that need it lack what is lost")
+    missing = page.get_by_text(
+        "1 file of this table could not be read whole, and answers that need it lack what is lost"
+    )
     expect(missing).to_contain_text(victim.name)
     warned = page.get_by_role("button", name="1 problem")
     expect(warned).to_be_visible()  # whatever view one is in

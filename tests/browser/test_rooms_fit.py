@@ -146,5 +146,8 @@ def test_everything_fits(
                 look_at(page, folder / f"{name}-{n}.jpg", bad, asked, EVERY)
             if size == SIZES[0] and (not EVERY or (table, theme) == (TABLES[0], "light")):
                 made_small(page, folder / f"{name}.jpg", bad)
+    page.get_by_role("combobox", name="snapshot", exact=True).click()
+    expect(page.get_by_role("option", selected=True)).to_be_visible()
+    look_at(page, folder / f"{now}-choice.jpg", bad, [FIT], EVERY)
     assert not bad, "\n".join(f"{name}: {'; '.join(what[:6])}" for name, what in bad.items())
     watched.clean()
