@@ -18,6 +18,12 @@ without what may be the beginning of a credential."""
 BEGUN = 2_000
 SORTED = 200
 """Characters of a name that decide its place among others."""
+_WRITTEN = re.compile(
+    r"[0-9]{5,}-([0-9]+-[0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9])*(?:-0*([0-9]+))?"
+    r"(?:-deletes)?(\.[a-z.]{2,15})"
+)
+"""A file's name as Iceberg's writers make it (OutputFileFactory): partition, task, the write's UUID, and which file of
+the task it is."""
 _MANIFEST_INDEX = re.compile(r"-m(\d+)\.avro$")
 
 
@@ -75,6 +81,14 @@ def shorten(text: str, width: int) -> str:
         return text
     left = (width - 1) // 2
     return f"{text[:left]}…{text[len(text) - (width - 1 - left) :]}"
+
+
+def file_label(path: str, width: int = LABEL) -> str:
+    """A file's name in so many characters: `15-8d3f…1.parquet` of 00000-15-8d3f(…)-00001.parquet: names that
+    Iceberg's writers make are told apart by task and UUID, not by how they begin and end."""
+    name = base_name(path)
+    written = _WRITTEN.fullmatch(name) if width < len(name) < SORTED else None
+    return shorten(f"{written[1]}…{written[2] or ''}{written[3]}" if written else name, width)
 
 
 def runs(names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from explorer.core.diff import only
 from explorer.core.entries import DELETED
-from explorer.core.names import LABEL, base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.names import file_label, manifest_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import count
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -126,7 +126,7 @@ def _removed(into: Sequence[ManifestFile], entries: Mapping[str, pa.Table]) -> s
         if manifest.deleted_files_count:
             table = entries[manifest.manifest_path]
             paths += table.filter(pc.equal(table["status"], DELETED))["file_path"].to_pylist()
-    return f"{_listed([shorten(base_name(path), LABEL) for path in paths[:NAMED]])} DELETED"
+    return f"{_listed([file_label(path) for path in paths[:NAMED]])} DELETED"
 
 
 def _rewrote(part: Rewritten) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from explorer.core.deletes import KIND_WORDS
 from explorer.core.live_files import LiveFile
-from explorer.core.names import LABEL, base_name, shorten
+from explorer.core.names import file_label
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.units import count, human_bytes
 from explorer.graphs.drawing import Drawing
@@ -51,15 +51,13 @@ def delete_graph(
             f"a reader opens {count(cost.deletes, 'delete')}"
             + (f", {human_bytes(cost.delete_bytes)}" if cost.deletes else ""),
         )
-        drawing.add(
-            Node(node, "data_file", shorten(base_name(cost.data.path), LABEL), lines, facts=facts(cost.data, 0))
-        )
+        drawing.add(Node(node, "data_file", file_label(cost.data.path), lines, facts=facts(cost.data, 0)))
 
     def add(delete: LiveFile, alone: bool) -> str:
         node = file_node(delete.path, delete.content_offset)
         lines = [f"sequence {delete.sequence_number} · {count(delete.record_count, 'delete')}"]
         lines.append("dangling: applies to no data file" if alone else KIND_WORDS[delete.kind])
-        label = shorten(base_name(delete.path), LABEL)
+        label = file_label(delete.path)
         drawing.add(Node(node, delete.kind, label, tuple(lines), "filtered" if alone else "", facts=facts(delete, 1)))
         return node
 
@@ -70,7 +68,7 @@ def delete_graph(
             node = add(verdict.delete, verdict.delete.key in lonely)
             drawing.edge(node, file_node(path), "applies" if verdict.applies else "does not apply")
         if (hidden := len(verdicts) - MANY) > 0:
-            label = f"{count(hidden, 'more delete')} of {shorten(base_name(path), LABEL)}"
+            label = f"{count(hidden, 'more delete')} of {file_label(path)}"
             drawing.leave_out("deletes", file_node(path), "deletes", hidden, len(verdicts), 1, label)
     for delete in deletes.dangling[:PAGE] if rows.start == 0 else ():
         add(delete, True)

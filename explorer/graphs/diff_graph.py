@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from explorer.core.diff import SnapshotDiff
 from explorer.core.file_changes import FileChange
-from explorer.core.names import LABEL, base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.names import file_label, manifest_name, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes, second
 from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Graph, Node
@@ -122,7 +122,7 @@ class _DiffGraph:
             "content_offset": change.content_offset,
         }
         self.drawing.nodes[node] = Node(
-            node, change.kind, shorten(base_name(change.file_path), LABEL), tuple(lines), status, facts=facts
+            node, change.kind, file_label(change.file_path), tuple(lines), status, facts=facts
         )
         self.drawing.edge(parent, node, status=status)
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.entries import DELETED
-from explorer.core.names import LABEL, base_name, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.names import base_name, file_label, manifest_name, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
 from explorer.core.values import partition_path
 from explorer.graphs.drawing import Drawing
@@ -103,7 +103,7 @@ class Below:
             Node(
                 node,
                 "statistics",
-                shorten(base_name(statistics.path), LABEL),
+                file_label(statistics.path),
                 lines,
                 facts={"path": statistics.path, "snapshot_id": statistics.snapshot_id},
             )
@@ -223,7 +223,7 @@ class Below:
                 "status": status,
             }
             already = self.drawing.nodes.get(node)
-            label = shorten(base_name(path), LABEL)
+            label = file_label(path)
             wrong, beside = self.causes.get(path, ""), self.added_by(row)
             made = Node(node, kind, label, tuple(lines), status, fold, False, wrong, facts, beside=beside)
             if already is None or (already.status in ("filtered", "DELETED") and status in ("ADDED", "EXISTING")):

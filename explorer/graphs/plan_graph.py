@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.names import LABEL, base_name, manifest_name, shorten, snapshot_ordinals
+from explorer.core.names import file_label, manifest_name, shorten, snapshot_ordinals
 from explorer.core.plan import Plan
 from explorer.core.pruning import Reason
 from explorer.core.scan import OUTCOMES, READ, ManifestVerdict
@@ -73,6 +73,6 @@ def _files(drawing: Drawing, manifest: Node, files: pa.Table) -> None:
             "snapshot_id": manifest.facts["snapshot_id"], "because": f"{row['verdict']}: {because}", "column": 2,
         }  # fmt: skip
         lines = tuple(shorten(line, WIDE) for line in (size, row["partition"], because) if line)
-        label, status = shorten(base_name(row["file_path"]), LABEL), "read" if read else "skipped"
+        label, status = file_label(row["file_path"]), "read" if read else "skipped"
         drawing.add(Node(file_node(row["file_path"]), "data_file", label, lines, status, facts=facts))
         drawing.edge(manifest.id, file_node(row["file_path"]), "contains", status)

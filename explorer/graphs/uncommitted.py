@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from explorer.core.names import LABEL, base_name, shorten
+from explorer.core.names import base_name, file_label
 from explorer.graphs.graph import Edge, Graph, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, node_id
 from explorer.graphs.table_graph import metadata_lines
@@ -88,7 +88,7 @@ def overlay(graph: Graph, what: Uncommitted) -> Graph:
             Node(
                 identity,
                 file.kind,
-                shorten(base_name(file.path), LABEL),
+                file_label(file.path),
                 (f"by {file.writer}: {why}",),
                 facts=facts,
                 mark=file.mark,

@@ -14,7 +14,7 @@ from bokeh.models import Range1d
 from bokeh.plotting import figure
 
 from explorer.core.file_map import STATUS, VERDICTS, Cell, FileMap, age_classes, size_classes
-from explorer.core.names import base_name, shorten
+from explorer.core.names import file_label, shorten
 from explorer.core.plan import Plan
 from explorer.core.units import count, human_bytes
 from explorer.graphs.vocabulary import STATUSES
@@ -324,7 +324,7 @@ def _delete_class(cell: Cell) -> Look:
 
 
 def _name(cell: Cell) -> str:
-    name = shorten(base_name(cell.path), TOLD)
+    name = file_label(cell.path, TOLD)
     return name if cell.files == 1 else f"{count(cell.files, 'file')}, the first {name}"
 
 

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from explorer.core.effects import Effects
-from explorer.core.names import base_name, shorten
+from explorer.core.names import file_label, shorten
 from explorer.core.operations import LOOKS_AT_CATALOG, StepOutcome
 from explorer.core.runs import Event, Interleavings, LabRow, Lap, WriterState
 from explorer.core.units import count
@@ -145,7 +145,7 @@ def sequence_svg(events: Sequence[Event], writers: Sequence[WriterState]) -> str
         more = (
             count(len(event.files), "file")
             if len(event.files) > 1
-            else shorten(base_name(event.files[0]), 25)
+            else file_label(event.files[0], 25)
             if event.files
             else shorten(event.short, 25)
             if event.outcome == "failed"

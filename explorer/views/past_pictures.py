@@ -11,7 +11,7 @@ from explorer.core.diff import SnapshotDiff
 from explorer.core.file_changes import FileChange
 from explorer.core.lifecycle import Cell, Life, lives
 from explorer.core.lineage import HistoryEntry
-from explorer.core.names import base_name, shorten
+from explorer.core.names import file_label, shorten
 from explorer.core.overview import AMOUNTS, Moment, Overview
 from explorer.core.units import count, human_bytes, instant
 from explorer.graphs.lanes import lanes
@@ -203,9 +203,7 @@ def diff_svg(diff: SnapshotDiff) -> str:
         wide = max(4.0, (WIDTH - 2 * LEFT - 170) * rows_of(change) / most)
         out.append(f"<g>{told(f'{status.title}: {change.file_path}')}")
         out.append(
-            text(
-                0, y + 13, f"{status.sign} {shorten(base_name(change.file_path), 36)}", f"{toned(status.color)} {SMALL}"
-            )
+            text(0, y + 13, f"{status.sign} {file_label(change.file_path, 36)}", f"{toned(status.color)} {SMALL}")
         )
         out.append(
             f'<rect x="{LEFT + 90}" y="{y + 2}" width="{wide:.1f}" height="14" {_look(change, status is gone)}/>'

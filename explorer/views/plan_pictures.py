@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.core.expressions import Predicate
-from explorer.core.names import base_name, shorten
+from explorer.core.names import base_name, file_label, shorten
 from explorer.core.ordering import comparable, plain
 from explorer.core.plan import Interval, Intervals, Plan
 from explorer.core.scan import BY_PARTITION, READ
@@ -139,7 +139,7 @@ def _line(item: Interval, place: Place, y: float, step: float, named: bool) -> s
     high = 12.0 if named else max(4.0 if item.outcome == READ else 1.0, step - 0.5)
     parts = [f"<g>{told(f'{base_name(item.path)}: {item.said}; {item.reason}')}"]
     if named:
-        parts.append(text(0, y + 11, shorten(base_name(item.path), 26), 'font-size="12"'))
+        parts.append(text(0, y + 11, file_label(item.path, 26), 'font-size="12"'))
     wide = max(5.0 if named or item.outcome == READ else 2.0, end - start)
     bar = _bar if step > 3 else _thin
     parts.append(bar(start, y, wide, high, _look(item)))

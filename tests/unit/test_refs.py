@@ -8,7 +8,7 @@ import pytest
 
 from explorer.core.history import resolve_snapshot
 from explorer.core.lineage import ancestry, current_log, history
-from explorer.core.names import base_name, manifest_name, runs, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.names import base_name, file_label, manifest_name, runs, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.refs import RefPreview, preview_refs
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import TableMetadata
@@ -237,3 +237,13 @@ def test_which_snapshot_is_meant() -> None:
         at(None, empty)
     with pytest.raises(NotFoundInTable, match=r"begins \?"):
         at(times[0], empty)
+
+
+def test_labels_tell_files_of_one_writer_apart() -> None:
+    """By what Iceberg's writers put in the middle of their names."""
+    uuids = "c4071610-06b6-4848-bd33-70a5ffa6582a", "5642b13b-9d3d-461e-a4e3-2f67139a5d5f"
+    names = [f"s3://house/data/00000-18-{uuid}-0-00001.parquet" for uuid in uuids]
+    assert [file_label(name, 17) for name in names] == ["18-c407…1.parquet", "18-5642…1.parquet"]
+    assert file_label(f"00007-104-{uuids[1]}-00012-deletes.puffin") == "104-5642…12.puffin"
+    assert file_label(f"00000-0-{uuids[0]}.parquet") == "0-c407….parquet"  # pyiceberg's
+    assert file_label("data/data-3.parquet") == "data-3.parquet"
