@@ -43,9 +43,13 @@ def snapshot_name(snapshot_id: int | None, ordinals: dict[int, int]) -> str:
 
 def manifest_name(manifest: ManifestFile, ordinals: dict[int, int]) -> str:
     """`manifest-3` for the manifest snapshot-3 added; `manifest-3.m1` for the second file of one commit."""
-    added = manifest.added_snapshot_id
+    return manifest_named(manifest.manifest_path, manifest.added_snapshot_id, ordinals)
+
+
+def manifest_named(path: str, added: int | None, ordinals: dict[int, int]) -> str:
+    """`manifest_name`, by its path and the snapshot that added it."""
     owner = str(ordinals[added]) if added in ordinals else f"…{str(added)[-4:]}"
-    index = _MANIFEST_INDEX.search(manifest.manifest_path)
+    index = _MANIFEST_INDEX.search(path)
     part = f".m{index.group(1)}" if index and index.group(1) != "0" else ""
     return f"manifest-{owner}{part}"
 

@@ -18,6 +18,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from explorer.collection import Collection
+from explorer.core.names import manifest_named, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, instant
 from explorer.core.values import named_partition_path, row_dicts
 from explorer.graphs.graph import Graph
@@ -31,11 +32,11 @@ from explorer.views.rows import plain
 from explorer.views.text import cell
 
 COLUMNS = {
-    "snapshots": """snapshot-id parent-snapshot-id operation timestamp-ms sequence-number schema-id manifest-list
-        summary""",
-    "manifests": """manifest_path content partition_spec_id sequence_number min_sequence_number added_snapshot_id
-        added_files_count existing_files_count deleted_files_count added_rows_count existing_rows_count
-        deleted_rows_count manifest_length partitions""",
+    "snapshots": """snapshot-id parent-snapshot-id operation timestamp-ms sequence-number summary schema-id
+        manifest-list""",
+    "manifests": """manifest_path content added_files_count existing_files_count deleted_files_count added_rows_count
+        existing_rows_count deleted_rows_count partition_spec_id sequence_number min_sequence_number added_snapshot_id
+        manifest_length partitions""",
     "files": """file_path content file_format partition record_count file_size_in_bytes sequence_number snapshot_id
         spec_id sort_order_id""",
     "partitions": """partition spec_id record_count file_count total_data_file_size_in_bytes
@@ -58,7 +59,7 @@ WIDTHS = {
     "timestamp-ms": 230,
     "last_updated_ms": 230,
 }
-NARROW = {"entries": {"file_path": 270}}
+NARROW = {"entries": {"file_path": 270}, "manifests": {"manifest_path": 250, "content": 100, "manifest": 110}}
 """Where more is to be seen beside it."""
 ID, IDS = 175, ("snapshot-id", "snapshot_id")
 """Wide enough for all of an id."""
@@ -73,10 +74,11 @@ EXAMPLES = {"files": "record_count < 100 and content = 0", "entries": "logical_s
 
 
 def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
-    """The columns worth a table, as pandas: ids as text (JavaScript rounds them), paths below the table's location,
-    partition values as people read them, other nested values as JSON."""
+    """The columns worth a table, as pandas: snapshots and manifests with their names in the graph, ids as text
+    (JavaScript rounds them), paths below the table's location, partition values as people read them, other nested
+    values as JSON."""
     table = rows.to_arrow()
-    data: dict[str, Any] = {}
+    data: dict[str, Any] = _named(table, what, metadata)
     for name in [c for c in COLUMNS[what].split() if c in table.column_names]:
         column = table.column(name)
         if name == "partition":
@@ -101,6 +103,16 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
         else:
             data[name] = column.to_pandas()
     return pd.DataFrame(data)
+
+
+def _named(table: pa.Table, what: str, metadata: TableMetadata) -> dict[str, list[str]]:
+    ordinals = snapshot_ordinals(metadata)
+    if what == "snapshots":
+        return {"snapshot": [snapshot_name(i, ordinals) for i in table["snapshot-id"].to_pylist()]}
+    if what == "manifests" and table.num_columns:
+        paths, added = table["manifest_path"].to_pylist(), table["added_snapshot_id"].to_pylist()
+        return {"manifest": [manifest_named(*one, ordinals) for one in zip(paths, added, strict=True)]}
+    return {}
 
 
 def _partitions(values: list[Any], spec_ids: list[int], metadata: TableMetadata) -> list[str]:
