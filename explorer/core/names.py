@@ -18,6 +18,8 @@ without what may be the beginning of a credential."""
 BEGUN = 2_000
 SORTED = 200
 """Characters of a name that decide its place among others."""
+NOWHERE = ("your_catalog", "your_db.your_table")
+"""What stands in a statement for a catalog and a table that are not known."""
 _WRITTEN = re.compile(
     r"[0-9]{5,}-([0-9]+-[0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9])*(?:-0*([0-9]+))?"
     r"(?:-deletes)?(\.[a-z.]{2,15})"
@@ -115,6 +117,6 @@ def in_sql(table: str) -> tuple[str, str]:
     """A table's catalog and name for a statement that is shown; of a strange name, which is never made a part of SQL,
     and where there is no catalog, what stands for them."""
     if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", table, re.ASCII):
-        return "catalog", "db.table"
+        return NOWHERE
     catalog, _, name = table.partition(".")
-    return (catalog, name) if table.count(".") > 1 else ("catalog", table)
+    return (catalog, name) if table.count(".") > 1 else (NOWHERE[0], table) if name else NOWHERE

@@ -63,6 +63,8 @@ def diagnose(
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
     findings = list(examination.findings())
     told = choice.made(_grouped(findings, examination.lists), table.name, table.metadata)
+    where = table.reader.storage.resolve
+    told = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in told)
     return ShownReport(table.name, told, examination.checked, tuple(examination.not_checked))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from explorer.core.expressions import TRUE, Expression
+from explorer.core.names import NOWHERE
 from explorer.core.rewrite_options import OPTIONS, Strategy
 from explorer.engines import quoting
 from explorer.errors import NotFoundInTable, NotPossible
@@ -124,7 +125,7 @@ def procedure_call(table: Table, procedure: str, *arguments: str) -> str:
 def catalog_and_name(table: Table) -> tuple[str, str]:
     """Its catalog, and its name there; where no catalog holds it, what stands for them, whatever its folder is."""
     catalog = table.reader.location.catalog
-    return ("catalog", "db.table") if catalog is None else (catalog, table.name.removeprefix(f"{catalog}."))
+    return NOWHERE if catalog is None else (catalog, table.name.removeprefix(f"{catalog}."))
 
 
 def bound(table: Table, where: str) -> Expression:

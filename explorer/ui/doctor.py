@@ -73,7 +73,7 @@ def _grid(findings: Sequence[Finding], go: Callable[[Finding], None]) -> pn.view
                 "severity": f.severity,
                 "rule": f.rule,
                 "what is wrong": f.what,
-                "where": f"{shorten(f.file, 90)} {f.location}".strip(),
+                "where": f"{shorten(f.read_at or f.file, 90)} {f.location}".strip(),
                 "found": _text(f.found),
                 "expected": _text(f.expected),
                 "times": f.count,

@@ -46,6 +46,7 @@ def finding_row(finding: Finding) -> dict[str, Any]:
         "title": finding.about.title,
         "what": finding.what,
         "file": finding.file,
+        "read_at": finding.read_at,
         "location": finding.location,
         "found": plain(finding.found),
         "expected": plain(finding.expected),
@@ -89,7 +90,7 @@ def _by_severity(report: Report) -> str:
 def lines(finding: Finding) -> list[str]:
     """What there is to say of a finding, below its title."""
     place = f"{finding.file}{', ' + finding.location if finding.location else ''}"
-    said = [finding.what, place]
+    said = [finding.what, place, *([f"looked for at {finding.read_at}"] if finding.read_at else [])]
     if finding.found is not None or finding.expected is not None:
         said.append(f"found {cell(plain(finding.found))}; expected {cell(plain(finding.expected))}")
     if finding.count > 1:

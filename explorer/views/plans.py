@@ -22,7 +22,7 @@ from explorer.views.text import clean, render_table
 
 BAR = 30
 STAGE_WORDS = {
-    "snapshot": "the snapshot", "manifests": "after the manifest list", "partitions": "after partition values",
+    "snapshot": "all data manifests", "manifests": "after the manifest list", "partitions": "after partition values",
     "metrics": "after column metrics",
 }  # fmt: skip
 

@@ -22,9 +22,9 @@ from explorer.core.doctor.rules import REMEDIES, RULES
 from explorer.errors import NotFoundInTable
 from explorer.io.paths import local_path
 from explorer.leftovers import orphans
-from explorer.views.doctor import ShownReport
+from explorer.views.doctor import ShownReport, finding_row, lines
 from tests.robustness.editing import edit_avro, edit_json
-from tests.unit.small import newest_metadata
+from tests.unit.small import make_table, newest_metadata
 
 ROOT = Path(__file__).parents[2]
 Edit = Callable[[dict[str, Any]], Any]
@@ -329,3 +329,17 @@ def test_a_strange_name_becomes_no_sql(table: Path) -> None:
     [finding] = [f for f in explorer.doctor(str(table)).findings if f.rule == "property-unsafe"]
     assert "DROP" not in finding.remedy
     assert "UNSET TBLPROPERTIES" in finding.remedy
+
+
+def test_a_finding_of_a_moved_table_says_where_it_was_looked_for(tmp_path: Path) -> None:
+    table = make_table(tmp_path / "old")
+    copy = tmp_path / "new" / "t"
+    shutil.copytree(table, copy)
+    victim = min((copy / "metadata").glob("*-m0.avro"))
+    victim.write_text("no manifest")
+    found = next(f for f in explorer.doctor(str(copy)).findings if f.rule == "manifest-missing")
+    assert (found.file, found.read_at) == ((table / "metadata" / victim.name).as_uri(), str(victim))
+    assert f"looked for at {victim}" in lines(found)
+    assert finding_row(found)["read_at"] == str(victim)
+    here = explorer.doctor(str(table))
+    assert not any(f.read_at for f in here.findings)

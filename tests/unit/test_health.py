@@ -15,7 +15,7 @@ import explorer
 from explorer.checkup import checkup
 from explorer.cli import main
 from explorer.core.health.measures import MEASURES, Health, Measured, Tile
-from explorer.core.names import in_sql
+from explorer.core.names import NOWHERE, in_sql
 from explorer.errors import NotFoundInTable
 from explorer.ui.figures import squarified, tiles_figure
 from explorer.views.health import amount, health_object, section_html, summary, verdict
@@ -42,7 +42,7 @@ def number(health: Health, name: str) -> Any:
 
 def test_strange_names_and_thresholds(small: Path) -> None:
     for name in ("a--.db.t", "my-cat.db.t", "..x", "1.2.3", "ä.b.c", "a.b.c; DROP TABLE x"):
-        assert in_sql(name) == ("catalog", "db.table")
+        assert in_sql(name) == NOWHERE
     assert in_sql("cat.db.t") == ("cat", "db.t")
     with pytest.raises(NotFoundInTable, match="small-files"):
         explorer.health(str(small), limits={"small-files": 1e307})
@@ -72,8 +72,8 @@ def test_a_threshold_decides_the_level_and_what_helps_is_said(small: Path) -> No
     assert health_object(again)["measures"] == health_object(told[1.5])["measures"]
     assert told[1.5].measures[0].id == "small-files"
     assert "small-files 2 (above 1.5)" in repr(told[1.5])
-    assert "rewrite_data_files('t')" in repr(told[1.5])
-    assert "rewrite_data_files(&#x27;t&#x27;)" in told[1.5]._repr_html_()
+    assert "rewrite_data_files('your_db.your_table')" in repr(told[1.5])
+    assert "rewrite_data_files(&#x27;your_db.your_table&#x27;)" in told[1.5]._repr_html_()
     for limits, words in (({"large-files": 1.0}, "no measure 'large-files'"), ({"small-files": 0.0}, "above 0")):
         with pytest.raises(NotFoundInTable, match=words):
             explorer.health(str(small), limits=limits)

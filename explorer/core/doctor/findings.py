@@ -21,7 +21,8 @@ NodeKind = Literal["metadata", "snapshot", "ref", "manifest_list", "manifest", "
 
 @dataclass(frozen=True)
 class Finding:
-    """`file` is the file concerned, `location` a JSON pointer, record or byte in it. `found` stands there, `expected`
+    """`file` is the file concerned, as the metadata names it, `read_at` where that was looked for if the table has
+    been moved, `location` a JSON pointer, record or byte in it. `found` stands there, `expected`
     is what contradicts it, in words that say whence; either may be None. `snapshots` and `refs` are those that
     are affected. `count` is how many cases this one stands for: `examples` are some of them. `node` is what the graph
     draws of it: a kind, and a snapshot's id, a ref's name or a path."""
@@ -39,6 +40,7 @@ class Finding:
     count: int = 1
     examples: tuple[str, ...] = ()
     node: tuple[NodeKind, int | str] | None = None
+    read_at: str = ""
 
     @property
     def about(self) -> Rule:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.names import in_sql
+from explorer.core.names import NOWHERE, in_sql
 
 Severity = Literal["fatal", "error", "warning", "info"]
 Depth = Literal["quick", "files", "deep"]
@@ -55,7 +55,7 @@ def remedy(rule: Rule, table: str, whole: int | None = None, key: str = "") -> s
     back = f": CALL {catalog}.system.set_current_snapshot('{name}', {whole}), then expire those that are not"
     back = "" if whole is None else back
     if not re.fullmatch(r"[\w.-]*", key):  # no strange name becomes a part of SQL
-        catalog, name, back, key = "catalog", "db.table", "", "name"
+        (catalog, name), back, key = NOWHERE, "", "name"
     return REMEDIES[rule.remedy].format(catalog=catalog, name=name, whole=back, key=key)
 
 
