@@ -45,7 +45,7 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
             return Resolved(snapshot, "that snapshot id")
         if 12 <= len(text) <= 13:
             return _at(metadata, number)
-        raise NotFoundInTable(f"snapshot {text} not found; it may have expired (see 'iceberg-explorer snapshots')")
+        raise NotFoundInTable(f"snapshot {text} not found; it may have expired")
     try:
         moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00").replace(" UTC", "+00:00"))
     except ValueError:

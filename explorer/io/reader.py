@@ -137,7 +137,5 @@ class TableReader(ManifestReader):
         """The snapshot, or NotFoundInTable."""
         snapshot = self.metadata.snapshot(snapshot_id)
         if snapshot is None:
-            raise NotFoundInTable(
-                f"snapshot {snapshot_id} not found; it may have expired (see 'iceberg-explorer snapshots')"
-            )
+            raise NotFoundInTable(f"snapshot {snapshot_id} not found; it may have expired")
         return snapshot

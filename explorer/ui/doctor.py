@@ -21,7 +21,7 @@ from explorer.views.doctor import summary
 from explorer.views.rows import plain
 from explorer.views.text import cell
 
-WIDTHS = {"severity": 80, "rule": 170, "what is wrong": 420, "where": 320, "found": 200, "expected": 200, "times": 60,
+WIDTHS = {"severity": 80, "rule": 150, "what is wrong": 360, "where": 320, "found": 150, "expected": 150, "times": 60,
           "what would help": 500}  # fmt: skip
 
 
@@ -74,16 +74,17 @@ def _grid(findings: Sequence[Finding], go: Callable[[Finding], None]) -> pn.view
                 "rule": f.rule,
                 "what is wrong": f.what,
                 "where": f"{shorten(f.read_at or f.file, 90)} {f.location}".strip(),
+                "what would help": f.remedy,
                 "found": _text(f.found),
                 "expected": _text(f.expected),
                 "times": f.count,
                 "snapshots": len(f.snapshots),
                 "refs": ", ".join(f.refs),
-                "what would help": f.remedy,
             }
             for f in findings
         ]
     )
+    data = data[[name for name in data.columns if any(data[name] != "")]]
     listed = grid(data, WIDTHS, wrapped=["what is wrong", "what would help", "where"])
     listed.on_click(lambda event: go(findings[event.row]))
     return listed
