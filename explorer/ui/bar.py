@@ -3,7 +3,7 @@ many problems the table has; and how Spark is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -65,26 +65,24 @@ class Bar:
 
     def show(self, view: ViewState, compare: str) -> None:
         """What stands there now."""
-        if self._table is not view.table:
-            self._table, options = view.table, versions(view.table)
-            self._snapshot.options, self._beside.options = options, [PARENT, *options]
         self._where.object = where(view)
-        self._set(self._snapshot, snapshot_name(view.snapshot_id, snapshot_ordinals(view.table.metadata)))
-        self._set(self._beside, compare or PARENT)
+        options = versions(view.table) if self._table is not view.table else None
+        self._table = view.table
+        self._set(self._snapshot, snapshot_name(view.snapshot_id, snapshot_ordinals(view.table.metadata)), options)
+        self._set(self._beside, compare or PARENT, None if options is None else [PARENT, *options])
 
     def warn(self, table: Table, view: str) -> None:
         """How much is wrong with a table, as far as is known, and what a view's answers lack for it."""
         lacks = table.tree.lacks if view in SHORT else ""
-        self.lacks.visible, self.lacks.object = bool(lacks), f"⚠ {lacks}." * bool(lacks)
+        self.lacks.param.update(visible=bool(lacks), object=f"⚠ {lacks}." * bool(lacks))
         number, more = sum(problem.severity != "info" for problem in table.problems), table.tree.more_problems
         problems = f"more than {number:,} problems" if more else count(number, "problem")
-        self._problems.visible, self._problems.label = number > 0, f"⚠ {problems}"
+        self._problems.param.update(visible=number > 0, label=f"⚠ {problems}")
 
-    def _set(self, field: Any, text: str) -> None:
+    def _set(self, field: Any, text: str, options: Sequence[str] | None) -> None:
+        """All at once, since each change is told the page."""
         self._shown[field] = text
-        field.visible = True
-        if field.value != text:
-            field.value = text
+        field.param.update(value=text, visible=True, **({} if options is None else {"options": options}))
 
     def _chosen(self, event: Any, tell: Callable[[str], None]) -> None:
         text = str(event.new or "").strip()
