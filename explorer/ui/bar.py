@@ -76,7 +76,7 @@ class Bar:
         lacks = table.tree.lacks if view in SHORT else ""
         self.lacks.param.update(visible=bool(lacks), object=f"⚠ {lacks}." * bool(lacks))
         number, more = sum(problem.severity != "info" for problem in table.problems), table.tree.more_problems
-        problems = f"more than {number:,} problems" if more else count(number, "problem")
+        problems = f"{number:,}+ problems" if more else count(number, "problem")
         self._problems.param.update(visible=number > 0, label=f"⚠ {problems}")
 
     def _set(self, field: Any, text: str, options: Sequence[str] | None) -> None:
