@@ -152,7 +152,9 @@ def _alone(
             "Bounds": lambda: _intervals_view(table, plan),
             "Partitions": lambda: answered(partial(table.partition_verdicts, plan), _partitions, "Adding up…"),
             "Manifests": lambda: _manifests(plan),
-            "Row groups": lambda: answered(partial(_row_groups, table, plan), _groups_grid, "Reading footers…"),
+            "Row groups": lambda: answered(
+                partial(_row_groups, table, plan), partial(_groups_grid, plan), "Reading footers…"
+            ),
             f"Tasks ({plan.tasks.count:,})": lambda: _tasks(plan),
             "Engines": lambda: pn.Column(
                 answered(
@@ -288,9 +290,10 @@ def _row_groups(table: Table, plan: Plan) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _groups_grid(rows: list[dict[str, Any]]) -> list[Any]:
+def _groups_grid(plan: Plan, rows: list[dict[str, Any]]) -> list[Any]:
     if not rows:
-        return [note("No Parquet file is read.")]
+        none = "none of them is a Parquet file whose footer could be read" if plan.left.files else "no file is read"
+        return [note(f"There are no row groups to tell of: {none}.")]
     kept = sum(r["verdict"] == "read" for r in rows)
     widths = {
         "file": 180,

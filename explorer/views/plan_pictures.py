@@ -37,7 +37,7 @@ LEGEND = {
 def funnel_svg(plan: Plan) -> str:
     """What is left after each stage: a bar for the data files, and the numbers."""
     most = max((s.left.files or 0 for s in plan.stages), default=0) or 1
-    room = WIDTH - LEFT - 430
+    room = WIDTH - LEFT - 510
     out = [opened(34 * len(plan.stages) + 8, f"the scan's funnel for {plan.bound}")]
     for at, stage in enumerate(plan.stages):
         y, files = 34 * at + 6, stage.left.files
@@ -49,7 +49,7 @@ def funnel_svg(plan: Plan) -> str:
         skipped = ""
         if stage.skipped:
             skipped = f"−{count(stage.skipped, 'manifest' if stage.name == 'manifests' else 'file')}"
-        out.append(text(LEFT + room + 10, y + 17, shorten(f"{amount(stage.left)} {skipped}".strip(), 60)))
+        out.append(text(LEFT + room + 10, y + 17, shorten(f"{amount(stage.left)} {skipped}".strip(), 76)))
     return "\n".join([*out, "</svg>"])
 
 
