@@ -22,8 +22,9 @@ from explorer.engines.spark import shared_engine
 from explorer.errors import NotFoundInTable
 from explorer.filters import arrow_columns, bound_filter, matching
 from explorer.io.spool import spooled
+from explorer.views.lists import first_columns
 from explorer.views.rows import columns_of, json_rows, plain
-from explorer.views.text import cell, not_typeset, render_table
+from explorer.views.text import cell, not_typeset, render_stream
 
 if TYPE_CHECKING:
     import pandas
@@ -160,7 +161,8 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def __repr__(self) -> str:
         more = f"… {len(self) - SHOWN:,} more rows\n" if len(self) > SHOWN else ""
-        return f"{self.what}: {len(self):,} rows\n{render_table(self[:SHOWN])}{more}"
+        told = "".join(render_stream(self[:SHOWN], None, first_columns(self.what, self.columns), fitting=True))
+        return f"{self.what}: {len(self):,} rows\n{told}{more}"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th style='text-align:left'>{escape(cell(name))}</th>" for name in self.columns)

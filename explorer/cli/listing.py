@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ class Asked:
         """Print those of the rows; in text these columns, if no others are asked for, and partitions of `table` as
         paths."""
         chosen = rows.select(self.where, self.columns, self.limit) if rows.columns else rows
-        emit_rows(chosen, self.output, list(self.columns) or columns, table)
+        emit_rows(chosen, self.output, list(self.columns) or columns, table, fitting=not self.columns)
 
     def emit_listed(self, rows: Iterable[Mapping[str, Any]], what: str) -> None:
         """The same for rows that are there."""
@@ -80,9 +81,15 @@ KEYS = {"where": "condition", "columns": "only", "limit": "limit"}
 
 
 def emit_rows(
-    rows: explorer.Collection, output: str, columns: list[str] | None = None, table: explorer.Table | None = None
+    rows: explorer.Collection,
+    output: str,
+    columns: list[str] | None = None,
+    table: explorer.Table | None = None,
+    fitting: bool = False,
 ) -> None:
-    """Print a collection as it is read; in text, partitions of `table` as paths."""
+    """Print a collection as it is read; in text, partitions of `table` as paths, and where it must be `fitting` only
+    as many columns as the terminal has room for."""
+    from explorer.views.lists import first_columns
     from explorer.views.rows import json_rows
     from explorer.views.text import render_stream
 
@@ -91,9 +98,9 @@ def emit_rows(
         emit_json((row for part in parts for row in json_rows(part)), output)
         return
     told = (row for part in parts for row in (_with_paths(part, table) if table else json_rows(part)))
-    width = None if sys.stdout.isatty() else 220
-    shown = [c for c in columns or rows.columns if c in rows.columns]
-    for text in render_stream(told, width, shown):
+    width = shutil.get_terminal_size((160, 24)).columns if sys.stdout.isatty() else 220
+    shown = [c for c in columns if c in rows.columns] if columns else first_columns(rows.what, rows.columns)
+    for text in render_stream(told, width, shown, fitting):
         click.echo(printable(text.rstrip("\n")))
 
 

@@ -15,12 +15,15 @@ from rich.text import Text
 
 from explorer.core.names import shorten
 from explorer.core.secrets import metadata_without_secrets, redacted
+from explorer.core.units import count
 from explorer.graphs.graph import Edge, Elided, Graph, Node
 from explorer.graphs.vocabulary import STATUSES
 from explorer.views.rows import columns_of
 
 FIRST, PAGE = 200, 1000
 """Rows that decide how a text table looks, and rows of it that are held at once."""
+READABLE = 24
+"""Letters of a text that a column must have room for."""
 
 
 def clean(text: str) -> str:
@@ -119,22 +122,41 @@ def _widest(names: Sequence[str], width: int | None) -> int:
     return max(16, ((width or 160) - 2 * len(names)) // max(1, min(len(names), 4)))
 
 
+def _fitting(rows: Sequence[Mapping[str, Any]], width: int, columns: Sequence[str]) -> Sequence[str]:
+    """As many of the columns, from the first on, as have room for their numbers and for READABLE letters of a text."""
+    room, number = width + 2, 0
+    for name in columns:
+        wide = max(cell_len(text) for text in (name, *(cell(row.get(name)) for row in rows)))
+        room -= 2 + (wide if _numeric(rows, name) else min(wide, READABLE))
+        if room < 0 and number:
+            break
+        number += 1
+    return columns[:number]
+
+
 def _numeric(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
     return all(isinstance(r.get(name), (int, float)) or r.get(name) is None for r in rows)
 
 
-def render_stream(rows: Iterable[Mapping[str, Any]], width: int | None, columns: Sequence[str]) -> Iterator[str]:
+def render_stream(
+    rows: Iterable[Mapping[str, Any]], width: int | None, columns: Sequence[str], fitting: bool = False
+) -> Iterator[str]:
     """Rows as a text table, a page at a time: the FIRST rows decide how wide columns are, later texts are cut to that,
-    and numbers are whole. What is no more than these looks like `render_table`."""
+    and numbers are whole. What is no more than these looks like `render_table`. Where it must be `fitting`, only the
+    first columns that can be read beside each other, and at the end the names of the others."""
     left = iter(rows)
     first, more = list(islice(left, FIRST)), list(islice(left, 1))
     pages = iter(lambda: list(islice(left, PAGE)), [])
-    if not more:
+    every = columns
+    if fitting and first:
+        columns = _fitting(first, width or 160, columns)
+    elif not more:
         yield render_table(first, width, columns)
         return
     widest = _widest(columns, width)
-    sizes = {n: min(widest, max(cell_len(n), *(cell_len(cell(row.get(n))) for row in first))) for n in columns}
     right = {name for name in columns if _numeric(first, name)}
+    sizes = {n: max(cell_len(text) for text in (n, *(cell(row.get(n)) for row in first))) for n in columns}
+    sizes |= {n: min(widest, size) for n, size in sizes.items() if n not in right}
     texts = [name for name in columns if name not in right]
     while sum(sizes.values()) + 2 * len(sizes) > (width or 160) and any(sizes[name] > 8 for name in texts):
         sizes[max(texts, key=lambda name: sizes[name])] -= 1
@@ -148,8 +170,10 @@ def render_stream(rows: Iterable[Mapping[str, Any]], width: int | None, columns:
         return "  ".join(texts).rstrip()
 
     yield line({name: name for name in columns}) + "\n"
-    for page in chain((first, more), pages):
+    for page in filter(None, chain((first, more), pages)):
         yield "".join(f"{line(row)}\n" for row in page)
+    if others := every[len(columns) :]:
+        yield f"… and {count(len(others), 'more column')}: {', '.join(map(clean, others))}\n"
 
 
 def render_fields(fields: Mapping[str, Any], width: int | None = None) -> str:

@@ -175,6 +175,23 @@ def test_a_text_table_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
+def test_columns_that_have_no_room_are_named(tmp_path: Path) -> None:
+    rows = [{"path": "a" * 60, "count": 1, "id": 5_290_650_672_371_308_925, "more": "x", "last": None}]
+    told = "".join(render_stream(rows, 60, list(rows[0]), fitting=True))
+    assert told.splitlines() == [
+        "path              count                   id  more",
+        "aaaaaaa…aaaaaaaa      1  5290650672371308925  x",
+        "… and 1 more column: last",
+    ]
+    table = str(make_table(tmp_path / "t"))
+    files = CliRunner().invoke(main, ["files", table])
+    assert files.stdout.splitlines()[0].split()[:2] == ["file_path", "content"]
+    assert "more columns: " in files.stdout.splitlines()[-1]
+    assert all(len(line) <= 220 for line in files.stdout.splitlines()[:-1])
+    assert "more columns" not in CliRunner().invoke(main, ["files", table, "--columns", "ordinal,spec_id"]).stdout
+    assert repr(explorer.open_table(table).files()).splitlines()[1].split()[0] == "file_path"
+
+
 def test_a_table_of_small_manifests_is_one_page(twelve: str) -> None:
     """Not one as wide as its first manifest's row."""
     told = CliRunner().invoke(main, ["entries", twelve, "--columns", "ordinal,sequence_number,reason"]).stdout

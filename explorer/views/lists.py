@@ -1,0 +1,26 @@
+"""Which columns of the lists of a table are told first, where there is no room for all."""
+
+from __future__ import annotations
+
+COLUMNS = {
+    "snapshots": """snapshot-id parent-snapshot-id operation timestamp-ms sequence-number summary schema-id
+        manifest-list""",
+    "manifests": """manifest_path content added_files_count existing_files_count deleted_files_count added_rows_count
+        existing_rows_count deleted_rows_count partition_spec_id sequence_number min_sequence_number added_snapshot_id
+        manifest_length partitions""",
+    "files": """file_path content file_format partition record_count file_size_in_bytes sequence_number snapshot_id
+        spec_id sort_order_id""",
+    "partitions": """partition spec_id record_count file_count total_data_file_size_in_bytes
+        position_delete_record_count position_delete_file_count equality_delete_record_count
+        equality_delete_file_count last_updated_ms
+        last_updated_snapshot_id""",
+    "entries": """file_path status logical_status reason content partition record_count file_size_in_bytes
+        sequence_number file_sequence_number snapshot_id manifest_path""",
+}
+"""By what is listed."""
+
+
+def first_columns(what: str, columns: list[str]) -> list[str]:
+    """Columns of a list, those that are told first before the others."""
+    first = [name for name in COLUMNS.get(what, "").split() if name in columns]
+    return [*first, *(name for name in columns if name not in first)]
