@@ -19,7 +19,7 @@ from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.pane import GraphPane
 from explorer.ui.state import MarkedState
-from explorer.ui.widgets import SMALL, WRAP, WRAPPED, Text, folded, grid, heading, version_input
+from explorer.ui.widgets import CHOICE, SMALL, WRAP, WRAPPED, Text, folded, grid, heading, version_input
 
 
 def validation_switches(operation: Operation, width: int) -> Any | None:
@@ -52,8 +52,8 @@ def conflict_view(table: Table) -> Any:
         here.parent_snapshot_id if here.parent_snapshot_id in ordinals else here.snapshot_id, ordinals
     )
     base = version_input(table, "it began at", parent, 170)
-    kind = pmui.Select(label="operation", options={k: k for k in KINDS}, value="cow-update", width=190, **SMALL)
-    isolation = pmui.Select(label="isolation", options=list(ISOLATION), value="serializable", width=140, **SMALL)
+    kind = pmui.Select(label="operation", options={k: k for k in KINDS}, value="cow-update", width=190, **CHOICE)
+    isolation = pmui.Select(label="isolation", options=list(ISOLATION), value="serializable", width=140, **CHOICE)
     where = pmui.TextInput(label="on rows where (empty: all)", width=320, **SMALL)
     ask = pmui.Button(label="Explain", variant="contained", width=100, margin=(14, 6))
     checks = pn.Column(sizing_mode="stretch_width")

@@ -22,7 +22,7 @@ from explorer.mapping import file_map
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.figures import Place, clicks, hover, inert, legend_above, quiet, squarified, wheel
-from explorer.ui.widgets import SMALL, heading, plot
+from explorer.ui.widgets import CHOICE, heading, plot
 from explorer.views.file_map import age_words
 from explorer.views.text import clean
 
@@ -79,7 +79,7 @@ class FileMapPanel:
     ) -> None:
         self._table, self._snapshot, self._chosen, self._plan, self._lacks = table, snapshot_id, chosen, plan, lacks
         ways = list(MANY)[::-1] if plan else [by for by in MANY if by != "verdict"]
-        self._by = pmui.Select(label="colour by", options=ways, width=150, **SMALL)
+        self._by = pmui.Select(label="colour by", options=ways, width=150, **CHOICE)
         self._all = pmui.Button(label="All files", variant="outlined", width=110, margin=(14, 6), visible=False)
         self._box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self._job = Job(box=self._box)

@@ -18,7 +18,7 @@ from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.figures import bars_figure, shades_key, tiles_figure, told
 from explorer.ui.pools import AWAY
-from explorer.ui.widgets import SMALL, WRAP, grid, heading, note, picture, plot
+from explorer.ui.widgets import CHOICE, SMALL, WRAP, grid, heading, note, picture, plot
 from explorer.views.health import beyond_html, said, section_html, summary, told_row
 
 CARD, DRAWN = 490, 460
@@ -32,7 +32,7 @@ def table_health(table: Table) -> Any:
     """One table's health, measured now; thresholds may be set, and columns' clustering asked for."""
     limits: dict[str, float] = {}
     checked: list[Health] = []
-    measure = pmui.Select(label="threshold of", options=[m.id for m in MEASURES], width=220, **SMALL)
+    measure = pmui.Select(label="threshold of", options=[m.id for m in MEASURES], width=220, **CHOICE)
     value = pmui.TextInput(label="beyond", value=f"{MEASURES[0].threshold:.15g}", width=140, **SMALL)
     apply = pmui.Button(label="Set", variant="outlined", width=70, margin=(14, 6))
     clustering = pmui.Button(label="Clustering by column", variant="outlined", width=190, margin=(14, 6))

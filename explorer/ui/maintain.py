@@ -24,7 +24,7 @@ from explorer.scenarios import fresh_copy
 from explorer.table import Table
 from explorer.ui.background import Job
 from explorer.ui.pools import ELSEWHERE
-from explorer.ui.widgets import NUMBER, SMALL, WRAP, Statement, grid, heading, lazy_tabs, note, version_input
+from explorer.ui.widgets import CHOICE, NUMBER, SMALL, WRAP, Statement, grid, heading, lazy_tabs, note, version_input
 from explorer.views.maintenance import shown_row
 from explorer.views.text import cell
 
@@ -51,7 +51,7 @@ WIDTHS = {
 def undo_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any:
     """Choose an operation on refs or the current snapshot, see what it would do, run it on a sandbox table."""
     operation = pmui.Select(
-        label="operation", options={w: n for n, w in REF_OPERATIONS.items()}, value="rollback", width=400, **SMALL
+        label="operation", options={w: n for n, w in REF_OPERATIONS.items()}, value="rollback", width=400, **CHOICE
     )
     name = pmui.TextInput(label="branch, tag or WAP id", width=210, **SMALL)
     ordinals = snapshot_ordinals(table.metadata)
@@ -117,7 +117,7 @@ def _of(snapshot_id: int | None, ordinals: dict[int, int]) -> str:
 def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) -> Any:
     """Choose an operation, see what it would do, run it. `changed(name)` opens a table that was made or changed."""
     operation = pmui.Select(
-        label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=250, **SMALL
+        label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=250, **CHOICE
     )
     columns = pmui.TextInput(label="columns to sort by", width=160, visible=False, **SMALL)
     retain = pmui.IntInput(label="snapshots to keep", value=1, start=1, width=140, visible=False, **NUMBER)

@@ -22,7 +22,7 @@ from explorer.ui.background import Job, answered
 from explorer.ui.pane import GraphPane
 from explorer.ui.pools import ELSEWHERE
 from explorer.ui.state import ViewState
-from explorer.ui.widgets import SMALL, WRAP, LiveTabs, grid, heading, label
+from explorer.ui.widgets import CHOICE, WRAP, LiveTabs, grid, heading, label
 from explorer.views.labviews import report_rows
 
 
@@ -43,7 +43,7 @@ class ObservePanel:
             label="Run it", variant="contained", width=100, margin=(8, 4, 8, 10), disabled=not allowed
         )
         self.api = pmui.Select(
-            label="or the table API", options={w: n for n, (w, _) in API.items()}, width=400, **SMALL
+            label="or the table API", options={w: n for n, (w, _) in API.items()}, width=400, **CHOICE
         )
         self.call = pmui.Button(label="Call it", variant="outlined", width=90, margin=(8, 4), disabled=not allowed)
         self.copy = pmui.Button(

@@ -32,7 +32,18 @@ from explorer.ui.file_map import FileMapPanel
 from explorer.ui.layouts import layouts_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.tables import downloads
-from explorer.ui.widgets import SMALL, WRAP, column_names, grid, heading, lazy_tabs, note, picture, version_input
+from explorer.ui.widgets import (
+    CHOICE,
+    SMALL,
+    WRAP,
+    column_names,
+    grid,
+    heading,
+    lazy_tabs,
+    note,
+    picture,
+    version_input,
+)
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import (
     answer_rows,
@@ -239,7 +250,7 @@ def _graph(table: Table, pushed_down: Pushed | None, state: PlanState) -> list[A
 
 def _intervals_view(table: Table, plan: Plan) -> Any:
     names = list(dict.fromkeys([*plan.columns, *column_names(table)]))
-    column = pmui.Select(label="column", options=names, value=names[0], width=220, **SMALL)
+    column = pmui.Select(label="column", options=names, value=names[0], width=220, **CHOICE)
     box = pn.Column(sizing_mode="stretch_width")
     job = Job("", [column], box)
 

@@ -85,6 +85,8 @@ LIST: dict[str, Any] = {
     "stylesheets": [".MuiInputLabel-root:not(.MuiInputLabel-shrink) { transform: translate(14px, 9px) !important; }"],
 }
 """The same for a choice of several, which knows no size."""
+CHOICE: dict[str, Any] = {**SMALL, "sx": LIST["sx"]}
+"""The same for a choice of one, which would be lower than the fields beside it."""
 WRAPPED = "label { white-space: normal !important; font-size: 13px; } .bk-input-group { gap: 3px; }"
 """For a group of check boxes with long labels."""
 WRAP = {"flex-wrap": "wrap", "width": "100%"}

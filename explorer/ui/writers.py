@@ -8,7 +8,7 @@ import panel_material_ui as pmui
 from explorer.core.operations import ISOLATION, TAKE_PART, Operation, titled
 from explorer.lab.stepper import NAMES
 from explorer.ui.conflict import switched_on, validation_switches
-from explorer.ui.widgets import SMALL, WRAP, heading, note
+from explorer.ui.widgets import CHOICE, WRAP, heading, note
 
 NOBODY = ""
 
@@ -28,16 +28,16 @@ class Writers:
 
     def __init__(self) -> None:
         self.writers = [
-            pmui.Select(label=f"writer {n}", options=_choices(), value="append@java", width=224, **SMALL)
+            pmui.Select(label=f"writer {n}", options=_choices(), value="append@java", width=224, **CHOICE)
             for n in NAMES[:2]
         ]
         third = {"nobody": NOBODY, **_choices()}
-        self.writers.append(pmui.Select(label="writer C", options=third, value=NOBODY, width=224, **SMALL))
+        self.writers.append(pmui.Select(label="writer C", options=third, value=NOBODY, width=224, **CHOICE))
         self.isolation = pmui.Select(
-            label="isolation", options=list(ISOLATION), value="serializable", width=132, **SMALL
+            label="isolation", options=list(ISOLATION), value="serializable", width=132, **CHOICE
         )
         versions = {"2: delete files": 2, "3: deletion vectors": 3}
-        self.version = pmui.Select(label="format version", options=versions, value=2, width=150, **SMALL)
+        self.version = pmui.Select(label="format version", options=versions, value=2, width=150, **CHOICE)
         self.fields = pn.Row(*self.writers, self.isolation, self.version, styles=WRAP)
         self.checks = [pn.Column(width=520) for _ in self.writers]
         self.validations = pn.Row(*self.checks, visible=False, styles=WRAP)
