@@ -20,7 +20,9 @@ from explorer.views.text import clean
 CUT = """:host { color: #fff; max-width: 30vw; overflow: hidden; }
 p { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 @media (max-width: 800px) { :host { max-width: 20vw; } }"""
-ROOM = ":host { max-width: 15vw; } @media (max-width: 1000px) { :host { display: none !important; } }"
+ROOM = """:host { max-width: 15vw; }
+@media (max-width: 1400px) { :host { max-width: 11vw; } }
+@media (max-width: 1000px) { :host { display: none !important; } }"""
 WHITE = {
     "& .MuiInputLabel-root, & .MuiInputLabel-root.Mui-focused, & .MuiSvgIcon-root": {"color": "#fff"},
     "& .MuiOutlinedInput-notchedOutline": {"borderColor": "rgba(255,255,255,.55) !important"},
