@@ -204,7 +204,7 @@ class Below:
             status = row["logical_status"] or "filtered"
             where = partition_path(row["partition"], spec, self.meta)
             size = row["content_size_in_bytes"] if kind == "deletion_vector" else row["file_size_in_bytes"]
-            noun = "row" if kind == "data_file" else "deleted row" if kind != "equality_deletes" else "delete key"
+            noun = "row" if kind == "data_file" else "deleted row" if kind != "equality_deletes" else "key"
             lines = [f"{status} · {count(row['record_count'], noun)} · {human_bytes(size)}"]
             if where:
                 lines.append(shorten(where, 34))
