@@ -45,7 +45,7 @@ WIDTHS = {
     "timestamp-ms": 230,
     "last_updated_ms": 230,
 }
-NARROW = {"entries": {"file_path": 270}, "manifests": {"manifest_path": 250, "content": 100, "manifest": 110}}
+NARROW = {"entries": {"file_path": 270}, "manifests": {"manifest_path": 240, "content": 90, "manifest": 130}}
 """Where more is to be seen beside it."""
 ID, IDS = 175, ("snapshot-id", "snapshot_id")
 """Wide enough for all of an id."""

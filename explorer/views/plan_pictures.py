@@ -65,7 +65,7 @@ def intervals_svg(intervals: Intervals) -> str:
     asked = [p for p in intervals.asked if p.term.transform == "identity" and p.literals]
     top = 44 + 14 * len(asked[:ASKED])
     bottom = top + step * len(intervals.items)
-    out = [opened(bottom + 34, f"data files by the bounds of {intervals.column.name}"), *_legend()]
+    out = [opened(bottom + 44, f"data files by the bounds of {intervals.column.name}"), *_legend()]
     out += [_band(p, kind, place, top - 6, bottom + 4) for p in asked]
     out += [_asks(p, kind, place, 44 + 14 * at) for at, p in enumerate(asked[:ASKED])]
     lines = sorted(enumerate(intervals.items), key=lambda line: line[1].outcome == READ)
@@ -73,7 +73,7 @@ def intervals_svg(intervals: Intervals) -> str:
     if points:
         out += _axis(intervals, points, place, bottom)
     if intervals.left_out:
-        out.append(text(LEFT, bottom + 30, f"… {count(intervals.left_out, 'more file')} not drawn"))
+        out.append(text(LEFT, bottom + 38, f"… {count(intervals.left_out, 'more file')} not drawn"))
     return "\n".join([*out, "</svg>"])
 
 
