@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -49,12 +49,19 @@ def _leading(tree: MetadataTree) -> tuple[set[str], dict[str, ManifestFile]]:
 
 
 def known_files(tree: MetadataTree) -> Iterator[str]:
-    """`named_files`, all of them: raises UnreadableFile at the end where a manifest list or manifest could not be read,
-    since nobody knows what it names."""
+    """`named_files`, all of them: raises UnreadableFile at the end where a manifest list or manifest, or a snapshot in
+    the metadata file, could not be read, since nobody knows what it names."""
     yield from named_files(tree)
+    meta, lost = tree.metadata, tree.lost
+    ids = Counter(snapshot.snapshot_id for snapshot in meta.snapshots)
+    if twice := [i for i, times in ids.items() if times > 1]:
+        raise UnreadableFile(meta.metadata_location, f"it has two snapshots {twice[0]}: only one of them can be read")
     for problem in tree.problems:
-        if problem.file in tree.lost:
+        own = problem.file == meta.metadata_location and problem.location.startswith("/snapshots")
+        if problem.severity == "error" and (own or problem.file in lost):
             raise UnreadableFile(problem.file, f"{problem.cause}; nobody knows which files it names")
+    if lost:
+        raise UnreadableFile(min(lost), "it cannot be read; nobody knows which files it names")
 
 
 class Below:

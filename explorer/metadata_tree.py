@@ -6,6 +6,7 @@ import copy
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from heapq import nsmallest
 from itertools import chain
 from typing import Any
 
@@ -18,7 +19,7 @@ from explorer.core.comparison import KEY, Comparison, Sets, compare, comparisons
 from explorer.core.costs import metadata_files
 from explorer.core.entries import as_of_snapshot
 from explorer.core.entry_views import placed
-from explorer.core.names import base_name
+from explorer.core.names import base_name, shorten
 from explorer.core.row_parts import RowParts
 from explorer.core.units import count
 from explorer.core.values import unified_partition_type
@@ -40,6 +41,8 @@ OLDER = 32
 """Older metadata files that are kept in memory."""
 NAMED, KEPT = 3, 10_000
 """How many files that cannot be read are named, and how many problems beside those of manifests are kept."""
+OF_ONE, LONG = 100, 2_000
+"""How many problems of one manifest or manifest list are kept, and how long a path may be whose name is told."""
 A_KEY = 2048
 """Bytes that an entry may take while two sets are compared: a quarter of the limit for each set, and the pairs."""
 
@@ -51,7 +54,10 @@ class MetadataTree:
     def __init__(self, reader: TableReader) -> None:
         self.reader = reader
         self._noted: dict[str, Problem] = {}
-        self._of_manifests: dict[str, Problem] = {}
+        self._of_manifests: dict[str, dict[str, Problem]] = {}
+        """By file."""
+        self._lost: set[str] = set()
+        """Manifest lists and manifests that could not be read whole."""
         self._more = threading.Event()
         self._passing: dict[str, tuple[Problem, ...]] = {}
         """By what was asked for, until it could be read."""
@@ -93,13 +99,13 @@ class MetadataTree:
         return self._more.is_set()
 
     def _manifests_problems(self) -> list[Problem]:
-        return [*self._of_manifests.values(), *chain(*list(self._passing.values()))]
+        lasting = (problems.values() for problems in list(self._of_manifests.values()))
+        return [*chain(*lasting), *chain(*list(self._passing.values()))]
 
     @property
     def lost(self) -> set[str]:
         """The manifest lists and manifests that could not be read whole, as far as is known."""
-        lost = {problem.file for problem in self._manifests_problems() if problem.severity == "error"}
-        return lost - {self.metadata.metadata_location}  # a snapshot there names no manifests
+        return self._lost | self._not_whole(chain(*list(self._passing.values())))
 
     def lost_of(self, snapshot: Snapshot) -> tuple[bool, list[str]]:
         """Of `lost`: whether a snapshot's list of manifests is (of one that names them itself, whether a manifest it
@@ -112,14 +118,15 @@ class MetadataTree:
     @property
     def lacks(self) -> str:
         """What answers may lack, in words: what is `lost`; nothing where nothing is."""
-        names = sorted(map(base_name, self.lost))
-        if not names:
+        lost = self.lost
+        if not lost:
             return ""
-        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-        them = "it" if len(names) == 1 else "them"
+        named = [shorten(base_name(path), 80) for path in nsmallest(NAMED, lost) if len(path) <= LONG]
+        more = f" and {len(lost) - len(named):,} more" if len(lost) > len(named) else ""
+        them = "it" if len(lost) == 1 else "them"
         return (
-            f"{count(len(names), 'file')} of this table could not be read whole, and answers that need {them} lack "
-            f"what is lost there: {', '.join(names[:NAMED])}{more}"
+            f"{count(len(lost), 'file')} of this table could not be read whole, and answers that need {them} lack "
+            f"what is lost there: {', '.join(named)}{more}"
         )
 
     def note(self, problems: Iterable[Problem]) -> None:
@@ -131,20 +138,31 @@ class MetadataTree:
             else:
                 self._more.set()
 
-    def _note(self, path: str, read: Read[Any]) -> None:
+    def _note(self, asked: str, read: Read[Any], named: str | None) -> None:
+        """What was wrong with what was asked for: one file that is `named` so, or several."""
         if read.lasting:
-            self._passing.pop(path, None)
-            self._note_manifests(read.problems)
+            self._passing.pop(asked, None)
+            self._note_manifests(read.problems, named)
         else:
-            self._passing[path] = read.problems
+            self._passing[asked] = read.problems
 
-    def _note_manifests(self, problems: Sequence[Problem]) -> None:
-        """`note`, of manifest lists and manifests: all of them, since what is made of them lacks what is lost there."""
-        for problem in problems:
-            if problem.rule == NOT_NOW:
-                self._passing[problem.file] = (problem,)
+    def _note_manifests(self, problems: Sequence[Problem], named: str | None = None) -> None:
+        """`note`, of manifest lists and manifests: the first of each of them, since what is made of them lacks what is
+        lost there."""
+        lasting = [problem for problem in problems if problem.rule != NOT_NOW]
+        self._passing |= {problem.file: (problem,) for problem in problems if problem.rule == NOT_NOW}
+        lost = self._not_whole(lasting)
+        self._lost |= {named} if named and lost else lost
+        for problem in lasting:
+            known = self._of_manifests.setdefault(problem.file, {})
+            if len(known) < OF_ONE or str(problem) in known:
+                known.setdefault(str(problem), problem)
             else:
-                self._of_manifests.setdefault(str(problem), problem)
+                self._more.set()
+
+    def _not_whole(self, problems: Iterable[Problem]) -> set[str]:
+        own = (self.metadata.metadata_location, "/snapshots")  # of a snapshot that names no manifests
+        return {p.file for p in problems if p.severity == "error" and (p.file, p.location) != own}
 
     # -- manifests ----------------------------------------------------------------------------------------------------
     def manifests(self, snapshot: Snapshot | None) -> list[ManifestFile]:
@@ -152,7 +170,7 @@ class MetadataTree:
         if snapshot is None:
             return []
         read = self.reader.manifests(snapshot)
-        self._note(f"snapshot {snapshot.snapshot_id}", read)
+        self._note(f"snapshot {snapshot.snapshot_id}", read, snapshot.manifest_list)
         return list(read.value)
 
     def ahead(self, snapshots: Iterable[Snapshot] = (), manifests: Iterable[ManifestFile] = ()) -> None:
@@ -164,7 +182,7 @@ class MetadataTree:
     ) -> Iterator[tuple[ManifestFile, pa.Table]]:
         """Entries as stored, a manifest at a time."""
         for manifest, read in self.reader.many_entries(manifests, metrics):
-            self._note(manifest.manifest_path, read)
+            self._note(manifest.manifest_path, read, manifest.manifest_path)
             if read.value is not None:
                 yield manifest, read.value
 

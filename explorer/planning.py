@@ -107,10 +107,14 @@ def deletes_of(
 
 
 def _missing(read: Sequence[ManifestFile], found: int) -> int | None:
-    """How many more files a manifest list counts in manifests than are found there; None where it does not say (v1)."""
+    """How many more files a manifest list counts in manifests than are found there; None where it does not say (v1), or
+    says what cannot be."""
     counted = {total.name: total.computed for total in totals({}, read)}
     data, deletes = counted["total-data-files"], counted["total-delete-files"]
-    return None if data is None or deletes is None else max(0, data + deletes - found)
+    told = [count or 0 for m in read for count in (m.added_files_count, m.existing_files_count)]
+    if data is None or deletes is None or min(told, default=0) < 0:
+        return None
+    return data + deletes - found if data + deletes >= found else None
 
 
 def _stages(

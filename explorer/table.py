@@ -48,6 +48,7 @@ from explorer.metadata_tree import MetadataTree
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.planning import clustering, column_statistics, intervals, partition_verdicts, plan_scan, row_groups
+from explorer.progress import Cancelled
 from explorer.reading import Reading, check_named, check_readable, reading, sql_request
 from explorer.rowlevel import RowReader
 from explorer.views import rows
@@ -194,6 +195,8 @@ class Table:
         snapshot_id = plan.snapshot.snapshot_id if plan.snapshot else None
         try:
             files = check_readable(self.reader, snapshot_id)
+        except Cancelled:
+            raise
         except ExplorerError as error:
             return dict.fromkeys(PLANNERS, error)
         return asked(self.reads, files, snapshot_id, plan.bound)

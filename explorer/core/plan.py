@@ -55,7 +55,8 @@ class Plan:
     """Data and delete files that the manifest list counts in what is read, and that are not found there: the plan lacks
     them."""
     uncounted: int
-    """Where the manifest list does not count files (v1): the manifests that are read and could not be read whole."""
+    """Where the manifest list does not count files (v1), or counts what cannot be: the manifests that are read and
+    could not be read whole."""
     damaged_list: bool
     """Whether the manifest list could not be read whole: the plan lacks what is lost there."""
     residuals: Mapping[str, int]

@@ -18,7 +18,7 @@ from explorer.engines.failures import failure
 from explorer.engines.reads import ReadSession
 from explorer.engines.tables import Files, iceberg_table, load
 from explorer.errors import ExplorerError, StatementFailed
-from explorer.progress import steps
+from explorer.progress import Cancelled, steps
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,6 +37,8 @@ def asked(
     def answer(ask: Callable[[], Answer]) -> Answer | ExplorerError:
         try:
             return ask()
+        except Cancelled:
+            raise
         except ExplorerError as error:
             return error
 

@@ -53,7 +53,9 @@ class TableReader(ManifestReader):
         self.problems = (*problems, *where.problems)
         super().__init__(Storage([*where.folders, *roots], *keys, moved=where.moved, refused=where.refused))
         self._records = manifests.Known()
-        self._lists: LRUCache[int, Listed] = LRUCache(MANIFESTS, getsizeof=lambda read: len(read.value) + 100)
+        self._lists: LRUCache[int, Listed] = LRUCache(
+            MANIFESTS, getsizeof=lambda read: len(read.value) + len(read.problems) + 100
+        )
 
     def manifests(self, snapshot: Snapshot) -> Listed:
         """The snapshot's manifest list as list[ManifestFile], in the order it is stored. Never raises for a bad file:

@@ -93,7 +93,7 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
 
 def _named(table: pa.Table, what: str, metadata: TableMetadata) -> dict[str, list[str]]:
     ordinals = snapshot_ordinals(metadata)
-    if what == "snapshots":
+    if what == "snapshots" and table.num_columns:
         return {"snapshot": [snapshot_name(i, ordinals) for i in table["snapshot-id"].to_pylist()]}
     if what == "manifests" and table.num_columns:
         paths, added = table["manifest_path"].to_pylist(), table["added_snapshot_id"].to_pylist()

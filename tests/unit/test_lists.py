@@ -30,3 +30,10 @@ def test_snapshots_and_manifests_have_their_names_and_counts_beside(tmp_path: Pa
     snapshots = frame(Collection.of_rows(table.snapshots[::-1], "snapshots"), "snapshots", table.metadata)
     assert list(snapshots["snapshot"]) == ["snapshot-3", "snapshot-2", "snapshot-1"]
     assert snapshots.columns[0] == "snapshot"
+
+
+def test_a_table_without_snapshots_has_empty_lists(tmp_path: Path) -> None:
+    table = explorer.open_table(str(make_table(tmp_path, commits=0)))
+    nothing = Collection.of_rows(table.snapshots[::-1], "snapshots")
+    assert not len(frame(nothing, "snapshots", table.metadata))
+    assert not len(frame(table.manifests(), "manifests", table.metadata))

@@ -31,6 +31,7 @@ from explorer.core.tasks import CHOSEN, TASKS, Packing, Split, splits, tasks
 from explorer.errors import NotFoundInTable, NotSupported
 from explorer.model.manifest import FieldSummary
 from explorer.model.problem import Problem
+from explorer.progress import Cancelled
 from explorer.ui.answer_states import PlanState
 from explorer.ui.contents import _lacks
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
@@ -192,6 +193,27 @@ def test_a_manifest_without_counts_that_cannot_be_read_is_told(tmp_path: Path) -
     table, plan, _ = planned(folder, "id > 0")
     assert plan.damaged_list
     assert _lacks(table, None if plan.snapshot is None else plan.snapshot.snapshot_id, "files")
+
+
+def test_counts_that_cannot_be_hide_no_lost_manifest(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    current = json.loads(max((folder / "metadata").glob("*.metadata.json")).read_text())["snapshots"][-1]
+    listed = Path(current["manifest-list"].removeprefix("file://"))
+    edit_avro(listed, lambda records: records[0].update(existing_files_count=-1))
+    min((folder / "metadata").glob("*-m0.avro")).write_text("no manifest")
+    plan = planned(folder, "id > 0")[1]
+    assert (plan.missing, plan.uncounted, plan.stages[0].left.bytes) == (0, 1, None)
+
+
+def test_a_question_to_the_planners_can_be_cancelled(days: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, plan, _ = planned(days, "n = 2")
+
+    def cancelled(*_: Any) -> Any:
+        raise Cancelled
+
+    monkeypatch.setattr("explorer.table.check_readable", cancelled)
+    with pytest.raises(Cancelled):
+        table.ask_planners(plan)
 
 
 def test_what_another_question_could_not_read_is_not_missing(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import fastavro
 import pytest
@@ -17,7 +18,7 @@ import explorer
 from explorer import metadata_tree
 from explorer.errors import NotFoundInTable, TableNotFound, UnreadableFile
 from explorer.io import avro
-from explorer.io.manifest_reader import NOT_NOW
+from explorer.io.manifest_reader import NOT_NOW, Read
 from explorer.leftovers import orphans
 from explorer.model.problem import Problem
 from tests.security.build import avro_file
@@ -487,3 +488,46 @@ def test_what_is_odd_is_not_lost(table: Path) -> None:
     opened.tree.note([Problem(manifest_of(table), "its partition fields are in no other one", severity="warning")])
     assert not opened.tree.lost
     assert not opened.tree.lacks
+
+
+def test_a_list_that_is_named_like_the_metadata_file_is_lost(tmp_path: Path) -> None:
+    """Nobody knows what it names: no file is unreachable then."""
+    folder = make_table(tmp_path)
+    name = newest_metadata(folder).as_uri()
+    edit_metadata(folder, lambda data: data["snapshots"][0].update({"manifest-list": name}))
+    table = explorer.open_table(str(folder))
+    with pytest.raises(UnreadableFile, match="nobody knows"):
+        orphans(table.tree)
+    assert table.tree.lost == {name}
+
+
+@pytest.mark.parametrize("wrong", [{"manifest-list": 5}, {"manifest-list": None}, None, "twice"])
+def test_no_file_is_unreachable_where_a_snapshot_is_not_known(tmp_path: Path, wrong: Any) -> None:
+    folder = make_table(tmp_path)
+
+    def edit(data: dict[str, Any]) -> None:
+        if wrong == "twice":
+            data["snapshots"][0]["snapshot-id"] = data["snapshots"][1]["snapshot-id"]
+        elif wrong:
+            data["snapshots"][0].update(wrong)
+        else:
+            data["snapshots"][0] = 5
+
+    edit_metadata(folder, edit)
+    with pytest.raises(UnreadableFile, match=r"nobody knows|only one of them"):
+        orphans(explorer.open_table(str(folder)).tree)
+
+
+def test_what_is_lost_is_told_in_few_words(tmp_path: Path) -> None:
+    """However many files, and however long their names, and by the name that metadata has for each."""
+    table = explorer.open_table(str(make_table(tmp_path)))
+    long = f"/../?{'a=' * 50_000}"
+    table.tree._note("a", Read(None, (Problem(f"{long[:100]}…", "no path"),)), long)
+    table.tree._note_manifests([Problem(f"file-{n:05}.avro", "it is gone") for n in range(10_000)])
+    assert len(table.tree.lost) == 10_001
+    assert long in table.tree.lost
+    assert table.tree.lacks.endswith("there: file-00000.avro, file-00001.avro and 9,999 more")
+    one = tmp_path / "one.avro"
+    table.tree._note_manifests([Problem(str(one), f"record {n} is none") for n in range(1_000)])
+    assert sum(p.file == str(one) for p in table.problems) == metadata_tree.OF_ONE
+    assert table.tree.more_problems
