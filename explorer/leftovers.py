@@ -18,6 +18,8 @@ from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.progress import steps
 
+NAMING = ("/snapshots", "/statistics", "/partition-statistics", "/metadata-log")
+"""What names files in a metadata file."""
 PATHS = pa.schema([("file_path", pa.string())])
 
 
@@ -49,15 +51,15 @@ def _leading(tree: MetadataTree) -> tuple[set[str], dict[str, ManifestFile]]:
 
 
 def known_files(tree: MetadataTree) -> Iterator[str]:
-    """`named_files`, all of them: raises UnreadableFile at the end where a manifest list or manifest, or a snapshot in
-    the metadata file, could not be read, since nobody knows what it names."""
+    """`named_files`, all of them: raises UnreadableFile at the end where a manifest list or manifest, or what in the
+    metadata file names files, could not be read, since nobody knows what it names."""
     yield from named_files(tree)
     meta, lost = tree.metadata, tree.lost
     ids = Counter(snapshot.snapshot_id for snapshot in meta.snapshots)
     if twice := [i for i, times in ids.items() if times > 1]:
         raise UnreadableFile(meta.metadata_location, f"it has two snapshots {twice[0]}: only one of them can be read")
     for problem in tree.problems:
-        own = problem.file == meta.metadata_location and problem.location.startswith("/snapshots")
+        own = problem.file == meta.metadata_location and problem.location.startswith(NAMING)
         if problem.severity == "error" and (own or problem.file in lost):
             raise UnreadableFile(problem.file, f"{problem.cause}; nobody knows which files it names")
     if lost:

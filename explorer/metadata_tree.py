@@ -123,10 +123,10 @@ class MetadataTree:
             return ""
         named = [shorten(base_name(path), 80) for path in nsmallest(NAMED, lost) if len(path) <= LONG]
         more = f" and {len(lost) - len(named):,} more" if len(lost) > len(named) else ""
-        them = "it" if len(lost) == 1 else "them"
+        names, them = f": {', '.join(named)}{more}" if named else "", "it" if len(lost) == 1 else "them"
         return (
             f"{count(len(lost), 'file')} of this table could not be read whole, and answers that need {them} lack "
-            f"what is lost there: {', '.join(named)}{more}"
+            f"what is lost there{names}"
         )
 
     def note(self, problems: Iterable[Problem]) -> None:

@@ -501,13 +501,15 @@ def test_a_list_that_is_named_like_the_metadata_file_is_lost(tmp_path: Path) -> 
     assert table.tree.lost == {name}
 
 
-@pytest.mark.parametrize("wrong", [{"manifest-list": 5}, {"manifest-list": None}, None, "twice"])
+@pytest.mark.parametrize("wrong", [{"manifest-list": 5}, {"manifest-list": None}, None, "twice", "statistics"])
 def test_no_file_is_unreachable_where_a_snapshot_is_not_known(tmp_path: Path, wrong: Any) -> None:
     folder = make_table(tmp_path)
 
     def edit(data: dict[str, Any]) -> None:
         if wrong == "twice":
             data["snapshots"][0]["snapshot-id"] = data["snapshots"][1]["snapshot-id"]
+        elif wrong == "statistics":
+            data["statistics"] = [{"statistics-path": 3}]
         elif wrong:
             data["snapshots"][0].update(wrong)
         else:
