@@ -137,7 +137,8 @@ class RowReader(FileRows):
                 known[manifest.manifest_path] = of
         each = [(m.manifest_path, known[m.manifest_path]) for m in data]
         of_all = files.of_counts([known.files for _, known in each])
-        return Deletes(of_all, each, snapshot.snapshot_id)
+        unlisted, lost = self.tree.lost_of(snapshot)
+        return Deletes(of_all, each, snapshot.snapshot_id, not unlisted and known.keys().isdisjoint(lost))
 
     def named(self, snapshot: Snapshot | None, path: str, deletes: bool) -> list[LiveFile]:
         """The live data or delete files of a snapshot whose path is, or ends with, `path`."""

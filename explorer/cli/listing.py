@@ -87,8 +87,8 @@ def emit_rows(
     table: explorer.Table | None = None,
     fitting: bool = False,
 ) -> None:
-    """Print a collection as it is read; in text, partitions of `table` as paths, and where it must be `fitting` only
-    as many columns as the terminal has room for."""
+    """Print a collection as it is read; in text, what `table` lists in words (partitions as paths), and where it must
+    be `fitting` only as many columns as the terminal has room for."""
     from explorer.views.lists import first_columns
     from explorer.views.rows import json_rows
     from explorer.views.text import render_stream
@@ -97,16 +97,17 @@ def emit_rows(
     if output != "text":
         emit_json((row for part in parts for row in json_rows(part)), output)
         return
-    told = (row for part in parts for row in (_with_paths(part, table) if table else json_rows(part)))
+    told = (row for part in parts for row in (_in_words(part, table) if table else json_rows(part)))
     width = shutil.get_terminal_size((160, 24)).columns if sys.stdout.isatty() else 220
     shown = [c for c in columns if c in rows.columns] if columns else first_columns(rows.what, rows.columns)
     for text in render_stream(told, width, shown, fitting):
         click.echo(printable(text.rstrip("\n")))
 
 
-def _with_paths(part: Any, table: explorer.Table) -> list[dict[str, Any]]:
-    """Rows as JSON data, partitions as paths."""
+def _in_words(part: Any, table: explorer.Table) -> list[dict[str, Any]]:
+    """Rows as JSON data, partitions as paths, and what is told by a number in the spec's words."""
     from explorer.core.values import named_partition_path
+    from explorer.model.manifest import FILE_CONTENT, STATUS
     from explorer.views.rows import json_rows
 
     rows = json_rows(part)
@@ -114,4 +115,7 @@ def _with_paths(part: Any, table: explorer.Table) -> list[dict[str, Any]]:
         specs = {s.spec_id: s for s in table.metadata.partition_specs}
         for row, value in zip(rows, part["partition"].to_pylist(), strict=True):
             row["partition"] = named_partition_path(value, specs.get(row["spec_id"]), table.metadata)
+    for name, words in (("content", FILE_CONTENT), ("status", STATUS)):
+        for row in rows if name in part.column_names else ():
+            row[name] = words.get(row[name], row[name])
     return rows

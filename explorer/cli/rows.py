@@ -58,8 +58,8 @@ def deletes(
     else:
         for line in delete_lines(known, limit):
             click.echo(line)
-    if limit is not None and limit < max(len(known.verdicts), len(known.dangling)):
-        cut = f"at most {limit:,} are told of {len(known.verdicts):,} pairs and of {len(known.dangling):,} that dangle"
+    if limit is not None and limit < max(len(known.verdicts), len(known.alone)):
+        cut = f"at most {limit:,} are told of {len(known.verdicts):,} pairs and of {len(known.alone):,} without any"
         say(f"{cut}; {known.applying:,} pairs apply")
     finish(table)
 

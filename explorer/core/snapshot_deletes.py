@@ -46,13 +46,17 @@ class ReadCost:
 class Deletes:
     """Every pair of data and delete file of a snapshot that could matter, counted; verdicts and costs are made as they
     are asked for. `files` are the snapshot's; `counted` are the paths of its data manifests, in order, and what was
-    counted of each; `snapshot_id` is None where there is no snapshot. Of data files that no delete could matter to
-    nothing is held."""
+    counted of each; `snapshot_id` is None where there is no snapshot; they are `whole` if all manifests
+    could be read. Of data files that no delete could matter to nothing is held."""
 
     def __init__(
-        self, files: Applicability, counted: Sequence[tuple[str, Touched]], snapshot_id: int | None = None
+        self,
+        files: Applicability,
+        counted: Sequence[tuple[str, Touched]],
+        snapshot_id: int | None = None,
+        whole: bool = True,
     ) -> None:
-        self.files, self.snapshot_id = files, snapshot_id
+        self.files, self.snapshot_id, self.whole = files, snapshot_id, whole
         self._number = sum(known.files for _, known in counted)
         touched = sum(len(known.places) for _, known in counted)
         self._places = np.empty(touched, np.min_scalar_type(max(self._number, 1) - 1))
@@ -72,7 +76,9 @@ class Deletes:
         """Pairs of which the delete applies."""
         self._hit = narrow(np.flatnonzero(self._applying))
         """Which of these some delete applies to."""
-        self.dangling = tuple(delete for delete in files.deletes if delete.key not in used)
+        self.alone = tuple(delete for delete in files.deletes if delete.key not in used)
+        """Delete files that apply to no data file of the snapshot that could be read."""
+        self.dangling = self.alone if whole else ()
         """Delete files that apply to no data file of the snapshot: rewriting or expiring them loses nothing."""
 
     @cached_property
@@ -80,16 +86,18 @@ class Deletes:
         """A verdict for each pair, in the order of the data files."""
         return _Verdicts(self.files, self._places, self._sums["pairs"])
 
-    def why_dangling(self, delete: LiveFile) -> str:
-        """Why a dangling delete applies to no data file, as far as manifests tell."""
+    def why_alone(self, delete: LiveFile) -> str:
+        """Why a delete applies to no data file, as far as manifests tell."""
+        if not self.whole:
+            return "it applies to no data file that could be read: some manifests could not, so it may not dangle"
         if (named := named_file(delete)) in self._strays:
             return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
         return "it applies to no data file of this snapshot"
 
     @cached_property
     def _strays(self) -> frozenset[str]:
-        """What dangling deletes name that is no data file of the snapshot."""
-        named = {name for delete in self.dangling if (name := named_file(delete))}
+        """What such deletes name that is no data file of the snapshot."""
+        named = {name for delete in self.alone if (name := named_file(delete))}
         return frozenset(named - named.intersection(self.files.data.paths()))
 
     @property

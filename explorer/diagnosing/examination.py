@@ -190,7 +190,7 @@ class Examination:
                 f"{what}data file of it: readers open what hides nothing",
                 mine[0].manifest_path,
                 found=mine[0].path,
-                expected=deletes.why_dangling(mine[0]),
+                expected=deletes.why_alone(mine[0]),
                 count=len(mine),
                 examples=tuple(d.path for d in mine[:3]),
                 snapshots=(at.snapshot_id,),

@@ -27,7 +27,7 @@ def delete_graph(
     pages: Mapping[str, int] | None = None,
 ) -> Graph:
     """A page of data files (see GraphView.pages), the dearest to read first, and the deletes that could matter to them;
-    on the first page dangling deletes too, as many as a page. Edges are `applies` or `does not apply`."""
+    on the first page those that apply to none too, as many as a page. Edges are `applies` or `does not apply`."""
     drawing = Drawing(pages, PAGE)
     costs = deletes.costs
     rows = drawing.rows(FILES, len(costs))
@@ -53,15 +53,17 @@ def delete_graph(
         )
         drawing.add(Node(node, "data_file", file_label(cost.data.path), lines, facts=facts(cost.data, 0)))
 
+    lone = "dangling: applies to no data file" if deletes.whole else "applies to no file that was read"
+
     def add(delete: LiveFile, alone: bool) -> str:
         node = file_node(delete.path, delete.content_offset)
         lines = [f"sequence {delete.sequence_number} · {count(delete.record_count, 'delete')}"]
-        lines.append("dangling: applies to no data file" if alone else KIND_WORDS[delete.kind])
+        lines.append(lone if alone else KIND_WORDS[delete.kind])
         label = file_label(delete.path)
         drawing.add(Node(node, delete.kind, label, tuple(lines), "filtered" if alone else "", facts=facts(delete, 1)))
         return node
 
-    lonely = {d.key for d in deletes.dangling}
+    lonely = {d.key for d in deletes.alone}
     for cost in shown:
         path, verdicts = cost.data.path, deletes.files.of(cost.data)
         for verdict in sorted(verdicts, key=lambda v: not v.applies)[:MANY]:
@@ -70,6 +72,6 @@ def delete_graph(
         if (hidden := len(verdicts) - MANY) > 0:
             label = f"{count(hidden, 'more delete')} of {file_label(path)}"
             drawing.leave_out("deletes", file_node(path), "deletes", hidden, len(verdicts), 1, label)
-    for delete in deletes.dangling[:PAGE] if rows.start == 0 else ():
+    for delete in deletes.alone[:PAGE] if rows.start == 0 else ():
         add(delete, True)
     return drawing.graph(f"{title}: deletes", snapshot_id, COLUMNS)

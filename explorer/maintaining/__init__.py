@@ -166,7 +166,7 @@ def _dangling(table: Table, tree: MetadataTree) -> tuple[Iterable[str], Mapping[
             "file": delete.path,
             "kind": delete.kind,
             "dropped_by": "; ".join(dropped_by(table.metadata, delete, lowest)) or "nothing that runs by itself",
-            "reason": known.why_dangling(delete),
+            "reason": known.why_alone(delete),
             "sequence_number": delete.sequence_number,
             "bytes": delete.bytes,
             "record_count": delete.record_count,
@@ -175,6 +175,8 @@ def _dangling(table: Table, tree: MetadataTree) -> tuple[Iterable[str], Mapping[
     ]  # fmt: skip
     explained = [
         f"{count(len(rows), 'delete')} of {len(known.files.deletes)} apply to no data file: they hide nothing."
+        if known.whole
+        else "Some manifests could not be read: which deletes apply to no data file cannot be told."
     ]
     ways = Counter(way for delete in known.dangling for way in dropped_by(table.metadata, delete, lowest))
     explained += [f"{count(number, 'delete')} would be dropped by {way}." for way, number in ways.most_common()]

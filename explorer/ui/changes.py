@@ -64,8 +64,8 @@ def _lifecycle_parts(go: Go, cells: list[Cell]) -> list[Any]:
         ),
         figure,
         heading(
-            f"Manifests by snapshots{first}: added / existing / deleted entries. Click a cell to see the manifest "
-            "there."
+            f"Manifests by snapshots{first}: added / existing / deleted entries as stored. Click a cell to see the "
+            "manifest there."
         ),
         widget,
     ]

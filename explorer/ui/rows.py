@@ -307,14 +307,14 @@ def _deletes_parts(show: Callable[[str], None], state: DeletesState) -> list[Any
     if not known.files.deletes:
         return [heading("No deletes are live in this snapshot: every row of every data file is read.")]
     pairs = len(known.verdicts)
-    caption = (
-        f"{known.applying:,} of {pairs:,} pairs of data and delete files apply; {len(known.dangling):,} deletes dangle."
-    )
+    dangle = f"{count(len(known.dangling), 'delete dangles', 'deletes dangle')}"
+    told = dangle if known.whole else "which deletes dangle cannot be told, since some manifests could not be read"
+    caption = f"{known.applying:,} of {count(pairs, 'pair')} of data and delete files apply; {told}."
     tabs = lazy_tabs(
         {
             "Graph": lambda: GraphPane.of(state, sizing_mode="stretch_both", min_height=380),
             "Layers": lambda: answered(state.layers, partial(_layers, show), "Adding layers up…"),
-            f"Pairs ({_shown(pairs + len(known.dangling))})": lambda: answered(
+            f"Pairs ({_shown(pairs + len(known.alone))})": lambda: answered(
                 lambda: _pairs(known), _pairs_grid, "Telling pairs…"
             ),
             f"Cost by data file ({_shown(len(known.costs))})": lambda: answered(

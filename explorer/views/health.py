@@ -102,6 +102,11 @@ def summary(health: Health) -> str:
 
 def verdict(health: Health) -> str:
     """The same in a line without the table's name, with what is worst."""
+    missing = f"{count(health.not_read, 'thing')} could not be read; of the rest " if health.not_read else ""
+    return f"{missing}{_verdict(health)}"
+
+
+def _verdict(health: Health) -> str:
     beyond = health.beyond
     if not beyond:
         silent = sum(m.value is None for m in health.measures)

@@ -23,13 +23,13 @@ from explorer.views.text import clean, render_fields, render_table
 
 
 def delete_rows(known: Deletes, limit: int | None = None) -> Iterator[dict[str, Any]]:
-    """A pair a row: data_file, delete_file, kind, applies, reasons. A dangling delete has a row without a data file. Of
-    either there are `limit` at most."""
+    """A pair a row: data_file, delete_file, kind, applies, reasons. A delete that applies to none has a row without a
+    data file. Of either there are `limit` at most."""
     for v in islice(known.verdicts, limit):
         reasons = [{"clause": r.clause, "holds": r.holds, "words": r.words} for r in v.reasons]
         yield _delete_row(v.data.path, v.delete, v.applies, reasons)
-    for delete in known.dangling[:limit]:
-        alone = {"clause": "dangling", "holds": False, "words": known.why_dangling(delete)}
+    for delete in known.alone[:limit]:
+        alone = {"clause": "dangling" if known.whole else "unknown", "holds": False, "words": known.why_alone(delete)}
         yield _delete_row(None, delete, False, [alone])
 
 
@@ -59,8 +59,8 @@ def cost_rows(costs: Iterable[ReadCost]) -> list[dict[str, Any]]:
 
 
 def delete_lines(known: Deletes, limit: int | None = None) -> Iterator[str]:
-    """Pairs by data file, with the clauses; then dangling deletes, of either `limit` at most, and what reading costs:
-    the dearest ten."""
+    """Pairs by data file, with the clauses; then deletes that apply to none, of either `limit` at most, and what
+    reading costs: the dearest ten."""
     path = None
     for v in islice(known.verdicts, limit):
         if v.data.path != path:
@@ -70,9 +70,10 @@ def delete_lines(known: Deletes, limit: int | None = None) -> Iterator[str]:
         at = f" at {v.delete.content_offset}" if v.delete.kind == "deletion_vector" else ""
         yield clean(f"  {word}: {KIND_WORDS[v.delete.kind]} {base_name(v.delete.path)}{at}")
         yield from (clean(f"    {'+' if r.holds else '-'} {r.words}") for r in v.reasons)
-    for d in known.dangling[:limit]:
-        yield clean(f"dangling: {KIND_WORDS[d.kind]} {base_name(d.path)}")
-        yield clean(f"    - {known.why_dangling(d)}")
+    for d in known.alone[:limit]:
+        word = "dangling" if known.whole else "perhaps dangling"
+        yield clean(f"{word}: {KIND_WORDS[d.kind]} {base_name(d.path)}")
+        yield clean(f"    - {known.why_alone(d)}")
     blocks = [
         f"{base_name(c.data.path)} {count(c.deletes, 'delete')} ({human_bytes(c.delete_bytes)})"
         for c in known.costs[:10]

@@ -574,3 +574,16 @@ def test_a_row_diff_makes_only_the_files_that_differ(tmp_path: Path, made: list[
     whole = table.row_diff(None, "main")
     assert (whole.files_read, whole.files, whole.counts["inserted"]) == (131, 131, 131)
     assert len(whole.partitions) == 131
+
+
+def test_which_deletes_dangle_cannot_be_told_of_a_part(table: Table) -> None:
+    """Of a snapshot some of whose manifests could not be read: the files that a delete applies to may be there."""
+    files = applicability(table.metadata, [DATA, delete("position_deletes", 4)])
+    whole = deletes_of(files)
+    assert [d.path for d in whole.dangling] == ["delete"]
+    part = Deletes(files, counted_of(files), 1, whole=False)
+    assert part.dangling == ()
+    assert [d.path for d in part.alone] == ["delete"]
+    assert "it may not dangle" in part.why_alone(part.alone[0])
+    assert next(line for line in delete_lines(part) if "dangling" in line).startswith("perhaps dangling: ")
+    assert [row["reasons"][0]["clause"] for row in delete_rows(part)][-1] == "unknown"
