@@ -19,7 +19,7 @@ from explorer.ui.background import Job
 from explorer.ui.figures import bars_figure, shades_key, tiles_figure, told
 from explorer.ui.pools import AWAY
 from explorer.ui.widgets import CHOICE, SMALL, WRAP, grid, heading, note, picture, plot
-from explorer.views.health import beyond_html, said, section_html, summary, told_row
+from explorer.views.health import beyond_html, counted, said, section_html, summary, told_row
 
 CARD, DRAWN = 490, 460
 """Pixels across: two cards beside each other on 1280, three on 1920."""
@@ -143,7 +143,7 @@ class CatalogHealth:
             self._box[:] = [note(f"The catalog {self._catalog} has no tables.")]
             return
         levels = [row["level"] for row in rows]
-        told = ", ".join(f"{levels.count(level)} {level}" for level in ("failed", *LEVELS) if level in levels)
+        told = counted(levels, ("failed", *LEVELS))
         data = pd.DataFrame([_row(row) for row in rows])
         data["level"] = pd.Categorical(data["level"], ["failed", *LEVELS], ordered=True)
         widths = WIDTHS | {m.id: 9 * len(m.id) + 30 for m in MEASURES}

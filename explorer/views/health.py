@@ -92,12 +92,16 @@ def _section_object(section: Section) -> dict[str, Any]:
 
 def summary(health: Health) -> str:
     """How many measures are beyond their thresholds, and of what the table is."""
-    levels = [judged(m) for m in health.measures]
-    number = {level: levels.count(level) for level in (*LEVELS, NOT_JUDGED) if level in levels}
-    told = ", ".join(count(n, each) if each in ("error", "warning") else f"{n} {each}" for each, n in number.items())
+    told = counted([judged(m) for m in health.measures], (*LEVELS, NOT_JUDGED))
     missing = f"; {count(health.not_read, 'thing')} could not be read" if health.not_read else ""
     size = f"{count(health.data_files, 'data file')}, {human_bytes(health.data_bytes)}"
     return f"{health.table}: {told} ({health.snapshot}, {size}{missing})"
+
+
+def counted(levels: Sequence[str], order: Sequence[str]) -> str:
+    """How many there are of each level: `2 warnings, 11 ok`."""
+    number = {level: levels.count(level) for level in order if level in levels}
+    return ", ".join(count(n, each) if each in ("error", "warning") else f"{n} {each}" for each, n in number.items())
 
 
 def verdict(health: Health) -> str:

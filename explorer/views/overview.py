@@ -47,12 +47,13 @@ def overview_object(told: Overview) -> dict[str, Any]:
 
 def tiles(told: Overview) -> list[tuple[str, str, str]]:
     """The few numbers that say most: what, how much, and more about it."""
-    rows = told.rows_listed if told.rows_counted is None else told.rows_counted
+    most = "≤ " if told.rows_counted is None and told.rows_listed else ""
+    rows = f"{most}{count(told.rows_listed if told.rows_counted is None else told.rows_counted)}"
     by_kind = ", ".join(f"{n:,} {KIND_WORDS[kind]}" for kind, n in (told.deletes or {}).items() if kind in KIND_WORDS)
     deletes = " with deletes" if told.delete_files else ""
     newest = "the current snapshot" if told.is_current else "not the current snapshot"
     return [
-        ("rows", count(rows), _rows(told)),
+        ("rows", rows, _rows(told)),
         ("data files", count(told.data_files), f"{human_bytes(told.bytes)}{deletes}" if told.bytes else ""),
         ("delete files", count(told.delete_files), by_kind),
         ("snapshots", count(len(told.moments)), f"{count(len(told.refs), 'branch or tag', 'branches and tags')}"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ import explorer
 from explorer.cli import main
 from explorer.core.overview import transform_words, type_words
 from explorer.core.units import span
-from explorer.views.overview import moment_words
+from explorer.views.overview import moment_words, tiles
 from tests.unit.small import edit_metadata, make_table, new_table
 
 
@@ -32,6 +33,15 @@ def test_it_agrees_with_other_questions(tmp_path: Path) -> None:
     assert told.judged.sizes is not None
     older = explorer.overview(table, "snapshot-1")
     assert (older.rows_counted, older.is_current, older.judged) == (2, False, None)
+
+
+def test_rows_that_were_not_counted_are_at_most_what_is_listed(tmp_path: Path) -> None:
+    """Deletes take some of them, and of a damaged table nobody knows which."""
+    folder = make_table(tmp_path, commits=2)
+    told = explorer.overview(explorer.open_table(str(folder)))
+    assert tiles(told)[0] == ("rows", "4", "as recorded")
+    unknown = replace(told, rows_counted=None)
+    assert tiles(unknown)[0] == ("rows", "≤ 4", "4 recorded; deletes are not subtracted")
 
 
 def test_quick_reads_no_manifest(tmp_path: Path) -> None:
