@@ -20,6 +20,7 @@ test("own: only what a map of ours has", () => {
 test("clip: at most so long, and both ends stay", () => {
   assert.equal(pure.clip("data-1.parquet", 14), "data-1.parquet");
   assert.equal(pure.clip("0123456789", 7), "012…789");
+  assert.equal(pure.clip("dropped: it held only DELETED entries", 12), "dropped: it…");  // a sentence by its beginning
   for (let width = 3; width < 30; width++) {
     const clipped = pure.clip("00000-0-abcdef-0123456789.parquet", width);
     assert.equal(clipped.length, width);

@@ -11,9 +11,10 @@ export function own(map, key) {
   return Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
+// A text in so many letters: of a name both ends, which tell names apart; of a sentence its beginning.
 export function clip(text, width) {
   if (text.length <= width) return text;
-  const left = Math.floor((width - 1) / 2);
+  const left = / .* /.test(text) ? width - 1 : Math.floor((width - 1) / 2);
   return text.slice(0, left) + "…" + text.slice(text.length - (width - 1 - left));
 }
 
