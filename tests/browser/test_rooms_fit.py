@@ -146,6 +146,8 @@ def test_everything_fits(
                 look_at(page, folder / f"{name}-{n}.jpg", bad, asked, EVERY)
             if size == SIZES[0] and (not EVERY or (table, theme) == (TABLES[0], "light")):
                 made_small(page, folder / f"{name}.jpg", bad)
+    if theme == "dark":
+        page.get_by_label("Toggle theme").click()
     page.get_by_role("combobox", name="snapshot", exact=True).click()
     expect(page.get_by_role("option", selected=True)).to_be_visible()
     look_at(page, folder / f"{now}-choice.jpg", bad, ["unreachable()"], EVERY)  # it lies on the page
