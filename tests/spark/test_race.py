@@ -7,7 +7,9 @@ import hashlib
 import os
 import sqlite3
 from pathlib import Path
+from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from explorer.cli import main
@@ -72,7 +74,11 @@ def catalogued(catalog: Path) -> object:
         return tables.fetchall(), spaces.fetchall()
 
 
-def test_a_read_only_session_changes_nothing(sandbox: Path) -> None:
+def test_a_read_only_session_changes_nothing(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: Any) -> str:
+        raise AssertionError("a copy was made")  # where `catalogued` leaves copies out
+
+    monkeypatch.setattr("explorer.scenarios.build._copy", forbidden)
     folder = sandbox / "warehouse" / "demo"
     before, catalog = tree(folder), catalogued(sandbox / "catalog.db")
     assert catalog
