@@ -56,14 +56,14 @@ def _counted(table: Table, told: Overview) -> Overview:
     """With deletes by kind, and rows as readers see them."""
     if told.delete_files == 0 or told.snapshot_id is None:
         return told
-    at = table.resolve(told.snapshot_id).snapshot
+    at = table.metadata.snapshot(told.snapshot_id)
     files = table.row_reader.applicability(at)
     told = replace(told, deletes=dict(Counter(file.kind for file in files.deletes)))
     if told.bytes is None or told.bytes > FILES:
         return told
     try:
         counted = live_rows(table, told.snapshot_id).rows
-        return told if at is None or table.tree.lost_of(at) != (False, []) else replace(told, rows_counted=counted)
+        return told if at is None or any(table.tree.lost_of(at)) else replace(told, rows_counted=counted)
     except ExplorerError:  # a file is gone: the doctor says which
         return told
 

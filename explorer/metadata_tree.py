@@ -59,6 +59,7 @@ class MetadataTree:
         self._lost: set[str] = set()
         """Manifest lists and manifests that could not be read whole."""
         self._more = threading.Event()
+        """Set where there are more problems than are kept; the copies that `by` makes have it, too."""
         self._passing: dict[str, tuple[Problem, ...]] = {}
         """By what was asked for, until it could be read."""
         self._older: LRUCache[str, TableMetadata] = LRUCache(OLDER)
@@ -223,8 +224,7 @@ class MetadataTree:
         choice = self._chosen(parts)
         if choice.engine == "local":
             return self._read(parts), choice
-        for manifest in parts.manifests:
-            self._passing.pop(manifest.manifest_path, None)  # it is asked for again
+        self._asked_again(parts)
         return batches(shared_engine().session(), self.reader.storage, parts, self._note_manifests, self._what), choice
 
     def in_order(self, rows: Batches, by: Sequence[str]) -> RowParts:
@@ -237,7 +237,13 @@ class MetadataTree:
         if self._chosen(keys).engine == "local":
             return (self._compare(mine, theirs, by) for mine, theirs in sets)
         spark = shared_engine().session()
+        self._asked_again(keys)
         return iter(compared(spark, self.reader.storage, keys, by, len(sets), self._note_manifests, self._what))
+
+    def _asked_again(self, parts: Parts) -> None:
+        """Workers only tell of manifests that they cannot read, not of those that they could not and now can."""
+        for manifest in parts.manifests:
+            self._passing.pop(manifest.manifest_path, None)
 
     def _compare(self, mine: Sequence[ManifestFile], theirs: Sequence[ManifestFile], by: Sequence[str]) -> Comparison:
         """One set is held while the other is read; where neither can be held, both are dealt out on the disk."""

@@ -46,8 +46,8 @@ class ReadCost:
 class Deletes:
     """Every pair of data and delete file of a snapshot that could matter, counted; verdicts and costs are made as they
     are asked for. `files` are the snapshot's; `counted` are the paths of its data manifests, in order, and what was
-    counted of each; `snapshot_id` is None where there is no snapshot; they are `whole` if all manifests
-    could be read. Of data files that no delete could matter to nothing is held."""
+    counted of each; `snapshot_id` is None where there is no snapshot; they are `whole` if all manifests could be
+    read. Of data files that no delete could matter to nothing is held."""
 
     def __init__(
         self,

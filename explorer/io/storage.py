@@ -122,9 +122,8 @@ class Storage:
         """(the path looked up, its canonical form, the root it is below)."""
         if not isinstance(path, str):
             raise UnreadableFile(repr(path)[:100], "is no path")
-        if len(path) <= LONGEST and DOTS.search(
-            path.removeprefix("./")
-        ):  # one reader follows links first, another folds `..` first
+        # One reader follows links first, another folds `..` first. What is too long is no path, as `canonical` says.
+        if len(path) <= LONGEST and DOTS.search(path.removeprefix("./")):
             raise OutsideRoots(path, "has `.` or `..` in it, which readers take in different ways: it was not opened")
         resolved = self.resolve(path)
         real = self.canonical(resolved)

@@ -82,8 +82,8 @@ def _container(kind: type) -> bool:
 
 
 def _copied(parameter: parameterized.Parameter[Any], owner: Any = None) -> parameterized.Parameter[Any]:
-    """A class's parameter for one object: as Param's. A container is set without the copy's being
-    told of it (`_on_set`), for which no kind of parameter does anything: a test holds both against each other."""
+    """A class's parameter for one object: as Param's, which also tells the copy of each container (`_on_set`), of which
+    no kind of parameter makes anything: a test holds both against each other."""
     read, write, kind = object.__getattribute__, object.__setattr__, type(parameter)
     made = kind.__new__(kind)
     for slot in kind._all_slots_:

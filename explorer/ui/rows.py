@@ -307,7 +307,7 @@ def _deletes_parts(show: Callable[[str], None], state: DeletesState) -> list[Any
     if not known.files.deletes:
         return [heading("No deletes are live in this snapshot: every row of every data file is read.")]
     pairs = len(known.verdicts)
-    dangle = f"{count(len(known.dangling), 'delete dangles', 'deletes dangle')}"
+    dangle = count(len(known.dangling), "delete dangles", "deletes dangle")
     told = dangle if known.whole else "which deletes dangle cannot be told, since some manifests could not be read"
     caption = f"{known.applying:,} of {count(pairs, 'pair')} of data and delete files apply; {told}."
     tabs = lazy_tabs(

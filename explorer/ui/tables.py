@@ -28,7 +28,7 @@ from explorer.ui.background import Job
 from explorer.ui.export import export
 from explorer.ui.pools import HERE, Pool
 from explorer.ui.widgets import SMALL, WRAP, Text, grid, sizes_in_words
-from explorer.views.lists import COLUMNS
+from explorer.views.lists import telling
 from explorer.views.rows import plain
 from explorer.views.text import cell
 
@@ -65,7 +65,7 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
     values as JSON."""
     table = rows.to_arrow()
     data: dict[str, Any] = _named(table, what, metadata)
-    for name in [c for c in COLUMNS[what].split() if c in table.column_names]:
+    for name in telling(what, table.column_names):
         column = table.column(name)
         if name == "partition":
             if any(spec.fields for spec in metadata.partition_specs):  # else it would only take room
@@ -92,13 +92,13 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
 
 
 def _named(table: pa.Table, what: str, metadata: TableMetadata) -> dict[str, list[str]]:
+    if what not in ("snapshots", "manifests") or not table.num_columns:
+        return {}
     ordinals = snapshot_ordinals(metadata)
-    if what == "snapshots" and table.num_columns:
+    if what == "snapshots":
         return {"snapshot": [snapshot_name(i, ordinals) for i in table["snapshot-id"].to_pylist()]}
-    if what == "manifests" and table.num_columns:
-        paths, added = table["manifest_path"].to_pylist(), table["added_snapshot_id"].to_pylist()
-        return {"manifest": [manifest_named(*one, ordinals) for one in zip(paths, added, strict=True)]}
-    return {}
+    paths, added = table["manifest_path"].to_pylist(), table["added_snapshot_id"].to_pylist()
+    return {"manifest": [manifest_named(*one, ordinals) for one in zip(paths, added, strict=True)]}
 
 
 def _partitions(values: list[Any], spec_ids: list[int], metadata: TableMetadata) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 COLUMNS = {
     "snapshots": """snapshot-id parent-snapshot-id operation timestamp-ms sequence-number summary schema-id
         manifest-list""",
@@ -20,7 +22,12 @@ COLUMNS = {
 """By what is listed."""
 
 
-def first_columns(what: str, columns: list[str]) -> list[str]:
+def telling(what: str, columns: Collection[str]) -> list[str]:
+    """Those columns of a list that are told first."""
+    return [name for name in COLUMNS.get(what, "").split() if name in columns]
+
+
+def first_columns(what: str, columns: Sequence[str]) -> list[str]:
     """Columns of a list, those that are told first before the others."""
-    first = [name for name in COLUMNS.get(what, "").split() if name in columns]
+    first = telling(what, columns)
     return [*first, *(name for name in columns if name not in first)]

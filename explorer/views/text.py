@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import accumulate, chain, islice
 from typing import Any, Literal
 
 from rich.cells import cell_len, set_cell_size
@@ -122,16 +122,10 @@ def _widest(names: Sequence[str], width: int | None) -> int:
     return max(16, ((width or 160) - 2 * len(names)) // max(1, min(len(names), 4)))
 
 
-def _fitting(rows: Sequence[Mapping[str, Any]], width: int, columns: Sequence[str]) -> Sequence[str]:
-    """As many of the columns, from the first on, as have room for their numbers and for READABLE letters of a text."""
-    room, number = width + 2, 0
-    for name in columns:
-        wide = max(cell_len(text) for text in (name, *(cell(row.get(name)) for row in rows)))
-        room -= 2 + (wide if _numeric(rows, name) else min(wide, READABLE))
-        if room < 0 and number:
-            break
-        number += 1
-    return columns[:number]
+def _fitting(sizes: Mapping[str, int], right: Set[str], width: int) -> int:
+    """How many of the columns, from the first on, have room for their numbers and for READABLE letters of a text."""
+    least = (2 + (size if name in right else min(size, READABLE)) for name, size in sizes.items())
+    return max(1, sum(total <= width + 2 for total in accumulate(least)))
 
 
 def _numeric(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
@@ -147,16 +141,15 @@ def render_stream(
     left = iter(rows)
     first, more = list(islice(left, FIRST)), list(islice(left, 1))
     pages = iter(lambda: list(islice(left, PAGE)), [])
-    every = columns
-    if fitting and first:
-        columns = _fitting(first, width or 160, columns)
-    elif not more:
+    if not first or not (more or fitting):
         yield render_table(first, width, columns)
         return
-    widest = _widest(columns, width)
     right = {name for name in columns if _numeric(first, name)}
     sizes = {n: max(cell_len(text) for text in (n, *(cell(row.get(n)) for row in first))) for n in columns}
-    sizes |= {n: min(widest, size) for n, size in sizes.items() if n not in right}
+    some = _fitting(sizes, right, width or 160) if fitting else len(columns)
+    columns, others = columns[:some], columns[some:]
+    widest = _widest(columns, width)
+    sizes = {n: sizes[n] if n in right else min(widest, sizes[n]) for n in columns}
     texts = [name for name in columns if name not in right]
     while sum(sizes.values()) + 2 * len(sizes) > (width or 160) and any(sizes[name] > 8 for name in texts):
         sizes[max(texts, key=lambda name: sizes[name])] -= 1
@@ -172,7 +165,7 @@ def render_stream(
     yield line({name: name for name in columns}) + "\n"
     for page in filter(None, chain((first, more), pages)):
         yield "".join(f"{line(row)}\n" for row in page)
-    if others := every[len(columns) :]:
+    if others:
         yield f"… and {count(len(others), 'more column')}: {', '.join(map(clean, others))}\n"
 
 

@@ -21,11 +21,11 @@ NodeKind = Literal["metadata", "snapshot", "ref", "manifest_list", "manifest", "
 
 @dataclass(frozen=True)
 class Finding:
-    """`file` is the file concerned, as the metadata names it, `read_at` where that was looked for if the table has
-    been moved, `location` a JSON pointer, record or byte in it. `found` stands there, `expected`
-    is what contradicts it, in words that say whence; either may be None. `snapshots` and `refs` are those that
-    are affected. `count` is how many cases this one stands for: `examples` are some of them. `node` is what the graph
-    draws of it: a kind, and a snapshot's id, a ref's name or a path."""
+    """`file` is the file concerned, as the metadata names it, `read_at` where that was looked for if the table has been
+    moved, `location` a JSON pointer, record or byte in it. `found` stands there, `expected` is what contradicts it, in
+    words that say whence; either may be None. `snapshots` and `refs` are those that are affected. `count` is how many
+    cases this one stands for: `examples` are some of them. `node` is what the graph draws of it: a kind, and a
+    snapshot's id, a ref's name or a path."""
 
     rule: str
     severity: Severity
