@@ -52,7 +52,7 @@ def checkup(
     sections: list[Section] = [
         now.sizes(facts, target, told),
         now.partitions(facts, meta, target, told),
-        now.deletes(facts, live, told),
+        now.deletes(facts, live, told, snapshot is None or not any(table.tree.lost_of(snapshot))),
         now.manifests(facts, listed, meta, told),
         past.commits(cost, run, target, told),
         past.snapshots(meta, decided, refused, now_ms or int(time.time() * 1000), told),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +11,11 @@ import pytest
 import explorer
 from explorer.core.health.measures import Health
 from explorer.engines.spark import SparkEngine, shared_engine
+from explorer.maintaining import preview
 from explorer.scenarios import NAMESPACE
 from explorer.views.doctor import report_object
 from explorer.views.health import health_object
+from tests.helpers import open_demo
 
 NAMES = ("position_deletes", "equality_deletes", "deletion_vectors", "partition_evolution")
 
@@ -77,3 +81,21 @@ def test_workers_say_the_same(name: str, sandbox: Any) -> None:
     assert health_object(theirs) == health_object(ours)
     known, found = (explorer.doctor(table, engine=engine) for engine in ("local", "spark"))
     assert report_object(found) == report_object(known)
+
+
+def test_of_a_part_nobody_knows_which_deletes_dangle(sandbox: Path, tmp_path: Path) -> None:
+    """A manifest that cannot be read may have the file that a delete applies to: nothing says that it may go."""
+    table = open_demo("equality_deletes")
+    assert next(m for m in explorer.health(table).measures if m.id == "dangling-deletes").value == 0
+    folder, (oldest, *_) = Path(sandbox / "warehouse/demo/equality_deletes"), table.manifests("snapshot-1")
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    (copy / "metadata" / Path(oldest["manifest_path"]).name).write_text("no manifest")
+    part = explorer.open_table(str(copy))
+    known = part.deletes()
+    assert (known.dangling, len(known.alone)) == ((), 1)
+    measure = next(m for m in explorer.health(part).measures if m.id == "dangling-deletes")
+    assert (measure.value, measure.words) == (None, "some manifests could not be read")
+    assert explorer.overview(part).rows_counted is None
+    assert "cannot be told" in next(iter(preview(part, "dangling-deletes").words))
+    assert "46" not in {str(f.about.number) for f in explorer.doctor(part).findings}
