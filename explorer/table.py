@@ -352,10 +352,16 @@ class Table:
         updates; without them identifier fields or, in v3, row ids do. Raises NotFoundInTable, UnreadableFile."""
         return row_diff(self.row_reader, self._side(before), self._side(after), keys, engine)
 
-    def fate(self, where: str = "", keys: Sequence[str] = (), engine: Engine = "auto") -> Fate:
+    def fate(
+        self,
+        where: str = "",
+        keys: Sequence[str] = (),
+        engine: Engine = "auto",
+        every_file: bool = False,
+    ) -> Fate:
         """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see fate.Fate,
         whose `explain` says why they are there or not. Raises NotFoundInTable, UnreadableFile."""
-        return Fate(self.row_reader, where, keys, engine)
+        return Fate(self.row_reader, where, keys, engine, every_file)
 
     def reading(self, snapshot: str | int | None = None) -> Reading:
         """Which version a read means, why, and under which schema Iceberg reads it."""

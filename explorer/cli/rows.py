@@ -172,15 +172,27 @@ def row_diff(before: str, after: str, keys: tuple[str, ...], engine: Any, output
 @click.argument("condition")
 @click.option("--key", "keys", multiple=True, help="A column that tells a changed row; may be given several times.")
 @engine_option
-def fate(condition: str, keys: tuple[str, ...], engine: Any, snapshot: str | None, output: str, **where: Any) -> None:
-    """Tell what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no
+@click.option(
+    "--every-file",
+    is_flag=True,
+    help="Also read the data files that the filter excludes by partition values, counts or bounds, which may be wrong, "
+    "however many they are.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=100, show_default=True, help="Rows that are explained one by one."
+)
+def fate(
+    condition: str, keys: tuple[str, ...], engine: Any, every_file: bool, limit: int, snapshot: str | None,
+    output: str, **where: Any
+) -> None:  # fmt: skip
+    """Show what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no
     Spark while the entries fit in memory."""
     from explorer.views.rowviews import fate_object, render_fate, version_rows
 
     table = opened(**where)
-    told = table.fate(condition, keys, engine)
+    told = table.fate(condition, keys, engine, every_file)
     at = table.resolve(snapshot).snapshot
-    sentences = told.explain(at)
+    sentences = told.explain(at, limit)
     columns = [f.name for f in told.schema.fields]
     names = [f"snapshot-{n}" for n in sorted(snapshot_ordinals(table.metadata).values())]
     emit(

@@ -157,11 +157,17 @@ def event_rows(events: Iterable[FateEvent], columns: Sequence[str]) -> list[dict
     return [
         {
             "when": second(e.timestamp_ms), "snapshot": e.snapshot, "what": e.what,
-            "row": ", ".join(f"{c}={plain(e.row.get(c))}" for c in columns), "at": f"{base_name(e.file)}:{e.pos}",
+            "row": ", ".join(f"{c}={plain(e.row.get(c))}" for c in columns),
+            "at": f"{base_name(e.file)}:{e.pos}{_copy(e.copy)}",
             "how": e.words,
         }
         for e in events
     ]  # fmt: skip
+
+
+def _copy(number: int) -> str:
+    """Which live entry of its file a row is read for, where there are several."""
+    return f" (entry {number + 1})" if number else ""
 
 
 def layer_rows(layers: Iterable[Layer]) -> list[dict[str, Any]]:
@@ -174,7 +180,7 @@ def version_rows(versions: Iterable[RowVersion], names: Sequence[str]) -> list[d
     snapshots, in order."""
     return [
         {
-            "file": v.file, "pos": v.pos, "row": plain(v.row),
+            "file": v.file, "pos": v.pos, "copy": v.copy, "row": plain(v.row),
             "stretches": [
                 {"first": names[s.first], "last": names[s.last], "hidden_by": s.hidden_by or None} for s in v.stretches
             ],
@@ -187,7 +193,7 @@ def fate_object(
     events: Iterable[FateEvent], explained: Mapping[str, Sequence[str]], versions: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """A fate as JSON: events, the sentences for each snapshot asked about, and `version_rows`."""
-    names = ("snapshot_id", "snapshot", "timestamp_ms", "what", "file", "pos", "row", "by", "words")
+    names = ("snapshot_id", "snapshot", "timestamp_ms", "what", "file", "pos", "copy", "row", "by", "words")
     return {
         "events": [{n: plain(getattr(e, n)) for n in names} for e in events],
         "explained": {k: list(v) for k, v in explained.items()},

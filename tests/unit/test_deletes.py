@@ -17,7 +17,7 @@ import pytest
 from pyiceberg.types import StringType
 
 import explorer
-from explorer import rowlevel
+from explorer import matching_rows, rowlevel
 from explorer.core.delete_layers import delete_layers
 from explorer.core.deletes import PATH_ID
 from explorer.core.lineage import newer
@@ -403,7 +403,8 @@ def test_a_row_that_may_lie_where_nothing_can_be_read(tmp_path: Path) -> None:
     assert told.count(".avro") == 3
 
 
-def test_bounds_keep_a_fate_from_reading_files(tmp_path: Path) -> None:
+def test_bounds_keep_a_fate_from_reading_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching_rows, "SKIPPED_FILES", 2)
     folder = make_table(tmp_path, commits=4)  # ids n and n + 100 in file n
     table = explorer.open_table(str(folder))
     told = table.fate("id = 103")
@@ -555,13 +556,24 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-def test_a_fate_makes_only_the_files_that_may_match(tmp_path: Path, made: list[str]) -> None:
+def test_a_fate_makes_only_the_files_that_may_match(
+    tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = explorer.open_table(str(partitioned(tmp_path)))
-    assert table.fate("id = -1").events == []
+    monkeypatch.setattr(matching_rows, "SKIPPED_FILES", 100)
+    nothing = table.fate("id = -1")
+    assert nothing.events == []
     assert made == []
+    assert nothing.explain(table.metadata.snapshots[-1])[1:] == [
+        "No data file of those that a scan with this filter reads has such a row.",
+        "⚠ 130 data files that the filter excludes by partition values, counts or bounds were not read. Read every "
+        "file to be sure: --every-file, in Python every_file=True.",
+    ]
     assert [e.row["id"] for e in table.fate("id = 7").events] == [7]
     assert len(made) == 1
     assert len(table.fate("id = 8 or id = 9").events) == 2
+    assert [e.row["id"] for e in table.fate("id = 7", every_file=True).events] == [7]
+    assert len(set(made)) == 130
 
 
 def test_a_row_diff_makes_only_the_files_that_differ(tmp_path: Path, made: list[str]) -> None:
