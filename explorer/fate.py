@@ -41,10 +41,12 @@ class Standing:
     spared: Mapping[Place, tuple[Verdict, ...]]
     """For visible rows, deletes that apply to their file, but hold neither their position nor their values."""
     skipped: Mapping[Place, str]
-    """For visible rows whose file a scan with the filter skips, why it does."""
+    """For visible rows that a scan with the filter skips with their file or row group, why it does."""
+    other_readers: Mapping[Place, str]
+    """For other visible rows, readers that skip their file."""
 
 
-NOTHING = Standing(frozenset(), {}, {}, {}, {})
+NOTHING = Standing(frozenset(), {}, {}, {}, {}, {})
 
 
 class Fate:
@@ -96,7 +98,7 @@ class Fate:
         files = self.reader.applicability(snapshot)
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
-        harmless, spared, skipped = {}, {}, {}
+        harmless, spared, skipped, other_readers = {}, {}, {}, {}
         copies = Counter[str]()
         for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
             data = match.data
@@ -111,10 +113,12 @@ class Fate:
                 visible.add(place)
                 harmless[place] = tuple(v for v in verdicts if not v.applies)
                 spared[place] = tuple(v for v in verdicts if v.applies)
-                if match.skipped_because:
-                    skipped[place] = match.skipped_because
+                if why := match.why_skipped(position):
+                    skipped[place] = why
+                elif match.other_readers:
+                    other_readers[place] = match.other_readers
             copies[data.path] += 1
-        return Standing(frozenset(visible), hidden, harmless, spared, skipped)
+        return Standing(frozenset(visible), hidden, harmless, spared, skipped, other_readers)
 
     # -- the timeline -------------------------------------------------------------------------------------------------
     def _values(self, place: Place) -> str:
@@ -218,8 +222,8 @@ class Fate:
         lines = [f"{name} shows {count(len(standing.visible), 'row')} with {self.where or 'any values'}."]
         if standing.skipped:
             lines.append(
-                f"⚠ A scan with this filter skips {len(standing.skipped):,} of them, because metadata excludes their "
-                "files: engines that prune by it do not return these rows."
+                f"⚠ Spark does not return {len(standing.skipped):,} of them for this filter: partition values or "
+                "statistics exclude their files or row groups."
             )
         absent = self.rows.keys() - {place.stored for place in (*standing.visible, *standing.hidden)}
         listed = itertools.chain(
@@ -252,7 +256,9 @@ class Fate:
     def _present(self, standing: Standing, place: Place) -> list[str]:
         lines = [f"{self._where(place)} is there: {self._row(place.stored)}."]
         if why := standing.skipped.get(place):
-            lines.append(f"  A scan with this filter skips its file: {why}. The file has the row, so that is wrong.")
+            lines.append(f"  A scan with this filter skips it: {why}.")
+        elif readers := standing.other_readers.get(place):
+            lines.append(f"  {readers} {'skip' if ' and ' in readers else 'skips'} its file (docs/readers.md).")
         lines += [f"  {_delete(v)} does not apply to its file: {v.against}." for v in standing.harmless[place]]
         lines += [f"  {_delete(v)} applies to its file, but {_missed(v)}." for v in standing.spared[place]]
         return lines

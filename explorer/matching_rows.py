@@ -9,14 +9,18 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.batches import Parts
+from explorer.core.expressions import Expression
 from explorer.core.fates import StoredRow
 from explorer.core.live_files import LiveFile, read_alike
+from explorer.core.names import base_name
+from explorer.core.reader_rules import differences
 from explorer.core.row_diff import column_at
-from explorer.core.scan import READ, FileVerdicts, ManifestVerdict, Scan
+from explorer.core.scan import READ, ManifestVerdict, Scan
 from explorer.core.values import row_dicts
 from explorer.engines.choice import Engine, entries_in
 from explorer.filters import MATCHES, matches_in, matching
@@ -24,6 +28,7 @@ from explorer.io import budget
 from explorer.io.file_rows import from_ipc
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
+from explorer.parquet_groups import row_groups_of_file
 from explorer.progress import steps
 from explorer.rowlevel import RowReader
 
@@ -37,11 +42,25 @@ SKIPPED_ENTRIES = 100_000
 class MatchingFile:
     """One live entry of a data file with rows that match, by their positions.
 
-    `skipped_because` says why a scan with the filter skips the file; it is empty where the scan reads it."""
+    Attributes:
+        data: The file.
+        positions: The rows that match.
+        skipped_because: Why a scan with the filter skips the file; empty where the scan reads it.
+        skipped_groups: Of a file that the scan reads, the row groups that Iceberg skips: the positions from the first
+            to before the last, and why.
+        other_readers: Other readers that skip the file, in words.
+    """
 
     data: LiveFile
     positions: Sequence[int]
     skipped_because: str = ""
+    skipped_groups: Sequence[tuple[int, int, str]] = ()
+    other_readers: str = ""
+
+    def why_skipped(self, position: int) -> str:
+        """Say why a scan does not return the row at a position; empty where it does."""
+        groups = (why for first, last, why in self.skipped_groups if first <= position < last)
+        return self.skipped_because or next(groups, "")
 
 
 @dataclass(frozen=True)
@@ -89,6 +108,7 @@ class MatchingRows:
         """By data file; of files that were read."""
         self._holding: set[str] | None = None
         """Manifests that list data files with matching rows, where Spark looked through all."""
+        self._other_scans = [(d, scan.as_read_by(d.rules)) for d in differences(scan.metadata, scan.bound)]
         self._of_manifest: dict[tuple[Any, ...], list[MatchingFile]] = {}
         reader.tree.ahead(snapshots)
         manifests: dict[str, ManifestFile] = {}
@@ -127,23 +147,51 @@ class MatchingRows:
                 looked_at.append(verdict)
             else:
                 self._of_manifest[read_alike(verdict.manifest)] = []
-        judge = _Judge(self.scan, self.reads_every_file)
-        live = self.reader.chosen([v.manifest for v in looked_at], snapshot, judge)
+        live = self.reader.chosen([v.manifest for v in looked_at], snapshot, self._looked_into)
         for verdict, files in zip(looked_at, live, strict=True):
-            self._of_manifest[read_alike(verdict.manifest)] = list(self._matching(verdict, files, judge.verdicts))
+            self._of_manifest[read_alike(verdict.manifest)] = list(self._matching(verdict, files))
         return list(chain.from_iterable(self._of_manifest[read_alike(m)] for m in data))
 
-    def _matching(
-        self, manifest: ManifestVerdict, files: Sequence[LiveFile], verdicts: FileVerdicts | None
-    ) -> Iterator[MatchingFile]:
-        for at, data in enumerate(steps(files, "data files")):
-            if positions := self._in_file(data):
-                why = ""
-                if not manifest.keeps:
-                    why = f"{manifest.reason} (the manifest list says so of {_name(manifest.manifest)})"
-                elif self.reads_every_file and verdicts is not None and verdicts.outcome[at] != READ:
-                    why = f"{verdicts.reason(at)} (its manifest entry says so)"
-                yield MatchingFile(data, positions, why)
+    def _looked_into(self, manifest: ManifestFile, files: pa.Table) -> pa.Table:
+        """Choose the live files of a manifest that are looked into; `_judged` keeps the scan's verdicts on all."""
+        self._judged = self.scan.files(manifest, files)
+        read = self._judged.outcome == READ
+        self._places = np.arange(files.num_rows) if self.reads_every_file else np.flatnonzero(read)
+        self._others = [
+            (difference, scan.manifests([manifest])[0].keeps & (scan.files(manifest, files).outcome == READ))
+            for difference, scan in self._other_scans
+        ]
+        return files if self.reads_every_file else files.filter(pa.array(read))
+
+    def _matching(self, manifest: ManifestVerdict, files: Sequence[LiveFile]) -> Iterator[MatchingFile]:
+        for data, at in zip(steps(files, "data files"), self._places.tolist() if files else (), strict=True):
+            if not (positions := self._in_file(data)):
+                continue
+            reads = manifest.keeps and self._judged.outcome[at] == READ
+            if reads:
+                skip = [d.readers for d, keeps in self._others if not keeps[at]]
+                groups = self._skipped_groups(data, self._judged.residual(at))
+                yield MatchingFile(data, positions, "", groups, " and ".join(skip))
+                continue
+            reason = manifest.reason if not manifest.keeps else self._judged.reason(at)
+            where = f"the manifest list says so of {base_name(manifest.manifest.manifest_path)}"
+            where = where if not manifest.keeps else "its manifest entry says so"
+            faults = [difference.words for difference, keeps in self._others if keeps[at]]
+            fault = "; ".join(faults) or "the file has the row, so this statistic is wrong"
+            yield MatchingFile(data, positions, f"{reason} ({where}); {fault}")
+
+    def _skipped_groups(self, data: LiveFile, residual: Expression) -> list[tuple[int, int, str]]:
+        if data.file_format != "PARQUET" or self._holding is not None:
+            return []
+        skipped, first = [], 0
+        for group in row_groups_of_file(self.reader.tree, data.path, residual, self.schema):
+            if not group.keeps:
+                faults = [d.words for d, _ in self._others if d.inside_files]
+                fault = "; ".join(faults) or "it has the row, so that is wrong"
+                why = f"row group {group.ordinal}, by its {group.by}: {group.reason}; {fault}"
+                skipped.append((first, first + group.rows, why))
+            first += group.rows
+        return skipped
 
     def _in_file(self, data: LiveFile) -> list[int]:
         """Positions in a data file whose rows match; each file is read once."""
@@ -202,19 +250,3 @@ class _Skipped:
     @property
     def few(self) -> bool:
         return not self.at_most and self.files <= SKIPPED_FILES and self.bytes <= SKIPPED_BYTES
-
-
-class _Judge:
-    """Chooses the live files of a manifest that are looked into, and keeps the scan's verdicts on them."""
-
-    def __init__(self, scan: Scan, every_file: bool) -> None:
-        self.scan, self.every_file = scan, every_file
-        self.verdicts: FileVerdicts | None = None
-
-    def __call__(self, manifest: ManifestFile, files: pa.Table) -> pa.Table:
-        self.verdicts = verdicts = self.scan.files(manifest, files)
-        return files if self.every_file else files.filter(pa.array(verdicts.outcome == READ))
-
-
-def _name(manifest: ManifestFile) -> str:
-    return manifest.manifest_path.rpartition("/")[2]

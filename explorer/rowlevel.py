@@ -147,8 +147,25 @@ class RowReader(FileRows):
     def one(self, snapshot: Snapshot | None, path: str, deletes: bool, offset: int | None = None) -> LiveFile:
         """The one of `named` there is (of several deletion vectors in a Puffin file that at `offset`). Raises
         NotFoundInTable."""
+        return self.live_entries(snapshot, path, deletes, offset)[0]
+
+    def live_entries(
+        self, snapshot: Snapshot | None, path: str, deletes: bool, offset: int | None = None
+    ) -> list[LiveFile]:
+        """Find the live entries of one data or delete file: one, unless the table has the file live several times.
+
+        Args:
+            snapshot: The snapshot.
+            path: The file's path, or the end of it.
+            deletes: Whether a delete file is meant.
+            offset: Of a deletion vector, where several are in one Puffin file.
+
+        Raises:
+            NotFoundInTable: No file, or several files, go by the path.
+        """
         files = [f for f in self.named(snapshot, path, deletes) if offset is None or f.content_offset == offset]
-        return _only(files, f"{'delete' if deletes else 'data'} file", path)
+        key = _only(list({f.key: f for f in files}.values()), f"{'delete' if deletes else 'data'} file", path).key
+        return [f for f in files if f.key == key]
 
     def footer(self, snapshot: Snapshot | None, path: str) -> dict[str, Any]:
         """The footer of a live file, see io.reader.TableReader.footer. Raises NotFoundInTable."""
@@ -296,10 +313,11 @@ class RowReader(FileRows):
                 self._files.popitem()
         return files
 
-    def verdicts_on(self, snapshot: Snapshot | None, path: str) -> tuple[LiveFile, list[Verdict]]:
-        """A live data file that goes by `path`, and `verdicts`. Raises NotFoundInTable, UnreadableFile."""
-        data = self.one(snapshot, path, deletes=False)
-        return data, self.verdicts(self.applicability(snapshot), data)
+    def verdicts_on(self, snapshot: Snapshot | None, path: str) -> list[tuple[LiveFile, list[Verdict]]]:
+        """Each live entry of the data file that goes by `path`, and `verdicts`. Raises NotFoundInTable,
+        UnreadableFile."""
+        entries, files = self.live_entries(snapshot, path, deletes=False), self.applicability(snapshot)
+        return [(data, self.verdicts(files, data)) for data in entries]
 
     def verdicts(self, files: Applicability, data: LiveFile) -> list[Verdict]:
         """The verdicts on the deletes that could matter to a data file, by what position deletes hold too, not by

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
+import pyarrow as pa
+
 from explorer.changed_rows import row_diff
 from explorer.collection import Collection, Rows
 from explorer.comparing import commit_run, snapshot_diff, snapshot_step
@@ -327,16 +329,19 @@ class Table:
     def file_verdicts(self, path: str, snapshot: str | int | None = None) -> list[Verdict]:
         """The verdicts on the deletes that could matter to one live data file of a snapshot, by what position deletes
         hold too. Raises NotFoundInTable, UnreadableFile."""
-        return self.row_reader.verdicts_on(self._maybe(snapshot), path)[1]
+        return [v for _, verdicts in self.row_reader.verdicts_on(self._maybe(snapshot), path) for v in verdicts]
 
     def file_rows(self, path: str, snapshot: str | int | None = None) -> Collection:
         """All rows of a data file as of a snapshot, under its schema, with `_pos`, in v3 `_row_id` and
-        `_last_updated_sequence_number`, and `_deleted_by`: the deletes that hide the row, or null. Read without Spark.
-        Raises NotFoundInTable, UnreadableFile."""
+        `_last_updated_sequence_number`, and `_deleted_by`: the deletes that hide the row, or null. Rows of a file that
+        is live several times come as often, as readers read them. Read without Spark. Raises NotFoundInTable,
+        UnreadableFile."""
         at = self._maybe(snapshot)
         schema = read_schema(self.metadata, at.schema_id if at else None)
-        read = self.row_reader.verdicts_on(at, path)
-        return Collection(self.row_reader.file_rows(*read, schema, self.metadata.format_version >= 3), "rows")
+        lineage = self.metadata.format_version >= 3
+        entries = self.row_reader.verdicts_on(at, path)
+        rows = [self.row_reader.file_rows(data, verdicts, schema, lineage) for data, verdicts in entries]
+        return Collection(pa.concat_tables(rows), "rows")
 
     def footer(self, path: str, snapshot: str | int | None = None) -> dict[str, Any]:
         """The footer of a live data or delete file, as plain data: of Parquet see io.parquet.read_footer (field ids,

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from explorer.core.live_files import LiveFile, LiveFiles, Place
 from explorer.core.names import base_name
-from explorer.core.values import comparable_bound, partition_path
+from explorer.core.values import comparable_bound, decode_bound, partition_path
 from explorer.model.metadata import PartitionSpec, TableMetadata
 
 PATH_ID = 2147483546
@@ -214,20 +214,19 @@ class Applicability:
         )
         try:
             if high is not None and other_low is not None and high < other_low:
-                return (
-                    f"{name} ends at {_shown(high)} in the data file, and begins at {_shown(other_low)} in the delete"
-                )
+                ends, begins = (_shown(b.get(field_id), kind) for b in (data.upper, delete.lower))
+                return f"{name} ends at {ends} in the data file, and begins at {begins} in the delete"
             if low is not None and other_high is not None and low > other_high:
-                return (
-                    f"{name} begins at {_shown(low)} in the data file, and ends at {_shown(other_high)} in the delete"
-                )
+                begins, ends = (_shown(b.get(field_id), kind) for b in (data.lower, delete.upper))
+                return f"{name} begins at {begins} in the data file, and ends at {ends} in the delete"
         except TypeError:  # bounds of different types, after a promotion that we do not know
             pass
         return ""
 
 
-def _shown(value: Any) -> str:
-    return repr(value.decode(errors="replace")) if isinstance(value, bytes) else str(value)
+def _shown(bound: bytes | None, kind: Any) -> str:
+    value = decode_bound(bound, kind)
+    return repr(value) if isinstance(value, str) and kind == "string" else str(value)
 
 
 def _n(number: int | None) -> str:

@@ -61,6 +61,31 @@ def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.T
     return pa.Table.from_pylist([row], SUMS)
 
 
+READERS = pa.schema([("files", pa.int64()), ("more", pa.int64()), ("fewer", pa.int64())])
+"""Data files of one manifest that other readers read, and how these differ from the plan's (core.plan.OtherReader)."""
+
+
+def other_reader(scan: Scan, other: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """Count the data files of one manifest that another reader reads.
+
+    Args:
+        scan: The plan's scan.
+        other: The other reader's scan of the same filter.
+        manifest: The manifest.
+        stored: Its entries, with their metrics.
+
+    Returns:
+        One row of READERS.
+    """
+    reads = []
+    for each in (scan, other):
+        keeps = each.manifests([manifest])[0].keeps
+        reads.append((each.files(manifest, stored).outcome == READ) & keeps)
+    ours, theirs = reads
+    counts = [int(some.sum()) for some in (theirs, theirs & ~ours, ours & ~theirs)]
+    return pa.Table.from_pylist([dict(zip(READERS.names, counts, strict=True))], READERS)
+
+
 class Sums:
     """Rows of SUMS added up. `amounts`: files, rows and bytes, a row for each of OUTCOMES."""
 
