@@ -48,4 +48,12 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
         Removed(d.path, d.content_offset, d.kind, d.record_count, *removed.get(d.key, (0, 0)))
         for d in deletes.files.deletes
     ]
-    return LiveRows(at.snapshot_id, whole(at.summary.get("total-records")), int(rows), hidden, len(opened), tuple(each))
+    return LiveRows(
+        at.snapshot_id,
+        whole(at.summary.get("total-records")),
+        int(rows),
+        hidden,
+        len(opened),
+        tuple(each),
+        deletes.refused,
+    )

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from explorer.core.deletes import KIND_WORDS, Verdict
+from explorer.core.deletes import KIND_WORDS, Applicability, Verdict
 from explorer.core.fates import FateEvent, Place, RowVersion, StoredRow, What, row_versions
 from explorer.core.lineage import current_log
+from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import count
 from explorer.engines.choice import Engine
@@ -26,6 +27,8 @@ from explorer.views.rows import plain
 
 SENTENCES = 1_000
 """Rows that get sentences of their own."""
+COMPARED = 200
+"""Deletes of a snapshot up to which those of other partitions are compared with each visible row."""
 READ_THEM = "Read every file to be sure: --every-file, in Python every_file=True."
 
 
@@ -40,13 +43,15 @@ class Standing:
     """For visible rows, deletes that could have mattered to their file and do not apply."""
     spared: Mapping[Place, tuple[Verdict, ...]]
     """For visible rows, deletes that apply to their file, but hold neither their position nor their values."""
+    kept_off: Mapping[Place, tuple[Verdict, ...]]
+    """For visible rows, deletes that hold their position or values, but that readers do not apply to their file."""
     skipped: Mapping[Place, str]
     """For visible rows that a scan with the filter skips with their file or row group, why it does."""
     other_readers: Mapping[Place, str]
     """For other visible rows, readers that skip their file."""
 
 
-NOTHING = Standing(frozenset(), {}, {}, {}, {}, {})
+NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {})
 
 
 class Fate:
@@ -98,12 +103,13 @@ class Fate:
         files = self.reader.applicability(snapshot)
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
-        harmless, spared, skipped, other_readers = {}, {}, {}, {}
+        harmless, spared, kept_off, skipped, other_readers = {}, {}, {}, {}, {}
         copies = Counter[str]()
         for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
             data = match.data
             verdicts = self.reader.verdicts(files, data)
             hits = [(hit.verdict, set(hit.positions.to_pylist())) for hit in self.reader.hits(verdicts)]
+            holding = self._holding(files, data, verdicts)
             for position in match.positions:
                 place = Place(data.path, position, copies[data.path])
                 by = next((verdict for verdict, positions in hits if position in positions), None)
@@ -111,14 +117,26 @@ class Fate:
                     hidden[place] = by
                     continue
                 visible.add(place)
-                harmless[place] = tuple(v for v in verdicts if not v.applies)
+                kept_off[place] = tuple(v for v, held in holding if position in held)
+                harmless[place] = tuple(v for v in verdicts if not v.applies and v not in kept_off[place])
                 spared[place] = tuple(v for v in verdicts if v.applies)
                 if why := match.why_skipped(position):
                     skipped[place] = why
                 elif match.other_readers:
                     other_readers[place] = match.other_readers
             copies[data.path] += 1
-        return Standing(frozenset(visible), hidden, harmless, spared, skipped, other_readers)
+        return Standing(frozenset(visible), hidden, harmless, spared, kept_off, skipped, other_readers)
+
+    def _holding(
+        self, files: Applicability, data: LiveFile, verdicts: Sequence[Verdict]
+    ) -> list[tuple[Verdict, set[int]]]:
+        """Deletes that do not apply to a data file because of their bounds, their partition or the file that they
+        name, with the positions that they hold all the same."""
+        by_bounds = [v for v in verdicts if {r.clause for r in v.reasons if not r.holds} == {"bounds"}]
+        kept_off = by_bounds
+        if len(files.deletes) <= COMPARED:
+            kept_off = [*by_bounds, *files.elsewhere(data), *files.for_others(data)]
+        return [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
 
     # -- the timeline -------------------------------------------------------------------------------------------------
     def _values(self, place: Place) -> str:
@@ -259,6 +277,9 @@ class Fate:
             lines.append(f"  A scan with this filter skips it: {why}.")
         elif readers := standing.other_readers.get(place):
             lines.append(f"  {readers} {'skip' if ' and ' in readers else 'skips'} its file (docs/readers.md).")
+        for verdict in standing.kept_off[place]:
+            holds = "equal values" if verdict.delete.kind == "equality_deletes" else "its position"
+            lines.append(f"  {_delete(verdict)} holds {holds}, but does not apply: {verdict.against}.")
         lines += [f"  {_delete(v)} does not apply to its file: {v.against}." for v in standing.harmless[place]]
         lines += [f"  {_delete(v)} applies to its file, but {_missed(v)}." for v in standing.spared[place]]
         return lines

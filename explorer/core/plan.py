@@ -75,6 +75,8 @@ class Plan:
     """Data files that are read and all of whose rows match."""
     delete_files: int
     """Delete files that come along, each counted once."""
+    refused: int
+    """Data files that are read, and that Iceberg Java 1.12 refuses to scan (core.deletes.Verdict.refused)."""
     missing: int
     """Data and delete files that the manifest list counts in what is read, and that are not found there: the plan lacks
     them."""

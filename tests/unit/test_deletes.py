@@ -161,7 +161,7 @@ def test_paths_and_bounds_rule_out(table: Table) -> None:
         applicability(table.metadata, [DATA, other]).of(DATA) == []
     )  # it names another file: no pair that could matter
     bounds = {PATH_ID: b"e"}
-    assert verdict(table, DATA, delete("position_deletes", lower=bounds, upper=bounds)) == [False]
+    assert verdict(table, DATA, delete("position_deletes", lower=bounds, upper=bounds)) == []
     around = delete("position_deletes", lower={PATH_ID: b"a"}, upper={PATH_ID: b"dat"})  # cut short
     assert verdict(table, DATA, around) == [True]
 
@@ -214,15 +214,14 @@ def test_manifests_say_that_a_delete_names_no_data_file(table: Table) -> None:
     named = called("named", referenced_data_file="gone.parquet")
     late = called("late", 4, referenced_data_file="data.parquet")
     known = deletes_of(applicability(table.metadata, [DATA, exact, longer, stray, apart, named, late]))
-    assert known.applying == 1
-    assert [v.delete.path for v in known.verdicts if v.applies] == ["exact"]
+    assert known.applying == 2
+    assert [v.delete.path for v in known.verdicts if v.applies] == ["exact", "apart"]
     said = {r["delete_file"]: r["reasons"][0]["words"] for r in delete_rows(known) if r["data_file"] is None}
     none = "it applies to no data file of this snapshot"
     nothing = "it names {!r}, which is no data file of this snapshot: it hides nothing"
     assert said == {
         "longer": nothing.format("data.par"),
         "stray": nothing.format("s3a://b/data.parquet"),
-        "apart": none,
         "named": nothing.format("gone.parquet"),
         "late": none,
     }
