@@ -26,6 +26,7 @@ from explorer.engines.local_files import write_plainly
 from explorer.engines.master import VARIABLE, driver_address, is_local
 from explorer.errors import EngineError
 from explorer.io.home import data_home, private, sandbox_home
+from explorer.io.sandbox import moved_words, stray_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -174,6 +175,8 @@ class SparkEngine:
                 raise EngineError(
                     f"this process has Spark on {self.master}: stop it before it has another {self._asked}"
                 )
+            if others := sorted(set(stray_entries(self.sandbox).values())):
+                raise EngineError(moved_words(others[0]))
             if (address := driver_address(self._settings)) is not None:
                 self._settings.setdefault("spark.driver.host", address)
             java = find_java()

@@ -18,6 +18,7 @@ from explorer.core.secrets import harmless, redacted, secret_values
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.io.configuration import configuration, untrusted
 from explorer.io.home import sandbox_home
+from explorer.io.sandbox import moved_words, other_sandbox
 
 SANDBOX = "sandbox"
 NEAR = 8
@@ -139,7 +140,10 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
     catalog = load(name, extra)
     try:
         if (row := _sql_row(catalog, identifier)) is not None:
-            return Pointer(str(row["metadata_location"]))
+            metadata_location = str(row["metadata_location"])
+            if name == SANDBOX and (other := other_sandbox(sandbox_home(), metadata_location)) is not None:
+                raise TableNotFound(f"{identifier}: {moved_words(other)}")
+            return Pointer(metadata_location)
         location = catalog.load_table(identifier).metadata_location
         if getattr(catalog, "signs", False) and "s3.access-key-id" not in catalog.properties:
             raise NotSupported(

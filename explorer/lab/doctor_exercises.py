@@ -13,7 +13,8 @@ from explorer.diagnosing import diagnose
 from explorer.engines.quoting import literal
 from explorer.engines.spark import SANDBOX, SparkEngine
 from explorer.errors import ExplorerError
-from explorer.io.locate import locate, metadata_version
+from explorer.io.folder_state import metadata_version
+from explorer.io.locate import locate
 from explorer.io.paths import local_path
 from explorer.io.reader import TableReader
 from explorer.lab.bench import Bench
