@@ -128,7 +128,7 @@ SWEPT_COLUMNS += ["file_bytes", "problems", "error"]
 
 
 @main.command()
-@click.argument("catalog", default="sandbox")
+@click.argument("catalog", required=False)
 @reading_options
 @click.option("--namespace", default="", help="Only tables of this namespace.")
 @rows_options()

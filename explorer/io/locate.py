@@ -65,7 +65,7 @@ def locate(
 
 def located_again(old: Location) -> Location:
     """Where the same table is now. Raises as `locate` does."""
-    catalog = old.catalog if old.identifier == old.asked else None
+    catalog = old.catalog if old.identifier == old.asked else None  # else it is named in what was asked for
     return locate(old.asked, catalog, old.properties, old.relocate)
 
 
@@ -109,8 +109,7 @@ def _is_path(table: str) -> bool:
 
 
 def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | None) -> Location:
-    name, identifier = catalogs.split(table, catalog)
-    pointer = catalogs.pointer(name, identifier, properties)
+    name, identifier, pointer = catalogs.find(table, catalog, properties)
     reason = f"the catalog {name!r} points to it"
     own = catalogs.properties(name, properties)
     return Location(f"{name}.{identifier}", pointer.metadata_location, reason, name, identifier, own, pointer.storage)

@@ -61,7 +61,7 @@ def build_all(
             _discard(engine, scenario.name)
             raise
     progress("", len(scenarios), len(scenarios))
-    if scenarios:
+    if scenarios and not engine.in_users_spark:
         engine.keep_classes()  # of all that the teaching tables needed
 
 
