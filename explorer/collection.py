@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from explorer.engines.choice import Choice
 from explorer.engines.pipeline import Framed, changed, without_dictionaries
 from explorer.engines.reads import ScanReport, SparkRead
 from explorer.engines.spark import shared_engine
+from explorer.engines.user_spark import active_session_kept
 from explorer.errors import NotFoundInTable
 from explorer.filters import arrow_columns, bound_filter, matching
 from explorer.io.spool import spooled
@@ -153,7 +155,10 @@ class Collection(Sequence[Mapping[str, Any]]):
         partitions, and what is selected of them, are read by its workers, from manifests; those they cannot read are
         left out. Of a `limit` they are the first that Spark comes to. Raises EngineError."""
         session = spark or shared_engine().session()
-        return self._frame(session) if self._frame else session.createDataFrame(without_dictionaries(self.to_arrow()))
+        if self._frame:
+            return self._frame(session)
+        with nullcontext() if spark else active_session_kept(session.sparkContext):
+            return session.createDataFrame(without_dictionaries(self.to_arrow()))
 
     def to_json(self) -> list[dict[str, Any]]:
         """The rows as JSON data: bytes as hex, dates and times in ISO form."""

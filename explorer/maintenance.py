@@ -21,7 +21,9 @@ from explorer.engines.guard import check_write
 from explorer.engines.guard import run as run_checked
 from explorer.engines.quotas import audit, person
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
+from explorer.engines.tables import catalog_table_uuid
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible
+from explorer.io.paths import below, canonical
 from explorer.maintaining import Preview, preview
 from explorer.maintaining.calls import asked, call, catalog_and_name, moment, procedure_call
 from explorer.scenarios import NAMESPACE
@@ -54,7 +56,13 @@ def is_teaching(table: Table) -> bool:
 
 def is_writable(table: Table) -> bool:
     """Whether statements may be run on it without `allow_writes`: a sandbox table that is no teaching table."""
-    return table.reader.location.catalog == SANDBOX and not is_teaching(table)
+    return table.reader.location.catalog == SANDBOX and _is_in_warehouse(table) and not is_teaching(table)
+
+
+def _is_in_warehouse(table: Table) -> bool:
+    """Whether a sandbox table has its files in the sandbox, and was not registered there from elsewhere."""
+    warehouse = (table.reader.location.properties or {})["warehouse"]
+    return below(canonical(table.metadata.metadata_location), canonical(warehouse))
 
 
 def check_writable(table: Table, allow_writes: bool = False) -> None:
@@ -70,6 +78,11 @@ def check_writable(table: Table, allow_writes: bool = False) -> None:
         raise AccessRefused(
             f"{table.name} is not in the sandbox catalog: nothing is written to it unless allow_writes=True is passed"
         )
+    if catalog == SANDBOX and not allow_writes and not _is_in_warehouse(table):
+        raise AccessRefused(
+            f"{table.name} is registered in the sandbox, and its files are elsewhere ({table.metadata.location}): "
+            "nothing is written to it unless allow_writes=True is passed"
+        )
     if is_teaching(table) and not allow_writes:
         raise AccessRefused(
             f"{table.name} is a teaching table: work on a copy (scenarios.fresh_copy), or pass allow_writes=True"
@@ -77,11 +90,20 @@ def check_writable(table: Table, allow_writes: bool = False) -> None:
 
 
 def check_known(table: Table, engine: SparkEngine) -> None:
-    """Raises NotPossible when Spark has no catalog of the name of the table's."""
-    catalog, _ = catalog_and_name(table)
+    """Check that Spark would write to the table that was opened.
+
+    Raises NotPossible when Spark has no catalog of the name of the table's, and AccessRefused when that catalog has
+    another table under its name; EngineError, StatementFailed."""
+    catalog, name = catalog_and_name(table)
     if catalog != SANDBOX and engine.session().conf.get(f"spark.sql.catalog.{catalog}", None) is None:
         raise NotPossible(
             f"Spark does not know the catalog {catalog}: set spark.sql.catalog.{catalog} and its options in spark.json"
+        )
+    spark_uuid = catalog_table_uuid(engine.session(), catalog, name)
+    if spark_uuid != table.metadata.table_uuid:
+        raise AccessRefused(
+            f"Spark's catalog {catalog} has another table named {name} than the one that was opened: its UUID is "
+            f"{spark_uuid}, not {table.metadata.table_uuid}. Nothing was written"
         )
 
 

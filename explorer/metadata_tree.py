@@ -28,7 +28,7 @@ from explorer.engines.pipeline import batches, compared
 from explorer.engines.spark import shared_engine
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
-from explorer.io.locate import metadata_version
+from explorer.io.folder_state import metadata_version
 from explorer.io.manifest_reader import NOT_NOW, Read
 from explorer.io.reader import TableReader
 from explorer.io.spool import dealt, in_order

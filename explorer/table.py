@@ -90,8 +90,9 @@ class Table:
 
     @property
     def why(self) -> str:
-        """Which metadata file was chosen, and why."""
-        return f"{self.metadata.metadata_location}: {self.reader.location.reason}"
+        """Which metadata file was chosen, and why; what else its folder contains."""
+        place = self.reader.location
+        return f"{self.metadata.metadata_location}: {place.reason}" + (f"; {place.beside}" if place.beside else "")
 
     @property
     def problems(self) -> list[Problem]:
@@ -103,8 +104,8 @@ class Table:
         return Table(TableReader(located_again(self.reader.location), self.reader.extra_roots), self._display)
 
     def newer(self) -> Table | None:
-        """The same if that is another metadata file by now. To know, only the catalog's pointer is read, or the version
-        hint and the names in the metadata folder. Raises TableNotFound or UnreadableFile."""
+        """The same if that is another metadata file by now. To know, only the catalog's pointer is read, or what the
+        metadata folder is judged by (see io.folder_state). Raises TableNotFound or UnreadableFile."""
         old = self.reader.location
         return None if located_again(old).metadata_location == old.metadata_location else self.refresh()
 

@@ -133,5 +133,6 @@ RULES = (
     Rule(61, "statistics-file", "warning", "A statistics file is missing, or is not what the metadata says",
          "Table Statistics", "S"),
     Rule(62, "records-differ", "warning", "Two lists tell different things of one manifest", _LISTS, "W"),
+    Rule(63, "metadata-choice", "warning", "The folder contains another table state that readers may open", _METADATA),
 )  # fmt: skip
 BY_ID = {rule.id: rule for rule in RULES}
