@@ -15,8 +15,9 @@ from explorer.core.batches import Parts
 from explorer.core.doctor.across import Across
 from explorer.core.doctor.facts import FACTS, About, facts, hashes, keys_of
 from explorer.core.doctor.findings import Finding, RuleChoice, finding
+from explorer.core.doctor.grouping import grouped
 from explorer.core.doctor.history import WALK, history_rules
-from explorer.core.doctor.lists import Held, Lists, list_rules, manifest_rules, record_rules
+from explorer.core.doctor.lists import Held, Lists, list_rules, list_schema_rules, manifest_rules, record_rules
 from explorer.core.doctor.rules import BY_ID
 from explorer.core.doctor.summaries import summary_rules
 from explorer.core.doctor.tables import table_rules
@@ -26,8 +27,9 @@ from explorer.diagnosing.deep import deep_rules
 from explorer.diagnosing.files import file_rules
 from explorer.engines.choice import Engine
 from explorer.errors import ExplorerError, UnreadableFile
+from explorer.io.json_text import NO_JSON
 from explorer.io.manifest_reader import NOT_NOW
-from explorer.model.manifest import ManifestFile
+from explorer.model.manifest import ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled, steps
@@ -62,7 +64,7 @@ def diagnose(
     choice = RuleChoice.of(skip, severity)
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
     findings = list(examination.findings())
-    told = choice.made(_grouped(findings, examination.lists), table.name, table.metadata)
+    told = choice.made(grouped(findings, examination.lists), table.name, table.metadata)
     where = table.reader.storage.resolve
     told = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in told)
     return ShownReport(table.name, told, examination.checked, tuple(examination.not_checked))
@@ -91,6 +93,8 @@ class Examination:
         yield from record_rules(self.lists)
         yield from summary_rules(self.lists)
         paths = list(self.lists.held)
+        list_files = [s.manifest_list for s in self.lists.snapshots if s.manifest_list and self._is_read(s)]
+        yield from list_schema_rules(self.lists, self._headers(list_files))
         yield from manifest_rules(self.lists, self._headers(paths), table.tree.sizes(paths))
         yield from Across(self.lists, self._named).findings()
         yield from self._dangling()
@@ -128,7 +132,9 @@ class Examination:
         named = [h.row["named"].combine_chunks().flatten() for h in held.values()]
         wanted = np.unique(np.concatenate([*(n.field("key").to_numpy() for n in named), np.zeros(0, np.int64)]))
         data = [m for m in records.values() if not m.content]
-        held |= self._facts(replace(about, wanted=wanted.astype(np.int64)), data)
+        for path, of_data in self._facts(replace(about, wanted=wanted.astype(np.int64)), data).items():
+            known = held.get(path)  # listed as data and as deletes
+            held[path] = replace(of_data, others=(*of_data.others, known.row, *known.others)) if known else of_data
         self.checked |= {
             "snapshots": len(lists), "manifests": len(held), "entries": sum(_entries(h) for h in held.values())
         }  # fmt: skip
@@ -148,7 +154,10 @@ class Examination:
                 found[path] = replace(known, others=(*known.others, row)) if known else Held(row)
         return found
 
-    def _headers(self, paths: Sequence[str]) -> dict[str, Mapping[str, str]]:
+    def _is_read(self, snapshot: Snapshot) -> bool:
+        return snapshot.snapshot_id not in self.lists.unread
+
+    def _headers(self, paths: Sequence[str]) -> dict[str, ManifestHeader]:
         headers = {}
         for path in steps(paths, "headers"):
             try:
@@ -263,7 +272,12 @@ class Examination:
                 yield self._of_problem(problem, by_list)
 
     def _of_problem(self, problem: Problem, by_list: Mapping[str, int]) -> Finding:
-        file, more = problem.file, {} if problem.severity == "error" else {"severity": problem.severity}
+        file = problem.file
+        more: dict[str, Any] = {} if problem.severity == "error" else {"severity": problem.severity}
+        if NO_JSON in problem.cause:
+            more["refused"] = "table"
+        if file in self.lists.masks or file in by_list:
+            more |= {} if problem.severity != "error" or problem.rule == "path-outside" else {"refused": "scan"}
         if file in self.lists.masks:
             return self.lists.of(problem.rule or "manifest-missing", problem.cause, file, problem.location, **more)
         if file in by_list:
@@ -303,57 +317,3 @@ def _as_read(manifest: ManifestFile) -> Any:
 
 def _entries(held: Held) -> int:
     return sum(held.sums[f"{name}_files"] for name in ("existing", "added", "deleted"))
-
-
-def _rounded(findings: list[Finding], lists: Lists) -> list[Finding]:
-    """The findings, with one in place of those that rounded snapshot ids explain: many JSON tools know no other numbers
-    than doubles."""
-    known = {s.snapshot_id for s in lists.meta.snapshots}
-    near = {float(i): i for i in known}
-    found = [f for f in findings if f.rule == "entry-snapshot" and type(f.found) is int and f.found not in known]
-    found = [f for f in found if float(f.found) in near]
-    if not found:
-        return findings
-    own = {near[float(f.found)] for f in found}
-    explained = [
-        f
-        for f in findings
-        if f.rule == "totals-differ" and set(f.snapshots) <= own and "/summary/total-" not in f.location
-    ]
-    gone = {id(f) for f in (*found, *explained)}
-    one = finding(
-        "copied-or-edited",
-        "the snapshot ids in the metadata file are rounded, as JSON tools do: manifests and lists have others, so "
-        "nobody can tell which snapshot added their files",
-        lists.meta.metadata_location,
-        "/snapshots",
-        found=sorted(own)[0],
-        expected=found[0].found,
-        count=len(own),
-        snapshots=tuple(sorted(own)),
-        severity="warning",
-        node=("metadata", lists.meta.metadata_location),
-    )
-    return [*(f for f in findings if id(f) not in gone), one]
-
-
-def _grouped(findings: Iterable[Finding], lists: Lists) -> Iterator[Finding]:
-    """The findings, with one in place of those that a copy or an edit explains."""
-    told = _rounded(list(findings), lists)
-    lengths = [f for f in told if f.rule == "manifest-length"]
-    moved = next((f for f in told if f.rule == "copied-or-edited" and f.severity == "info"), None)
-    many = {f.file for f in lengths}
-    if lengths and len(many) * 2 > len(lists.held) and (moved or len(many) > 2):
-        told = [f for f in told if f.rule != "manifest-length" and f is not moved]
-        cause = f"{moved.what}; " if moved else ""
-        told.append(
-            replace(
-                lengths[0],
-                rule="copied-or-edited",
-                severity="info",
-                count=len(many),
-                examples=tuple(sorted(many)[:3]),
-                what=f"{cause}{len(many):,} of {len(lists.held):,} manifests have another length than their lists say",
-            )
-        )
-    return iter(told)

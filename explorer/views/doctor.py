@@ -21,6 +21,12 @@ COLOURS = {"fatal": "#a40000", "error": "#cc0000", "warning": "#b35900", "info":
 LEVELS = {"fatal": "error", "error": "error", "warning": "warning", "info": "note"}
 """SARIF's words for severities."""
 SNAPSHOTS = 5
+REFUSED = {
+    "table": "Spark 4.1 (Iceberg Java 1.12) cannot open the table",
+    "scan": "Spark 4.1 (Iceberg Java 1.12) cannot read these snapshots",
+    "part": "Spark 4.1 (Iceberg Java 1.12) cannot run every query on these snapshots",
+}
+"""What a finding keeps Spark from."""
 
 
 class ShownReport(Report):
@@ -50,6 +56,7 @@ def finding_row(finding: Finding) -> dict[str, Any]:
         "location": finding.location,
         "found": plain(finding.found),
         "expected": plain(finding.expected),
+        "refused": finding.refused,
         "count": finding.count,
         "examples": list(finding.examples),
         "snapshots": list(finding.snapshots),
@@ -96,6 +103,8 @@ def lines(finding: Finding) -> list[str]:
     if finding.count > 1:
         said.append(f"{finding.count:,} times: {', '.join(map(base_name, finding.examples))}" if finding.examples
                     else f"{finding.count:,} times")  # fmt: skip
+    if finding.refused:
+        said.append(REFUSED[finding.refused])
     if finding.snapshots:
         shown = ", ".join(map(str, finding.snapshots[:SNAPSHOTS]))
         more = f" and {len(finding.snapshots) - SNAPSHOTS:,} more" if len(finding.snapshots) > SNAPSHOTS else ""

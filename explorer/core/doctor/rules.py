@@ -123,7 +123,7 @@ RULES = (
     Rule(53, "operation-contradicts", "warning", "A snapshot's operation contradicts its changes", _SNAPSHOTS, "W"),
     Rule(54, "statistics-stale", "info", "Statistics are older than the data", "Table Statistics", "S"),
     Rule(55, "orphan-files", "info", "Files that nothing leads to", "#4194", "D", "files"),
-    Rule(56, "id-beyond-64-bits", "warning", "An id has no place in 64 bits", _SNAPSHOTS, "W"),
+    Rule(56, "id-beyond-64-bits", "error", "An id has no place in 64 bits", _SNAPSHOTS, "W"),
     Rule(57, "entry-invalid", "error", "An entry's fields contradict the spec", _FILES, "X"),
     Rule(58, "delete-names-nothing", "warning", "A position delete names no file of the snapshot: it hides nothing",
          _DELETES, "C", "deep"),
@@ -133,5 +133,8 @@ RULES = (
     Rule(61, "statistics-file", "warning", "A statistics file is missing, or is not what the metadata says",
          "Table Statistics", "S"),
     Rule(62, "records-differ", "warning", "Two lists tell different things of one manifest", _LISTS, "W"),
+    Rule(63, "readers-differ", "warning", "The spec allows it, and readers differ in what they make of it", "#14216"),
+    Rule(64, "avro-schema", "warning", "An Avro schema or header is not the spec's", "Manifests", "W"),
+    Rule(65, "property-refused", "error", "Spark cannot read a table property", "Spark: Read options", "U"),
 )  # fmt: skip
 BY_ID = {rule.id: rule for rule in RULES}
