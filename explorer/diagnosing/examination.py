@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from explorer.core.batches import Parts
 from explorer.core.doctor.across import Across
+from explorer.core.doctor.commits import commit_rules
 from explorer.core.doctor.facts import FACTS, About, facts, hashes, keys_of
 from explorer.core.doctor.findings import Finding, RuleChoice, finding
 from explorer.core.doctor.grouping import grouped
@@ -22,8 +23,10 @@ from explorer.core.doctor.rules import BY_ID
 from explorer.core.doctor.summaries import summary_rules
 from explorer.core.doctor.tables import table_rules
 from explorer.core.entries import snapshot_ids
-from explorer.core.units import count, human_bytes
+from explorer.core.units import count
+from explorer.diagnosing.beside import fork_rules, other_attempts
 from explorer.diagnosing.deep import deep_rules
+from explorer.diagnosing.deletes import dangling_rules, dropped_rules
 from explorer.diagnosing.files import file_rules
 from explorer.engines.choice import Engine
 from explorer.errors import ExplorerError, UnreadableFile
@@ -38,8 +41,6 @@ from explorer.views.doctor import ShownReport
 
 PLUGINS = "iceberg_explorer.doctor"
 """The entry points of installed packages that bring further rules: functions of a Table that give findings."""
-MANY = 100
-"""Dangling deletes of one kind that are worth a warning: every compaction leaves some."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,10 @@ class Examination:
         yield from manifest_rules(self.lists, self._headers(paths), table.tree.sizes(paths))
         yield from Across(self.lists, self._named).findings()
         yield from self._dangling()
+        yield from dropped_rules(table, self.lists)
+        if self.depth.snapshot is None:
+            yield from commit_rules(self.lists)
+            yield from fork_rules(table)
         yield from self._other_files()
         if self.depth.files:
             yield from file_rules(table, self.lists, self.not_checked, self.checked, self.depth.snapshot is None)
@@ -179,7 +184,7 @@ class Examination:
         return []
 
     def _dangling(self) -> Iterator[Finding]:
-        """Rule 46, of the current snapshot, or the one that is asked for."""
+        """Rules 46 and 70, of the current snapshot, or the one that is asked for."""
         meta = self.table.metadata
         at = self.snapshots[0] if self.depth.snapshot is not None else meta.current_snapshot
         listed = self.lists.lists.get(at.snapshot_id, ()) if at else ()
@@ -189,23 +194,7 @@ class Examination:
             self.not_checked.append("dangling deletes: some manifests cannot be read")
             return
         deletes = self.table.deletes(at.snapshot_id, self.depth.engine)
-        for kind in dict.fromkeys(d.kind for d in deletes.dangling):
-            mine = [d for d in deletes.dangling if d.kind == kind]
-            size = human_bytes(sum(d.bytes for d in mine))
-            named = count(len(mine), kind.replace("_", " ").rstrip("s") + " file")
-            what = f"{named} of the snapshot ({size}) apply to no "
-            yield self.lists.of(
-                "delete-dangling",
-                f"{what}data file of it: readers open what hides nothing",
-                mine[0].manifest_path,
-                found=mine[0].path,
-                expected=deletes.why_alone(mine[0]),
-                count=len(mine),
-                examples=tuple(d.path for d in mine[:3]),
-                snapshots=(at.snapshot_id,),
-                node=("file", mine[0].path),
-                **({} if len(mine) >= MANY else {"severity": "info"}),
-            )
+        yield from dangling_rules(self.table, self.lists, at, deletes)
 
     def _other_files(self) -> Iterator[Finding]:
         """Rules 20, 54 and 61."""
@@ -279,12 +268,13 @@ class Examination:
         if file in self.lists.masks or file in by_list:
             more |= {} if problem.severity != "error" or problem.rule == "path-outside" else {"refused": "scan"}
         if file in self.lists.masks:
+            more |= {} if problem.rule else self._lost(file)
             return self.lists.of(problem.rule or "manifest-missing", problem.cause, file, problem.location, **more)
         if file in by_list:
             node: Any = ("manifest_list", by_list[file])
             return finding(
                 problem.rule or "manifest-list-missing",
-                problem.cause,
+                f"{problem.cause}{self._attempts(by_list[file])}",
                 file,
                 problem.location,
                 snapshots=(by_list[file],),
@@ -294,6 +284,24 @@ class Examination:
         rule = problem.rule or ("metadata-field" if file == self.table.metadata.metadata_location else "file-missing")
         node = ("metadata", file) if rule != "file-missing" else ("file", file)
         return finding(rule, problem.cause, file, problem.location, node=node, **more)
+
+    def _attempts(self, snapshot_id: int) -> str:
+        """Which other attempts to commit a snapshot left a manifest list."""
+        snapshot = self.table.metadata.snapshot(snapshot_id)
+        names = other_attempts(self.table, snapshot) if snapshot else []
+        beside = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        return f"; beside it lies {beside}, of another attempt to commit the same snapshot" if names else ""
+
+    def _lost(self, path: str) -> dict[str, Any]:
+        """What the list says that a manifest had."""
+        m = self.lists.records[path]
+        live = [m.added_files_count, m.existing_files_count]
+        rows = [m.added_rows_count, m.existing_rows_count]
+        if None in live or None in rows:
+            return {}
+        kind = "delete file" if m.content else "data file"
+        told = (count(sum(n or 0 for n in numbers), word) for numbers, word in ((live, kind), (rows, "row")))
+        return {"expected": f"{' with '.join(told)}, as the manifest list says"}
 
     def _plugins(self) -> Iterator[Finding]:
         """Rules that installed packages bring."""

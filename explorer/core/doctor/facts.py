@@ -68,6 +68,7 @@ class About:
     version: int
     specs: Mapping[int, tuple[PartField, ...]]
     kinds: Mapping[int, str]
+    names: Mapping[int, str]
     top: frozenset[int]
     required: Mapping[int, str]
     wanted: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -95,7 +96,9 @@ class About:
         everywhere = [{f.id for f in s.fields} for s in meta.schemas]
         top = frozenset(set.union(*everywhere) & set(kinds)) if everywhere else frozenset()
         required = {f.id: f.name for f in (current.fields if current else ()) if f.required and f.id in top}
-        return cls(meta.format_version, specs, kinds, top, required)
+        names = {i: field.name for i in kinds if (field := meta.field(i))} | {PATH_ID: "file_path"}
+        kinds[PATH_ID] = "string"
+        return cls(meta.format_version, specs, kinds, names, top, required)
 
 
 def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
@@ -111,7 +114,7 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     vector = (content == 1) & flags(pc.equal(pc.utf8_lower(stored["file_format"]), "puffin"))
     _entry_notes(about, manifest, table, notes, status, content, vector)
     if about.metrics:
-        metric_notes(table, about.kinds, about.top, about.required, content, live, notes)
+        metric_notes(table, about.kinds, about.names, about.top, about.required, content, live, notes)
     partition_notes(table, about.specs.get(manifest.partition_spec_id), manifest, live, about.metrics, notes)
     paths = hashes(stored["file_path"])
     keys = _keys(stored, paths)

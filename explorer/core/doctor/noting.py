@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from explorer.core.doctor.rules import Severity
+from explorer.core.values import python_value
 
 SHOWN = 3
 """Entries that are told of, of all that one thing is wrong with."""
@@ -63,5 +64,5 @@ def _at(values: Any, record: int) -> str | None:
     if values is None or isinstance(values, str):
         return values
     value = values(record) if callable(values) else values[record]
-    value = value.as_py() if isinstance(value, pa.Scalar) else value
+    value = python_value(value) if isinstance(value, pa.Scalar) else value
     return None if value is None else str(value)[:500]

@@ -136,5 +136,13 @@ RULES = (
     Rule(63, "readers-differ", "warning", "The spec allows it, and readers differ in what they make of it", "#14216"),
     Rule(64, "avro-schema", "warning", "An Avro schema or header is not the spec's", "Manifests", "W"),
     Rule(65, "property-refused", "error", "Spark cannot read a table property", "Spark: Read options", "U"),
+    Rule(66, "value-suspect", "warning", "Values look like another unit, or like a sign for null", "#15332", "W"),
+    Rule(67, "sequence-twice", "error", "One sequence number is that of two commits", "Sequence Numbers"),
+    Rule(68, "commit-cut-off", "warning", "A commit was not made on the snapshot before it", _SNAPSHOTS),
+    Rule(69, "metadata-fork", "warning", "Two metadata files are of one version", "Optimistic Concurrency"),
+    Rule(70, "delete-misplaced", "warning", "An equality delete is in another partition than its rows", _DELETES),
+    Rule(71, "delete-dropped", "error", "A commit dropped a delete that its own files need", "#10312"),
+    Rule(72, "field-ids-absent", "warning", "Files have no field ids, and the table no name mapping", "#11650",
+         depth="deep"),
 )  # fmt: skip
 BY_ID = {rule.id: rule for rule in RULES}
