@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -77,7 +78,7 @@ def readable(value: Any, kind: Any) -> Any:
         except OverflowError:  # before the year 1 or after 9999
             return f"{value} days" if kind == "date" else str(value)
     if isinstance(value, bytes):
-        return f"0x{value.hex()}"
+        return str(uuid.UUID(bytes=value)) if kind == "uuid" and len(value) == 16 else f"0x{value.hex()}"
     if isinstance(value, (bool, int, float, str)):
         return value
     return str(value)

@@ -14,7 +14,9 @@ import pyarrow.compute as pc
 from pyiceberg.conversions import from_bytes
 from pyiceberg.transforms import parse_transform
 
+from explorer.core.deletes import PATH_ID
 from explorer.core.doctor.findings import Finding, finding
+from explorer.core.doctor.java_metadata import NAME_MAPPING
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.metrics import is_nan
 from explorer.core.doctor.partitions import ONE_TOO_HIGH, TIMES, is_one_too_high, transformed
@@ -37,8 +39,11 @@ from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
 from explorer.table import Table
 
-OURS = ("its columns have no field ids", "its rows cannot be read", "its schema is not one")
+NO_IDS = "its columns have no field ids"
+OURS = ("its rows cannot be read", "its schema is not one")
 """What begins the words for files that we cannot read, though others may."""
+FORMATS = {b"PAR1": "PARQUET", b"ORC": "ORC", b"Obj\x01": "AVRO", MAGIC: "PUFFIN"}
+"""By what files begin with."""
 DISTINCT = 100_000
 """Values of a column in one file that are each transformed, where the least and the greatest do not tell."""
 
@@ -93,16 +98,24 @@ class _Deep:
     def _asked(self, file: LiveFile, ask: Callable[[LiveFile], Iterator[Finding]]) -> Iterator[Finding]:
         self.looked += 1
         try:
+            if (stored_as := self._format(file)) not in ("", file.file_format):
+                refused = "scan" if file.kind == "data_file" else "part"
+                yield self._of(file, "entry-invalid", "its file_format is not that of the file", file.file_format,
+                               stored_as, refused=refused)  # fmt: skip
+                return
             yield from ask(file)
         except (NotNow, AccessRefused) as error:
             self.not_checked.append(str(error))
         except UnreadableFile as error:
             rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
-            if error.cause.startswith(OURS):
+            if error.cause.startswith(NO_IDS):
+                yield self._without_ids(file)
+            elif error.cause.startswith(OURS):
                 self.not_checked.append(str(error))
             else:  # what a library cannot decode, another may
-                severity = {"severity": "warning"} if "cannot be decoded: " in error.cause else {}
-                yield self._of(file, rule, error.cause, **severity)
+                more: dict[str, Any] = {"severity": "warning"} if "cannot be decoded: " in error.cause else {}
+                more |= {"refused": "part"} if file.kind == "deletion_vector" else {}
+                yield self._of(file, rule, error.cause, **more)
         except ExplorerError as error:
             self.not_checked.append(f"{file.path}: {error}")
 
@@ -112,6 +125,20 @@ class _Deep:
         mask = self.lists.masks.get(file.manifest_path, 0)
         return finding(rule, what, file.path, f"named in {file.manifest_path}", found=found, expected=expected,
                        snapshots=self.lists.listing(mask), node=("file", file.path), **more)  # fmt: skip
+
+    def _without_ids(self, file: LiveFile) -> Finding:
+        what = "its columns have no field ids, and the table no name mapping: Spark takes them by place, DuckDB and "
+        return self._of(file, "field-ids-absent", f"{what}pyiceberg do not", None, NAME_MAPPING)
+
+    def _format(self, file: LiveFile) -> str:
+        """The format that a file begins as; empty where that is none that is known, or it cannot be read."""
+        if file.kind == "deletion_vector":
+            return ""
+        try:
+            start = self.table.reader.storage.read(file.path, 0, 4)
+        except UnreadableFile:  # whoever reads it says why
+            return ""
+        return next((name for begin, name in FORMATS.items() if start.startswith(begin)), "")
 
     # -- data ---------------------------------------------------------------------------------------------------------
     def _data(self, file: LiveFile) -> Iterator[Finding]:
@@ -205,6 +232,8 @@ class _Deep:
         except Exception:  # types that pyiceberg's transforms do not take
             return
         own = internal_value(file.partition[key])
+        if isinstance(own, str) and kind != "string":  # a date that Python has none for
+            return
         wrong = [value for value in made if value != own]
         if not wrong:
             return
@@ -232,6 +261,7 @@ class _Deep:
             table = reader.position_deletes(file)
             rows = table.num_rows
             named = pc.unique(table["file_path"]).to_pylist()
+            yield from self._path_bounds(file, named)
             hits = [path for path in named if path in self.rows and self.rows[path][1] & mask]
             if named and not hits:
                 claim = "none of the data files that it names is in a snapshot that lists it: it hides nothing"
@@ -246,7 +276,18 @@ class _Deep:
             yield from self._footer(file)
         elif rows != file.record_count:
             yield self._of(file, "record-count", "the delete file has another number of rows", rows,
-                           f"record_count {file.record_count} in the manifest")  # fmt: skip
+                           f"record_count {file.record_count} in the manifest",
+                           refused="part" if file.kind == "deletion_vector" else "")  # fmt: skip
+
+    def _path_bounds(self, file: LiveFile, paths: list[str | None]) -> Iterator[Finding]:
+        """Whether the paths that position deletes name lie within their own bounds."""
+        low, high = file.lower.get(PATH_ID), file.upper.get(PATH_ID)
+        named = [path.encode() for path in paths if path is not None]
+        outside = [path for path in named if (low is not None and path < low) or (high is not None and path > high)]
+        if outside:
+            ends = " to ".join("?" if bound is None else repr(bound.decode(errors="replace")) for bound in (low, high))
+            what = "it names data files outside its own bounds of paths: readers skip it, and its rows are not deleted"
+            yield self._of(file, "metrics-wrong", what, outside[0].decode(), ends, columns=("file_path",))
 
     def _was_compacted(self, named: list[str]) -> bool:
         """Whether it names data files that some snapshot reads, or did: a rewrite left it, as rewrites do."""

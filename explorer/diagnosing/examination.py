@@ -177,7 +177,8 @@ class Examination:
         for _, stored in self.table.tree.stored([manifest]):
             own = hashes(stored["referenced_data_file"]) if of == "vectors" else keys_of(stored)
             at = np.flatnonzero(np.isin(own, np.array(keys, np.int64)))
-            some = stored.select(["file_path", "content_offset", "referenced_data_file", "status"])
+            names = ["file_path", "content_offset", "referenced_data_file", "status", "record_count"]
+            some = stored.select([*names, "file_size_in_bytes"])
             some = some.append_column("inherited_snapshot_id", snapshot_ids(stored, manifest)).take(pa.array(at))
             told = zip(at.tolist(), some.to_pylist(), strict=True)
             return [row | {"record": record} for record, row in told if row["status"] != 2]

@@ -37,7 +37,7 @@ class Across:
 
     def findings(self) -> Iterator[Finding]:
         """Rules 35, 37, 43, 45, 50 and 51."""
-        yield from self._twice("keys", "file-twice", "a file is live in it and in {other}: its rows are read twice")
+        yield from self._twice("keys", "file-twice", "{commits}: its rows are read as often")
         yield from self._twice("vectors", "two-vectors", "it and {other} have deletion vectors of one data file",
                                refused="scan")  # fmt: skip
         yield from self._again()
@@ -92,7 +92,7 @@ class Across:
         target = "file_path" if name == "keys" else "referenced_data_file"
         yield self.lists.of(
             rule,
-            what.format(other="itself" if one == other else there),
+            what.format(other="itself" if one == other else there, commits=self._commits(keys, name, (path, there))),
             path,
             f"record {entries[0]['record']}",
             found=entries[0][target],
@@ -101,6 +101,20 @@ class Across:
             snapshots=self.lists.listing(self._together(one, other)),
             refused=refused,
         )
+
+    def _commits(self, keys: Ints, name: str, paths: tuple[str, str]) -> str:
+        """Which commits added a file that is live twice, and whether both say the same of it."""
+        if paths[0] == paths[1]:
+            return "a file is listed as live more than once in this manifest"
+        ours, theirs = (self._named(path, keys[:1].tolist(), name) for path in paths)
+        if not ours or not theirs:
+            return f"a file is live in it and in {paths[1]}"
+        (one, other) = (entries[0]["inherited_snapshot_id"] for entries in (ours, theirs))
+        said = [(e[0]["record_count"], e[0]["file_size_in_bytes"]) for e in (ours, theirs)]
+        alike = "the same size and rows" if said[0] == said[1] else "another size or other rows"
+        if one == other:
+            return f"snapshot {one} added a file twice, here and in {paths[1]} (with {alike})"
+        return f"snapshot {one} added a file again that snapshot {other} had added (with {alike})"
 
     def _again(self) -> Iterator[Finding]:
         """Rule 37: live in a snapshot after the one that deleted it, and not added since."""
@@ -171,8 +185,8 @@ class Across:
                     "earlier versions, pyiceberg and DuckDB apply it",
                     self._paths[one],
                     f"record {row['record']}",
-                    found=f"spec {row['spec_id']}, {row['partition']}",
-                    expected=f"spec {row['spec_id_2']}, {row['partition_2']}",
+                    found=f"{row['words']} (spec {row['spec_id']})",
+                    expected=f"{row['words_2']} (spec {row['spec_id_2']})",
                     count=len(some),
                     examples=tuple(e["file_path"] for e in entry),
                     snapshots=self.lists.listing(snapshots),

@@ -3,7 +3,7 @@ itself. Made of whole columns where manifests are decoded, here or by Spark's wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from explorer.core.doctor.noting import NOTE, Notes
 from explorer.core.doctor.partitions import partition_notes
 from explorer.core.entries import ADDED, DELETED, EXISTING, inherited
 from explorer.core.ranges import looked_up
-from explorer.core.values import primitive_type, result_type, row_dicts, source_type
+from explorer.core.values import partition_value, primitive_type, result_type, row_dicts, source_type
 from explorer.model.manifest import NARROW_FIELDS, ManifestFile
 from explorer.model.metadata import TableMetadata
 
@@ -30,7 +30,7 @@ OWN = ("added_data_files", "added_data_rows", "added_delete_files", "removed_dat
 PLACED = pa.struct(
     [
         ("key", pa.int64()), ("record", pa.int64()), ("spec_id", pa.int32()), ("partition", pa.string()),
-        ("sequence", pa.int64()), ("vector", pa.bool_()),
+        ("sequence", pa.int64()), ("vector", pa.bool_()), ("words", pa.string()),
     ]
 )  # fmt: skip
 FACTS = pa.schema(
@@ -130,7 +130,7 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         mine += [int((of & data).sum()), int(rows[of & data].sum()), int((of & ~data).sum())]
     sequence = table["inherited_sequence_number"].filter(pa.array(live))
     tracked = live & data & flags(pc.is_valid(table["inherited_first_row_id"]))
-    target = named_files(stored)
+    target, named = named_files(stored), live & data & _among(paths, about.wanted)
     row = {
         "manifest_path": [manifest.manifest_path],
         "counts": [[int((status == s).sum()) for s in (EXISTING, ADDED, DELETED)]
@@ -145,8 +145,8 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         "first_row_ids": np.where(tracked, ints(table["inherited_first_row_id"], 0), -1)[live & tracked.any()],
         "row_counts": rows[live & tracked.any()],
         "equality_ids": [_equality_ids(stored, live & (content == 2))],
-        "named": [_placed(table, manifest, live & ~data & flags(pc.is_valid(target)), target, vector)],
-        "found": [_placed(table, manifest, live & data & _among(paths, about.wanted), stored["file_path"], vector)],
+        "named": [_placed(about, table, manifest, live & ~data & flags(pc.is_valid(target)), target, vector)],
+        "found": [_placed(about, table, manifest, named, stored["file_path"], vector)],
         "snapshot_ids": np.unique(own_ids[live]),
         "filled": [_filled(stored, bool(manifest.content))],
         "new_position_deletes": [int((own & (status == ADDED) & (content == 1) & ~vector).sum())],
@@ -210,7 +210,7 @@ def _filled(stored: pa.Table, deletes: bool) -> list[str]:
 
 
 def _placed(
-    table: pa.Table, manifest: ManifestFile, which: Flags, path: pa.ChunkedArray, vector: Flags
+    about: About, table: pa.Table, manifest: ManifestFile, which: Flags, path: pa.ChunkedArray, vector: Flags
 ) -> list[dict[str, Any]]:
     """Where these entries are, by the path that goes with each."""
     records = np.flatnonzero(which)
@@ -218,13 +218,26 @@ def _placed(
         return []
     some, at = table.take(pa.array(records)), records.tolist()
     keys, vectors = hashes(path.take(pa.array(records))).tolist(), vector[records].tolist()
-    partitions = map(repr, row_dicts(some.select(["partition"])))
+    spec = about.specs.get(manifest.partition_spec_id, ())
+    partitions = [row["partition"] or {} for row in row_dicts(some.select(["partition"]))]
     sequences = some["inherited_sequence_number"].to_pylist()
     columns = zip(keys, at, partitions, sequences, vectors, strict=True)
     return [
-        {"key": k, "record": r, "spec_id": manifest.partition_spec_id, "partition": p, "sequence": s, "vector": v}
+        {
+            "key": k, "record": r, "spec_id": manifest.partition_spec_id, "partition": repr(p), "sequence": s,
+            "vector": v, "words": _partition_words(spec, p),
+        }
         for k, r, p, s, v in columns
-    ]
+    ]  # fmt: skip
+
+
+def _partition_words(spec: Sequence[PartField], partition: Mapping[str, Any]) -> str:
+    parts = (
+        f"{f.name}={partition_value(partition.get(str(f.field_id)), f.transform, f.source)}"
+        for f in spec
+        if str(f.field_id) in partition
+    )
+    return "/".join(parts) or "no partition"
 
 
 def _equality_ids(stored: pa.Table, which: Flags) -> list[int]:

@@ -175,21 +175,24 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     what they contradict of the data."""
 
     def of_file(*rules: str) -> Callable[[Finding], Hashable]:
-        return lambda f: f.file if f.rule in rules and f.node and f.node[0] == "file" else None
+        return lambda f: f.node[1] if f.rule in rules and f.node and f.node[0] == "file" else None
+
+    def of_manifest(f: Finding) -> Hashable:
+        manifest = f.columns and f.node and f.node[0] == "manifest"
+        return (f.rule, f.file, f.columns) if manifest and f.rule in OF_FILES else None
+
+    def of_its_file(f: Finding) -> Hashable:
+        file = f.columns and f.node and f.node[0] == "file"
+        return (f.rule, f.location.removeprefix("named in "), f.columns) if file and f.rule in OF_FILES else None
+
+    def in_manifest(rule: str) -> Callable[[Finding], Hashable]:
+        return lambda f: f.file if f.rule == rule else None
 
     yield from _same_key(findings, of_file("file-missing"), of_file("file-missing", *OF_FILES))
     yield from _same_key(findings, of_file("record-count"), of_file(*OF_FILES[1:]))
-
-    def bounds(f: Finding) -> Hashable:
-        return (f.file, f.columns) if f.rule == "metrics-wrong" and f.node and f.node[0] == "manifest" else None
-
-    def against_data(f: Finding) -> Hashable:
-        of_data = f.rule == "metrics-wrong" and f.node and f.node[0] == "file"
-        return (f.location.removeprefix("named in "), f.columns) if of_data else None
-
-    yield from _same_key(findings, lambda f: bounds(f) if f.columns else None, against_data)
-    dangling = _same_key(findings, of_file("metrics-wrong", "delete-misplaced"), of_file("delete-dangling"))
-    yield from dangling
+    yield from _same_key(findings, of_manifest, of_its_file)
+    yield from _same_key(findings, of_file("metrics-wrong"), of_file("delete-dangling"))
+    yield from _same_key(findings, in_manifest("delete-partition"), in_manifest("delete-dangling"))
 
 
 def _totals(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:

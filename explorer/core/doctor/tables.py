@@ -35,6 +35,7 @@ def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> I
     for schema in meta.schemas:
         yield from _schema(meta, schema, here)
     yield from _types(meta, here)
+    yield from _promoted_dates(meta, here)
     yield from _specs(meta, here)
     yield from _properties(meta, here)
 
@@ -189,6 +190,28 @@ def _types(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                     "field-id-conflict", cause, location="/schemas", found=_kind(field.type), expected=_kind(kind)
                 )
             known[own] = (schema.schema_id, field.type)
+
+
+def _promoted_dates(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Of rule 63: dates that became timestamps, in tables that have data of both."""
+    current = meta.schema(meta.current_schema_id)
+    if current is None:
+        return
+    written = {s.schema_id for s in meta.snapshots}
+    for own, field in current.by_id.items():
+        if field.type not in ("timestamp", "timestamp_ns"):
+            continue
+        if any(s.schema_id in written and own in s.by_id and s.by_id[own].type == "date" for s in meta.schemas):
+            yield here(
+                "readers-differ",
+                "a column of dates became one of timestamps: Spark 4.1 and pyiceberg 0.12 cannot read it in older "
+                "files, and Iceberg Java skips these wrongly by their bounds",
+                location="/schemas",
+                found=field.type,
+                expected="date",
+                refused="part",
+                columns=(field.name,),
+            )
 
 
 def _kind(kind: Any) -> str:
