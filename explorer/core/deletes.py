@@ -245,6 +245,10 @@ class Applicability:
             reasons.append(Reason("bounds", True, f"the bounds of {names} do not rule it out"))
         return reasons
 
+    def may_match(self, data: LiveFile, delete: LiveFile) -> bool:
+        """Whether bounds and counts leave it open that a row of a data file equals one of an equality delete."""
+        return not any(self._apart(field_id, data, delete) for field_id in delete.equality_ids)
+
     def _name(self, field_id: int) -> str:
         column = self.metadata.field(field_id)
         return column.name if column else f"field {field_id}"

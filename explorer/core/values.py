@@ -139,6 +139,26 @@ def internal_value(value: Any) -> Any:
     return getattr(value, "bytes", value)
 
 
+def internal_scalar(value: pa.Scalar) -> Any:
+    """`internal_value` of an Arrow value, also of dates and times that Python has none for."""
+    kind = value.type
+    if not value.is_valid:
+        return None
+    if pa.types.is_date32(kind):
+        return value.cast(pa.int32()).as_py()
+    if pa.types.is_timestamp(kind):
+        number = int(value.cast(pa.int64()).as_py())
+        return number * {"s": 1_000_000, "ms": 1000}.get(kind.unit, 1)
+    if pa.types.is_time64(kind):
+        return int(value.cast(pa.int64()).as_py()) // (1000 if kind.unit == "ns" else 1)
+    return internal_value(value.as_py())
+
+
+def python_value(value: pa.Scalar) -> Any:
+    """An Arrow value as Python's, or as text where Python has none: dates and times beyond the years 1 to 9999."""
+    return _told(value, None)
+
+
 _NUMPY_UNITS: Mapping[str, Literal["Y", "M", "D", "h"]] = {"year": "Y", "month": "M", "day": "D", "hour": "h"}
 
 

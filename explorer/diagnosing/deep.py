@@ -8,17 +8,30 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.conversions import from_bytes
 from pyiceberg.transforms import parse_transform
 
+from explorer.core.deletes import PATH_ID
 from explorer.core.doctor.findings import Finding, finding
+from explorer.core.doctor.java_metadata import NAME_MAPPING
 from explorer.core.doctor.lists import Lists
+from explorer.core.doctor.metrics import is_nan
+from explorer.core.doctor.partitions import ONE_TOO_HIGH, TIMES, is_one_too_high, transformed
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, live_files
 from explorer.core.ordering import comparable
-from explorer.core.values import internal_value, primitive_type, result_type, source_type
+from explorer.core.values import (
+    internal_scalar,
+    internal_value,
+    partition_value,
+    primitive_type,
+    readable,
+    result_type,
+    source_type,
+)
 from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
 from explorer.io.puffin import MAGIC, NoPuffin
 from explorer.io.rows import read_schema
@@ -26,8 +39,11 @@ from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
 from explorer.table import Table
 
-OURS = ("its columns have no field ids", "its rows cannot be read", "its schema is not one")
+NO_IDS = "its columns have no field ids"
+OURS = ("its rows cannot be read", "its schema is not one")
 """What begins the words for files that we cannot read, though others may."""
+FORMATS = {b"PAR1": "PARQUET", b"ORC": "ORC", b"Obj\x01": "AVRO", MAGIC: "PUFFIN"}
+"""By what files begin with."""
 DISTINCT = 100_000
 """Values of a column in one file that are each transformed, where the least and the greatest do not tell."""
 
@@ -82,16 +98,24 @@ class _Deep:
     def _asked(self, file: LiveFile, ask: Callable[[LiveFile], Iterator[Finding]]) -> Iterator[Finding]:
         self.looked += 1
         try:
+            if (stored_as := self._format(file)) not in ("", file.file_format):
+                refused = "scan" if file.kind == "data_file" else "part"
+                yield self._of(file, "entry-invalid", "its file_format is not that of the file", file.file_format,
+                               stored_as, refused=refused)  # fmt: skip
+                return
             yield from ask(file)
         except (NotNow, AccessRefused) as error:
             self.not_checked.append(str(error))
         except UnreadableFile as error:
             rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
-            if error.cause.startswith(OURS):
+            if error.cause.startswith(NO_IDS):
+                yield self._without_ids(file)
+            elif error.cause.startswith(OURS):
                 self.not_checked.append(str(error))
             else:  # what a library cannot decode, another may
-                severity = {"severity": "warning"} if "cannot be decoded: " in error.cause else {}
-                yield self._of(file, rule, error.cause, **severity)
+                more: dict[str, Any] = {"severity": "warning"} if "cannot be decoded: " in error.cause else {}
+                more |= {"refused": "part"} if file.kind == "deletion_vector" else {}
+                yield self._of(file, rule, error.cause, **more)
         except ExplorerError as error:
             self.not_checked.append(f"{file.path}: {error}")
 
@@ -101,6 +125,20 @@ class _Deep:
         mask = self.lists.masks.get(file.manifest_path, 0)
         return finding(rule, what, file.path, f"named in {file.manifest_path}", found=found, expected=expected,
                        snapshots=self.lists.listing(mask), node=("file", file.path), **more)  # fmt: skip
+
+    def _without_ids(self, file: LiveFile) -> Finding:
+        what = "its columns have no field ids, and the table no name mapping: Spark takes them by place, DuckDB and "
+        return self._of(file, "field-ids-absent", f"{what}pyiceberg do not", None, NAME_MAPPING)
+
+    def _format(self, file: LiveFile) -> str:
+        """The format that a file begins as; empty where that is none that is known, or it cannot be read."""
+        if file.kind == "deletion_vector":
+            return ""
+        try:
+            start = self.table.reader.storage.read(file.path, 0, 4)
+        except UnreadableFile:  # whoever reads it says why
+            return ""
+        return next((name for begin, name in FORMATS.items() if start.startswith(begin)), "")
 
     # -- data ---------------------------------------------------------------------------------------------------------
     def _data(self, file: LiveFile) -> Iterator[Finding]:
@@ -133,8 +171,8 @@ class _Deep:
         for field in self.schema.fields if self.schema and stored and file.kind == "data_file" else ():
             absent = field.required and isinstance(field.type, str) and field.id not in stored
             if absent and not self._constant(file, field.id) and field.id not in self._defaulted():
-                yield self._of(file, "required-absent", f"the required column {field.name!r} is not in the file",
-                               sorted(stored), field.id)  # fmt: skip
+                yield self._of(file, "required-absent", "a required column is not in the file",
+                               sorted(stored), field.id, columns=(field.name,))  # fmt: skip
 
     def _head(self, path: str, magic: bytes) -> None:
         """Raises UnreadableFile when a file does not start as those of its format do."""
@@ -157,8 +195,8 @@ class _Deep:
     ) -> Iterator[Finding]:
         nulls = file.nulls.get(field_id)
         if nulls is not None and nulls != values.null_count:
-            yield self._of(file, "metrics-wrong", f"column {name!r} has another number of nulls", values.null_count,
-                           f"null_value_counts: {nulls}")  # fmt: skip
+            yield self._of(file, "metrics-wrong", "a column has another number of nulls", values.null_count,
+                           f"null_value_counts: {nulls}", columns=(name,))  # fmt: skip
         lower, upper = file.lower.get(field_id), file.upper.get(field_id)
         least, most = _ends(values)
         if least is None or (lower is None and upper is None):
@@ -168,14 +206,17 @@ class _Deep:
             if bound is None or primitive is None:
                 continue
             try:
+                if kind == "uuid" or (kind in ("float", "double") and is_nan(bound)):
+                    continue  # readers differ in their order; a NaN bound says nothing
                 limit, value = (comparable(v, kind) for v in (internal_value(from_bytes(primitive, bound)), own))
                 outside = value < limit if below else value > limit
             except Exception:  # of another type, or damaged: rule 40 tells of that from the manifest
                 continue
             if outside:
                 side = "below its lower" if below else "above its upper"
-                yield self._of(file, "metrics-wrong", f"column {name!r} has a value {side} bound: filters skip it",
-                               str(own)[:200], str(limit)[:200])  # fmt: skip
+                shown = (str(readable(internal_value(v), kind))[:200] for v in (own, from_bytes(primitive, bound)))
+                yield self._of(file, "metrics-wrong", f"a value is {side} bound: filters skip it", *shown,
+                               columns=(name,))  # fmt: skip
 
     def _partition(self, file: LiveFile, part: PartitionField, rows: pa.Table) -> Iterator[Finding]:
         meta = self.table.metadata
@@ -184,20 +225,25 @@ class _Deep:
         key = str(part.field_id)
         if len(part.source_ids) != 1 or field is None or part.transform == "void" or key not in file.partition:
             return
-        primitive, result = primitive_type(kind), result_type(part.transform, kind)
-        if primitive is None or result is None:
+        if not isinstance(kind, str) or result_type(part.transform, kind) is None:
             return
         try:
-            apply = parse_transform(part.transform).transform(primitive)
-            values = _of_partition(rows[field.name], part.transform)
-            made = {apply(internal_value(value)) for value in values}
+            made = _results(rows[field.name], part.transform, kind)
         except Exception:  # types that pyiceberg's transforms do not take
             return
         own = internal_value(file.partition[key])
-        if any(value != own for value in made):
-            other = next(value for value in made if value != own)
-            claim = f"is not what {part.transform} makes of column {field.name!r}: filters skip it"
-            yield self._of(file, "partition-value", f"its partition {part.name!r} {claim}", own, other)  # fmt: skip
+        if isinstance(own, str) and kind != "string":  # a date that Python has none for
+            return
+        wrong = [value for value in made if value != own]
+        if not wrong:
+            return
+        shown = [partition_value(value, part.transform, kind) for value in (own, wrong[0])]
+        claim = f"a partition field is not what {part.transform} makes of the column: filters skip rows"
+        about: dict[str, Any] = {"columns": (part.name,)}
+        if type(own) is int and is_one_too_high(own, part.transform, kind) and made <= {own, own - 1}:
+            yield self._of(file, "readers-differ", ONE_TOO_HIGH.format(part.transform), *shown, **about)
+        else:
+            yield self._of(file, "partition-value", claim, *shown, **about)
 
     # -- deletes and statistics ---------------------------------------------------------------------------------------
     def _delete(self, mask: int, file: LiveFile) -> Iterator[Finding]:
@@ -215,6 +261,7 @@ class _Deep:
             table = reader.position_deletes(file)
             rows = table.num_rows
             named = pc.unique(table["file_path"]).to_pylist()
+            yield from self._path_bounds(file, named)
             hits = [path for path in named if path in self.rows and self.rows[path][1] & mask]
             if named and not hits:
                 claim = "none of the data files that it names is in a snapshot that lists it: it hides nothing"
@@ -229,7 +276,18 @@ class _Deep:
             yield from self._footer(file)
         elif rows != file.record_count:
             yield self._of(file, "record-count", "the delete file has another number of rows", rows,
-                           f"record_count {file.record_count} in the manifest")  # fmt: skip
+                           f"record_count {file.record_count} in the manifest",
+                           refused="part" if file.kind == "deletion_vector" else "")  # fmt: skip
+
+    def _path_bounds(self, file: LiveFile, paths: list[str | None]) -> Iterator[Finding]:
+        """Whether the paths that position deletes name lie within their own bounds."""
+        low, high = file.lower.get(PATH_ID), file.upper.get(PATH_ID)
+        named = [path.encode() for path in paths if path is not None]
+        outside = [path for path in named if (low is not None and path < low) or (high is not None and path > high)]
+        if outside:
+            ends = " to ".join("?" if bound is None else repr(bound.decode(errors="replace")) for bound in (low, high))
+            what = "it names data files outside its own bounds of paths: readers skip it, and its rows are not deleted"
+            yield self._of(file, "metrics-wrong", what, outside[0].decode(), ends, columns=("file_path",))
 
     def _was_compacted(self, named: list[str]) -> bool:
         """Whether it names data files that some snapshot reads, or did: a rewrite left it, as rewrites do."""
@@ -285,15 +343,24 @@ def _ends(values: pa.ChunkedArray) -> tuple[Any, Any]:
     try:
         if pa.types.is_floating(values.type):
             values = values.filter(pc.invert(pc.fill_null(pc.is_nan(values), True)))
-        ends = pc.min_max(values).as_py()
+        ends = pc.min_max(values)
     except pa.ArrowException:  # a type without an order
         return None, None
-    return internal_value(ends["min"]), internal_value(ends["max"])
+    return internal_scalar(ends["min"]), internal_scalar(ends["max"])
 
 
-def _of_partition(values: pa.ChunkedArray, transform: str) -> list[Any]:
-    """The values that tell what a transform makes of all: of those that keep order the ends, and null."""
-    if transform.startswith("bucket"):
-        return list(pc.unique(values).slice(0, DISTINCT).to_pylist())
-    ends = pc.min_max(values).as_py()
-    return [v for v in (ends["min"], ends["max"]) if v is not None] + ([None] if values.null_count else [])
+def _results(values: pa.ChunkedArray, transform: str, kind: str) -> set[Any]:
+    """What a transform makes of a file's values: of those that keep order of the ends, and of null. Raises what
+    pyiceberg's transforms raise."""
+    ends = [value for value in _ends(values) if value is not None]
+    if transform in TIMES and (kind == "date" or kind.startswith("timestamp")):
+        made: set[Any] = set(transformed(np.array(ends, np.int64), transform, kind).tolist()) if ends else set()
+    else:
+        primitive = primitive_type(kind)
+        if primitive is None:
+            return set()
+        apply = parse_transform(transform).transform(primitive)
+        if transform.startswith("bucket"):
+            ends = [internal_scalar(value) for value in pc.unique(values).slice(0, DISTINCT)]
+        made = {apply(value) for value in ends if value is not None}
+    return made | ({None} if values.null_count else set())

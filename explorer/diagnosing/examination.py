@@ -13,21 +13,26 @@ import pyarrow as pa
 
 from explorer.core.batches import Parts
 from explorer.core.doctor.across import Across
+from explorer.core.doctor.commits import commit_rules
 from explorer.core.doctor.facts import FACTS, About, facts, hashes, keys_of
 from explorer.core.doctor.findings import Finding, RuleChoice, finding
+from explorer.core.doctor.grouping import grouped
 from explorer.core.doctor.history import WALK, history_rules
-from explorer.core.doctor.lists import Held, Lists, list_rules, manifest_rules, record_rules
+from explorer.core.doctor.lists import Held, Lists, list_rules, list_schema_rules, manifest_rules, record_rules
 from explorer.core.doctor.rules import BY_ID
 from explorer.core.doctor.summaries import summary_rules
 from explorer.core.doctor.tables import table_rules
 from explorer.core.entries import snapshot_ids
-from explorer.core.units import count, human_bytes
+from explorer.core.units import count
+from explorer.diagnosing.beside import fork_rules, other_attempts
 from explorer.diagnosing.deep import deep_rules
+from explorer.diagnosing.deletes import dangling_rules, dropped_rules
 from explorer.diagnosing.files import file_rules
 from explorer.engines.choice import Engine
 from explorer.errors import ExplorerError, UnreadableFile
+from explorer.io.json_text import NO_JSON
 from explorer.io.manifest_reader import NOT_NOW
-from explorer.model.manifest import ManifestFile
+from explorer.model.manifest import ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
 from explorer.progress import Cancelled, steps
@@ -36,8 +41,6 @@ from explorer.views.doctor import ShownReport
 
 PLUGINS = "iceberg_explorer.doctor"
 """The entry points of installed packages that bring further rules: functions of a Table that give findings."""
-MANY = 100
-"""Dangling deletes of one kind that are worth a warning: every compaction leaves some."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def diagnose(
     choice = RuleChoice.of(skip, severity)
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
     findings = list(examination.findings())
-    told = choice.made(_grouped(findings, examination.lists), table.name, table.metadata)
+    told = choice.made(grouped(findings, examination.lists), table.name, table.metadata)
     where = table.reader.storage.resolve
     told = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in told)
     return ShownReport(table.name, told, examination.checked, tuple(examination.not_checked))
@@ -91,9 +94,15 @@ class Examination:
         yield from record_rules(self.lists)
         yield from summary_rules(self.lists)
         paths = list(self.lists.held)
+        list_files = [s.manifest_list for s in self.lists.snapshots if s.manifest_list and self._is_read(s)]
+        yield from list_schema_rules(self.lists, self._headers(list_files))
         yield from manifest_rules(self.lists, self._headers(paths), table.tree.sizes(paths))
         yield from Across(self.lists, self._named).findings()
         yield from self._dangling()
+        yield from dropped_rules(table, self.lists)
+        if self.depth.snapshot is None:
+            yield from commit_rules(self.lists)
+            yield from fork_rules(table)
         yield from self._other_files()
         if self.depth.files:
             yield from file_rules(table, self.lists, self.not_checked, self.checked, self.depth.snapshot is None)
@@ -128,7 +137,9 @@ class Examination:
         named = [h.row["named"].combine_chunks().flatten() for h in held.values()]
         wanted = np.unique(np.concatenate([*(n.field("key").to_numpy() for n in named), np.zeros(0, np.int64)]))
         data = [m for m in records.values() if not m.content]
-        held |= self._facts(replace(about, wanted=wanted.astype(np.int64)), data)
+        for path, of_data in self._facts(replace(about, wanted=wanted.astype(np.int64)), data).items():
+            known = held.get(path)  # listed as data and as deletes
+            held[path] = replace(of_data, others=(*of_data.others, known.row, *known.others)) if known else of_data
         self.checked |= {
             "snapshots": len(lists), "manifests": len(held), "entries": sum(_entries(h) for h in held.values())
         }  # fmt: skip
@@ -148,7 +159,10 @@ class Examination:
                 found[path] = replace(known, others=(*known.others, row)) if known else Held(row)
         return found
 
-    def _headers(self, paths: Sequence[str]) -> dict[str, Mapping[str, str]]:
+    def _is_read(self, snapshot: Snapshot) -> bool:
+        return snapshot.snapshot_id not in self.lists.unread
+
+    def _headers(self, paths: Sequence[str]) -> dict[str, ManifestHeader]:
         headers = {}
         for path in steps(paths, "headers"):
             try:
@@ -163,14 +177,15 @@ class Examination:
         for _, stored in self.table.tree.stored([manifest]):
             own = hashes(stored["referenced_data_file"]) if of == "vectors" else keys_of(stored)
             at = np.flatnonzero(np.isin(own, np.array(keys, np.int64)))
-            some = stored.select(["file_path", "content_offset", "referenced_data_file", "status"])
+            names = ["file_path", "content_offset", "referenced_data_file", "status", "record_count"]
+            some = stored.select([*names, "file_size_in_bytes"])
             some = some.append_column("inherited_snapshot_id", snapshot_ids(stored, manifest)).take(pa.array(at))
             told = zip(at.tolist(), some.to_pylist(), strict=True)
             return [row | {"record": record} for record, row in told if row["status"] != 2]
         return []
 
     def _dangling(self) -> Iterator[Finding]:
-        """Rule 46, of the current snapshot, or the one that is asked for."""
+        """Rules 46 and 70, of the current snapshot, or the one that is asked for."""
         meta = self.table.metadata
         at = self.snapshots[0] if self.depth.snapshot is not None else meta.current_snapshot
         listed = self.lists.lists.get(at.snapshot_id, ()) if at else ()
@@ -180,23 +195,7 @@ class Examination:
             self.not_checked.append("dangling deletes: some manifests cannot be read")
             return
         deletes = self.table.deletes(at.snapshot_id, self.depth.engine)
-        for kind in dict.fromkeys(d.kind for d in deletes.dangling):
-            mine = [d for d in deletes.dangling if d.kind == kind]
-            size = human_bytes(sum(d.bytes for d in mine))
-            named = count(len(mine), kind.replace("_", " ").rstrip("s") + " file")
-            what = f"{named} of the snapshot ({size}) apply to no "
-            yield self.lists.of(
-                "delete-dangling",
-                f"{what}data file of it: readers open what hides nothing",
-                mine[0].manifest_path,
-                found=mine[0].path,
-                expected=deletes.why_alone(mine[0]),
-                count=len(mine),
-                examples=tuple(d.path for d in mine[:3]),
-                snapshots=(at.snapshot_id,),
-                node=("file", mine[0].path),
-                **({} if len(mine) >= MANY else {"severity": "info"}),
-            )
+        yield from dangling_rules(self.table, self.lists, at, deletes)
 
     def _other_files(self) -> Iterator[Finding]:
         """Rules 20, 54 and 61."""
@@ -263,14 +262,20 @@ class Examination:
                 yield self._of_problem(problem, by_list)
 
     def _of_problem(self, problem: Problem, by_list: Mapping[str, int]) -> Finding:
-        file, more = problem.file, {} if problem.severity == "error" else {"severity": problem.severity}
+        file = problem.file
+        more: dict[str, Any] = {} if problem.severity == "error" else {"severity": problem.severity}
+        if NO_JSON in problem.cause:
+            more["refused"] = "table"
+        if file in self.lists.masks or file in by_list:
+            more |= {} if problem.severity != "error" or problem.rule == "path-outside" else {"refused": "scan"}
         if file in self.lists.masks:
+            more |= {} if problem.rule else self._lost(file)
             return self.lists.of(problem.rule or "manifest-missing", problem.cause, file, problem.location, **more)
         if file in by_list:
             node: Any = ("manifest_list", by_list[file])
             return finding(
                 problem.rule or "manifest-list-missing",
-                problem.cause,
+                f"{problem.cause}{self._attempts(by_list[file])}",
                 file,
                 problem.location,
                 snapshots=(by_list[file],),
@@ -280,6 +285,24 @@ class Examination:
         rule = problem.rule or ("metadata-field" if file == self.table.metadata.metadata_location else "file-missing")
         node = ("metadata", file) if rule != "file-missing" else ("file", file)
         return finding(rule, problem.cause, file, problem.location, node=node, **more)
+
+    def _attempts(self, snapshot_id: int) -> str:
+        """Which other attempts to commit a snapshot left a manifest list."""
+        snapshot = self.table.metadata.snapshot(snapshot_id)
+        names = other_attempts(self.table, snapshot) if snapshot else []
+        beside = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        return f"; beside it lies {beside}, of another attempt to commit the same snapshot" if names else ""
+
+    def _lost(self, path: str) -> dict[str, Any]:
+        """What the list says that a manifest had."""
+        m = self.lists.records[path]
+        live = [m.added_files_count, m.existing_files_count]
+        rows = [m.added_rows_count, m.existing_rows_count]
+        if None in live or None in rows:
+            return {}
+        kind = "delete file" if m.content else "data file"
+        told = (count(sum(n or 0 for n in numbers), word) for numbers, word in ((live, kind), (rows, "row")))
+        return {"expected": f"{' with '.join(told)}, as the manifest list says"}
 
     def _plugins(self) -> Iterator[Finding]:
         """Rules that installed packages bring."""
@@ -303,57 +326,3 @@ def _as_read(manifest: ManifestFile) -> Any:
 
 def _entries(held: Held) -> int:
     return sum(held.sums[f"{name}_files"] for name in ("existing", "added", "deleted"))
-
-
-def _rounded(findings: list[Finding], lists: Lists) -> list[Finding]:
-    """The findings, with one in place of those that rounded snapshot ids explain: many JSON tools know no other numbers
-    than doubles."""
-    known = {s.snapshot_id for s in lists.meta.snapshots}
-    near = {float(i): i for i in known}
-    found = [f for f in findings if f.rule == "entry-snapshot" and type(f.found) is int and f.found not in known]
-    found = [f for f in found if float(f.found) in near]
-    if not found:
-        return findings
-    own = {near[float(f.found)] for f in found}
-    explained = [
-        f
-        for f in findings
-        if f.rule == "totals-differ" and set(f.snapshots) <= own and "/summary/total-" not in f.location
-    ]
-    gone = {id(f) for f in (*found, *explained)}
-    one = finding(
-        "copied-or-edited",
-        "the snapshot ids in the metadata file are rounded, as JSON tools do: manifests and lists have others, so "
-        "nobody can tell which snapshot added their files",
-        lists.meta.metadata_location,
-        "/snapshots",
-        found=sorted(own)[0],
-        expected=found[0].found,
-        count=len(own),
-        snapshots=tuple(sorted(own)),
-        severity="warning",
-        node=("metadata", lists.meta.metadata_location),
-    )
-    return [*(f for f in findings if id(f) not in gone), one]
-
-
-def _grouped(findings: Iterable[Finding], lists: Lists) -> Iterator[Finding]:
-    """The findings, with one in place of those that a copy or an edit explains."""
-    told = _rounded(list(findings), lists)
-    lengths = [f for f in told if f.rule == "manifest-length"]
-    moved = next((f for f in told if f.rule == "copied-or-edited" and f.severity == "info"), None)
-    many = {f.file for f in lengths}
-    if lengths and len(many) * 2 > len(lists.held) and (moved or len(many) > 2):
-        told = [f for f in told if f.rule != "manifest-length" and f is not moved]
-        cause = f"{moved.what}; " if moved else ""
-        told.append(
-            replace(
-                lengths[0],
-                rule="copied-or-edited",
-                severity="info",
-                count=len(many),
-                examples=tuple(sorted(many)[:3]),
-                what=f"{cause}{len(many):,} of {len(lists.held):,} manifests have another length than their lists say",
-            )
-        )
-    return iter(told)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from explorer.core.doctor.findings import Finding, finding
+from explorer.core.doctor.findings import Finding, Refused, finding
+from explorer.core.doctor.grouping import MEMBERS
 from explorer.core.doctor.lists import Lists
 from explorer.core.entries import DELETED
 from explorer.core.units import count
@@ -15,8 +16,6 @@ from explorer.errors import AccessRefused, NotNow, UnreadableFile
 from explorer.leftovers import orphans
 from explorer.table import Table
 
-EACH = 1000
-"""Files that are told of one by one; of more, those of a manifest together."""
 OLD = 72
 """Hours after which remove_orphan_files takes a file for an orphan, if nothing else is said."""
 
@@ -30,6 +29,7 @@ class _Wrong:
     expected: int | None
     manifest: str
     mask: int
+    refused: Refused = ""
 
 
 def file_rules(
@@ -43,19 +43,25 @@ def file_rules(
     for manifest, stored in table.tree.stored([lists.records[path] for path in lists.held]):
         path, mask = manifest.manifest_path, lists.masks[manifest.manifest_path]
         live = stored.filter(pc.fill_null(pc.not_equal(stored["status"], DELETED), True))
-        columns = (live[name].to_pylist() for name in ("file_path", "file_size_in_bytes"))
-        known = {p: s for p, s in zip(*columns, strict=True) if p and hash((p, s)) not in fine}
+        names = ("file_path", "file_size_in_bytes", "file_format", "content")
+        rows = zip(*(live[name].to_pylist() for name in names), strict=True)
+        formats = {p: (s, str(f).upper(), c) for p, s, f, c in rows if p and hash((p, s)) not in fine}
+        known = {path: size for path, (size, _, _) in formats.items()}
         sizes = table.tree.sizes(p for p in known if p not in wrong)
         for file, recorded in known.items():
             if file in wrong:
                 wrong[file].mask |= mask
                 continue
             looked += 1
+            parquet = formats[file][1] == "PARQUET"
+            full: Refused = "part" if formats[file][2] else "scan"
             size = sizes.get(file)
             if size is not None and size == recorded:
                 fine.add(hash((file, recorded)))
             elif size is not None:
-                wrong[file] = _Wrong("it has another size than recorded", size, recorded, path, mask)
+                wrong[file] = _Wrong(
+                    "it has another size than recorded", size, recorded, path, mask, full if parquet else ""
+                )
             else:
                 try:
                     storage.size(file)
@@ -64,7 +70,7 @@ def file_rules(
                 except AccessRefused:
                     outside += 1
                 except UnreadableFile as error:
-                    wrong[file] = _Wrong(error.cause, None, recorded, path, mask)
+                    wrong[file] = _Wrong(error.cause, None, recorded, path, mask, full)
     checked["files"] = looked
     if outside:
         not_checked.append(f"{count(outside, 'file')} outside the folders that may be read (add them with --root)")
@@ -74,19 +80,22 @@ def file_rules(
 
 
 def _told(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
-    for file, what in list(wrong.items())[:EACH]:
+    """A finding for each file; beyond what a report can hold, one for the others of a kind."""
+    for file, what in list(wrong.items())[:MEMBERS]:
         yield finding(
             "file-missing", what.cause, file, f"named in {what.manifest}", found=what.found, expected=what.expected,
-            snapshots=lists.listing(what.mask), node=("file", file),
+            snapshots=lists.listing(what.mask), node=("file", file), refused=what.refused,
         )  # fmt: skip
-    rest = list(wrong.items())[EACH:]
-    if rest:
-        mask = 0
-        for _, what in rest:
-            mask |= what.mask
+    rest: dict[tuple[str, Refused], list[str]] = {}
+    masks: dict[tuple[str, Refused], int] = {}
+    for file, what in list(wrong.items())[MEMBERS:]:
+        kind = what.cause, what.refused
+        rest.setdefault(kind, []).append(file)
+        masks[kind] = masks.get(kind, 0) | what.mask
+    for (cause, refused), files in rest.items():
         yield finding(
-            "file-missing", f"{len(rest):,} more files are missing, or have another size", rest[0][0], count=len(rest),
-            examples=tuple(file for file, _ in rest[:3]), snapshots=lists.listing(mask), node=("file", rest[0][0]),
+            "file-missing", cause, files[0], count=len(files), examples=tuple(files[:3]),
+            snapshots=lists.listing(masks[cause, refused]), node=("file", files[0]), refused=refused,
         )  # fmt: skip
 
 

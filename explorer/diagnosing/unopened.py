@@ -50,7 +50,8 @@ def _unopened(error: UnreadableFile) -> Finding:
             f"system.register_table(table => '{NOWHERE[1]}', metadata_file => '{best[1]}')), and lose what was "
             "committed since."
         )
-    return finding("metadata-unreadable", error.cause, error.path, remedy=remedy, node=("metadata", error.path))
+    return finding("metadata-unreadable", error.cause, error.path, remedy=remedy, node=("metadata", error.path),
+                   refused="table")  # fmt: skip
 
 
 def _names(storage: Storage, folder: str) -> list[str]:

@@ -15,6 +15,8 @@ from explorer.errors import UnreadableFile
 from explorer.io import budget
 from explorer.model.problem import Problem
 
+WHITESPACE = " \t\n\r"
+NO_JSON = "is no JSON, and Iceberg Java refuses it"
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 """One that is not closed too, or each of its quotes would be tried as the beginning of another."""
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -38,14 +40,21 @@ def load_json(text: bytes, path: str, problems: list[Problem]) -> Any:
         return result
 
     def constant(name: str) -> None:
-        problems.append(Problem(path, f"{name} is no JSON; null is shown in its place"))
+        problems.append(Problem(path, f"{name} {NO_JSON}; null is shown in its place"))
 
     try:
         budget.within(_depth(text), budget.JSON_DEPTH, path, "levels of nesting")
-        value = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+        decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=constant)
+        whole = text.decode(json.detect_encoding(text), "surrogatepass").lstrip(WHITESPACE)
+        value, end = decoder.raw_decode(whole)
     except (ValueError, RecursionError) as error:  # also Unicode errors, and numbers of thousands of digits
         start = text[:12].decode("utf-8", "replace")
         raise UnreadableFile(path, f"not JSON ({error}); it starts with {start!r} and has {len(text)} bytes") from error
+    if rest := len(whole[end:].strip(WHITESPACE)):
+        cause = (
+            f"{rest:,} characters follow the JSON value: Iceberg Java takes no notice of them, other readers refuse it"
+        )
+        problems.append(Problem(path, cause, severity="warning"))
     return _whole(value, path, problems) if _SURROGATE.search(text) else value
 
 

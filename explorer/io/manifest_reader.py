@@ -91,12 +91,13 @@ class ManifestReader:
         """A manifest's Avro header. Raises UnreadableFile."""
         return manifests.header(self._container(manifest_path))
 
-    def header_alone(self, path: str) -> Mapping[str, str]:
-        """The key-value metadata of a manifest's header, of which hardly more is read. Raises UnreadableFile."""
+    def header_alone(self, path: str) -> ManifestHeader:
+        """The Avro header of a manifest or manifest list, of which hardly more is read. Raises UnreadableFile."""
         if local_path(self.storage.resolve(path)) is not None:
             with contextlib.suppress(UnreadableFile):
-                return avro.open_container(self.storage.read(path, 0, HEAD), path, header_only=True).metadata
-        return avro.open_container(self.storage.kept(path, limit=budget.MANIFEST), path, header_only=True).metadata
+                return manifests.header(avro.open_container(self.storage.read(path, 0, HEAD), path, header_only=True))
+        whole = self.storage.kept(path, limit=budget.MANIFEST)
+        return manifests.header(avro.open_container(whole, path, header_only=True))
 
     def entries(self, manifest: ManifestFile, metrics: bool = False) -> Entries:
         """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric

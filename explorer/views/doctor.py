@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -22,6 +23,12 @@ COLOURS = {"fatal": "#a40000", "error": "#cc0000", "warning": "#b35900", "info":
 LEVELS = {"fatal": "error", "error": "error", "warning": "warning", "info": "note"}
 """SARIF's words for severities."""
 SNAPSHOTS = 5
+REFUSED = {
+    "table": "Spark 4.1 (Iceberg Java 1.12) cannot open the table",
+    "scan": "Spark 4.1 (Iceberg Java 1.12) cannot read these snapshots",
+    "part": "Spark 4.1 (Iceberg Java 1.12) cannot run every query on these snapshots",
+}
+"""What a finding keeps Spark from."""
 
 
 class ShownReport(Report):
@@ -51,6 +58,9 @@ def finding_row(finding: Finding) -> dict[str, Any]:
         "location": finding.location,
         "found": plain(finding.found),
         "expected": plain(finding.expected),
+        "refused": finding.refused,
+        "columns": list(finding.columns),
+        "explains": dict(Counter(f.rule for f in finding.explains)),
         "count": finding.count,
         "examples": list(finding.examples),
         "snapshots": list(finding.snapshots),
@@ -92,11 +102,20 @@ def lines(finding: Finding) -> list[str]:
     """What there is to say of a finding, below its title."""
     place = f"{finding.file}{', ' + finding.location if finding.location else ''}"
     said = [finding.what, place, *([f"looked for at {finding.read_at}"] if finding.read_at else [])]
-    if finding.found is not None or finding.expected is not None:
-        said.append(f"found {cell(plain(finding.found))}; expected {cell(plain(finding.expected))}")
+    sides = (("found", finding.found), ("expected", finding.expected))
+    if values := [f"{side} {cell(plain(value))}" for side, value in sides if value is not None]:
+        said.append("; ".join(values))
+    if finding.columns:
+        said.append(f"{'column' if len(finding.columns) == 1 else 'columns'} {', '.join(finding.columns)}")
     if finding.count > 1:
         said.append(f"{finding.count:,} times: {', '.join(map(base_name, finding.examples))}" if finding.examples
                     else f"{finding.count:,} times")  # fmt: skip
+    if finding.explains:
+        rules = Counter(f.rule for f in finding.explains)
+        names = (name if times == 1 else f"{name} ({times:,})" for name, times in rules.items())
+        said.append(f"this explains: {', '.join(names)}")
+    if finding.refused:
+        said.append(REFUSED[finding.refused])
     if finding.snapshots:
         shown = ", ".join(map(str, finding.snapshots[:SNAPSHOTS]))
         more = f" and {len(finding.snapshots) - SNAPSHOTS:,} more" if len(finding.snapshots) > SNAPSHOTS else ""

@@ -1,11 +1,10 @@
-"""The thirty tables of tests/cases held against Spark: rows, counts and plans are equal, and where Spark does not return
-a row that is there, the fate of the row says why."""
+"""The thirty tables of tests/cases held against Spark: rows, counts and plans are equal, and where Spark does not
+return a row that is there, the fate of the row says why."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -13,7 +13,7 @@ import polars
 import pyarrow as pa
 
 from explorer.core.columns import Ints
-from explorer.core.doctor.findings import Finding
+from explorer.core.doctor.findings import Finding, Refused
 from explorer.core.doctor.lists import Lists
 from explorer.progress import steps
 
@@ -37,8 +37,9 @@ class Across:
 
     def findings(self) -> Iterator[Finding]:
         """Rules 35, 37, 43, 45, 50 and 51."""
-        yield from self._twice("keys", "file-twice", "a file is live in it and in {other}: its rows are read twice")
-        yield from self._twice("vectors", "two-vectors", "it and {other} have deletion vectors of one data file")
+        yield from self._twice("keys", "file-twice", "{commits}: its rows are read as often")
+        yield from self._twice("vectors", "two-vectors", "it and {other} have deletion vectors of one data file",
+                               refused="scan")  # fmt: skip
         yield from self._again()
         yield from self._elsewhere()
         yield from self._row_ids()
@@ -59,7 +60,7 @@ class Across:
         """The snapshots that list both manifests."""
         return self.lists.masks[self._paths[one]] & self.lists.masks[self._paths[other]]
 
-    def _twice(self, name: str, rule: str, what: str) -> Iterator[Finding]:
+    def _twice(self, name: str, rule: str, what: str, refused: Refused = "") -> Iterator[Finding]:
         met = _Pairs()
         for [(every, of)] in self._deals(name):
             if not len(every):
@@ -76,13 +77,13 @@ class Across:
                     seen |= mask
         pairs = sorted(met.keys, key=lambda pair: (pair[0] != pair[1], pair))  # those with themselves first
         for pair in pairs[:TOLD]:
-            yield from self._pair(met.keys[pair], met.counts[pair], pair, name, rule, what)
+            yield from self._pair(met.keys[pair], met.counts[pair], pair, name, rule, what, refused)
         if len(pairs) > TOLD:
             path, rest = self._paths[pairs[TOLD][0]], len(pairs) - TOLD
             yield self.lists.of(rule, f"so are files of {rest:,} more pairs of manifests", path, count=rest)
 
     def _pair(
-        self, keys: Ints, number: int, pair: tuple[int, int], name: str, rule: str, what: str
+        self, keys: Ints, number: int, pair: tuple[int, int], name: str, rule: str, what: str, refused: Refused
     ) -> Iterator[Finding]:
         (one, other), (path, there) = pair, (self._paths[n] for n in pair)
         entries = self._named(path, keys.tolist(), name)
@@ -91,14 +92,29 @@ class Across:
         target = "file_path" if name == "keys" else "referenced_data_file"
         yield self.lists.of(
             rule,
-            what.format(other="itself" if one == other else there),
+            what.format(other="itself" if one == other else there, commits=self._commits(keys, name, (path, there))),
             path,
             f"record {entries[0]['record']}",
             found=entries[0][target],
             count=number,
             examples=tuple(str(e[target]) for e in entries[:SHOWN]),
             snapshots=self.lists.listing(self._together(one, other)),
+            refused=refused,
         )
+
+    def _commits(self, keys: Ints, name: str, paths: tuple[str, str]) -> str:
+        """Which commits added a file that is live twice, and whether both say the same of it."""
+        if paths[0] == paths[1]:
+            return "a file is listed as live more than once in this manifest"
+        ours, theirs = (self._named(path, keys[:1].tolist(), name) for path in paths)
+        if not ours or not theirs:
+            return f"a file is live in it and in {paths[1]}"
+        (one, other) = (entries[0]["inherited_snapshot_id"] for entries in (ours, theirs))
+        said = [(e[0]["record_count"], e[0]["file_size_in_bytes"]) for e in (ours, theirs)]
+        alike = "the same size and rows" if said[0] == said[1] else "another size or other rows"
+        if one == other:
+            return f"snapshot {one} added a file twice, here and in {paths[1]} (with {alike})"
+        return f"snapshot {one} added a file again that snapshot {other} had added (with {alike})"
 
     def _again(self) -> Iterator[Finding]:
         """Rule 37: live in a snapshot after the one that deleted it, and not added since."""
@@ -152,24 +168,53 @@ class Across:
             return
         named = named.unique(["key", "manifest", "spec_id", "partition"], keep="first", maintain_order=True)
         found = found.unique(["key", "manifest"], keep="first", maintain_order=True)  # in two places is another rule's
-        pairs = named.join(found, on="key", suffix="_2").filter(
-            (polars.col("spec_id") != polars.col("spec_id_2")) | (polars.col("partition") != polars.col("partition_2"))
+        pairs = named.join(found, on="key", suffix="_2")
+        older = polars.col("sequence") < polars.col("sequence_2")
+        apart = (polars.col("spec_id") != polars.col("spec_id_2")) | (
+            polars.col("partition") != polars.col("partition_2")
         )
+        yield from self._older_vectors(pairs.filter(older & polars.col("vector")))
+        pairs = pairs.filter(apart & (polars.col("vector") | ~older))
         for (one, other), some in _grouped(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
             if snapshots := self._together(one, other):
                 row = pairs.row(int(some[0]), named=True)
                 entry = self._named(self._paths[other], [row["key"]], "keys")
                 yield self.lists.of(
                     "delete-partition",
-                    "a delete is in another partition than its data file: it hides nothing there",
+                    "a delete is recorded in another partition than its data file: Iceberg Java 1.12 refuses the scan, "
+                    "earlier versions, pyiceberg and DuckDB apply it",
                     self._paths[one],
                     f"record {row['record']}",
-                    found=f"spec {row['spec_id']}, {row['partition']}",
-                    expected=f"spec {row['spec_id_2']}, {row['partition_2']}",
+                    found=f"{row['words']} (spec {row['spec_id']})",
+                    expected=f"{row['words_2']} (spec {row['spec_id_2']})",
                     count=len(some),
                     examples=tuple(e["file_path"] for e in entry),
                     snapshots=self.lists.listing(snapshots),
+                    refused="scan",
                 )
+
+    def _older_vectors(self, pairs: polars.DataFrame) -> Iterator[Finding]:
+        """Of rule 44: vectors that are older than their data files."""
+        for (one, other), some in _grouped(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
+            row = pairs.row(int(some[0]), named=True)
+            listing = self.lists.listing(self._together(one, other))
+            if snapshots := tuple(i for i in listing if row["sequence"] >= self._least(i)):
+                yield self.lists.of(
+                    "vector-wrong",
+                    "a deletion vector has a lower sequence number than its data file",
+                    self._paths[one],
+                    f"record {row['record']}",
+                    found=row["sequence"],
+                    expected=f"at least {row['sequence_2']}",
+                    count=len(some),
+                    snapshots=snapshots,
+                    refused="scan",
+                )
+
+    def _least(self, snapshot_id: int) -> int:
+        """The lowest sequence number of a snapshot's data: Java takes no notice of older deletes."""
+        listed = self.lists.lists[snapshot_id]
+        return min((m.min_sequence_number for m in listed if not m.content), default=0)
 
     def _places(self, name: str) -> polars.DataFrame:
         parts = []

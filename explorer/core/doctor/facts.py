@@ -3,7 +3,7 @@ itself. Made of whole columns where manifests are decoded, here or by Spark's wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,19 +13,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.columns import Flags, Ints, flags, ints
+from explorer.core.deletes import PATH_ID
 from explorer.core.doctor.metrics import metric_notes
 from explorer.core.doctor.noting import NOTE, Notes
 from explorer.core.doctor.partitions import partition_notes
 from explorer.core.entries import ADDED, DELETED, EXISTING, inherited
-from explorer.core.values import primitive_type, result_type, source_type
-from explorer.model.manifest import ManifestFile
+from explorer.core.ranges import looked_up
+from explorer.core.values import partition_value, primitive_type, result_type, row_dicts, source_type
+from explorer.model.manifest import NARROW_FIELDS, ManifestFile
 from explorer.model.metadata import TableMetadata
 
 COUNTS = ("existing_files", "added_files", "deleted_files", "existing_rows", "added_rows", "deleted_rows")
 LIVE = ("data_files", "delete_files", "data_rows", "position_deletes", "equality_deletes", "bytes", "data_known")
 OWN = ("added_data_files", "added_data_rows", "added_delete_files", "removed_data_files", "removed_data_rows",
        "removed_delete_files")  # fmt: skip
-PLACED = pa.struct([("key", pa.int64()), ("record", pa.int64()), ("spec_id", pa.int32()), ("partition", pa.string())])
+PLACED = pa.struct(
+    [
+        ("key", pa.int64()), ("record", pa.int64()), ("spec_id", pa.int32()), ("partition", pa.string()),
+        ("sequence", pa.int64()), ("vector", pa.bool_()), ("words", pa.string()),
+    ]
+)  # fmt: skip
 FACTS = pa.schema(
     [
         ("manifest_path", pa.string()), ("counts", pa.list_(pa.int64())), ("live", pa.list_(pa.int64())),
@@ -33,12 +40,13 @@ FACTS = pa.schema(
         ("keys", pa.list_(pa.int64())), ("gone", pa.list_(pa.int64())), ("vectors", pa.list_(pa.int64())),
         ("first_row_ids", pa.list_(pa.int64())), ("row_counts", pa.list_(pa.int64())),
         ("equality_ids", pa.list_(pa.int32())), ("named", pa.list_(PLACED)), ("found", pa.list_(PLACED)),
-        ("new_position_deletes", pa.int64()), ("snapshot_ids", pa.list_(pa.int64())),
+        ("new_position_deletes", pa.int64()), ("snapshot_ids", pa.list_(pa.int64())), ("filled", pa.list_(pa.string())),
     ]
 )  # fmt: skip
 """One row a manifest. `keys` are hashes of what tells live files apart, `gone` of DELETED ones; `vectors` of the data
 files that live vectors belong to. `first_row_ids` (-1: none) and `row_counts` go with `keys`, or are empty. `named` is
-where deletes say that their data files are, `found` where those are; `snapshot_ids` added live entries."""
+where deletes say that their data files are, `found` where those are; `snapshot_ids` added live entries; `filled` are
+the columns that have any value."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ class About:
     version: int
     specs: Mapping[int, tuple[PartField, ...]]
     kinds: Mapping[int, str]
+    names: Mapping[int, str]
     top: frozenset[int]
     required: Mapping[int, str]
     wanted: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -87,7 +96,9 @@ class About:
         everywhere = [{f.id for f in s.fields} for s in meta.schemas]
         top = frozenset(set.union(*everywhere) & set(kinds)) if everywhere else frozenset()
         required = {f.id: f.name for f in (current.fields if current else ()) if f.required and f.id in top}
-        return cls(meta.format_version, specs, kinds, top, required)
+        names = {i: field.name for i in kinds if (field := meta.field(i))} | {PATH_ID: "file_path"}
+        kinds[PATH_ID] = "string"
+        return cls(meta.format_version, specs, kinds, names, top, required)
 
 
 def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
@@ -103,7 +114,7 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     vector = (content == 1) & flags(pc.equal(pc.utf8_lower(stored["file_format"]), "puffin"))
     _entry_notes(about, manifest, table, notes, status, content, vector)
     if about.metrics:
-        metric_notes(table, about.kinds, about.top, about.required, content, live, notes)
+        metric_notes(table, about.kinds, about.names, about.top, about.required, content, live, notes)
     partition_notes(table, about.specs.get(manifest.partition_spec_id), manifest, live, about.metrics, notes)
     paths = hashes(stored["file_path"])
     keys = _keys(stored, paths)
@@ -119,6 +130,7 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         mine += [int((of & data).sum()), int(rows[of & data].sum()), int((of & ~data).sum())]
     sequence = table["inherited_sequence_number"].filter(pa.array(live))
     tracked = live & data & flags(pc.is_valid(table["inherited_first_row_id"]))
+    target, named = named_files(stored), live & data & _among(paths, about.wanted)
     row = {
         "manifest_path": [manifest.manifest_path],
         "counts": [[int((status == s).sum()) for s in (EXISTING, ADDED, DELETED)]
@@ -133,9 +145,10 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
         "first_row_ids": np.where(tracked, ints(table["inherited_first_row_id"], 0), -1)[live & tracked.any()],
         "row_counts": rows[live & tracked.any()],
         "equality_ids": [_equality_ids(stored, live & (content == 2))],
-        "named": [_placed(stored, manifest, _named(stored, live & ~data), "referenced_data_file")],
-        "found": [_placed(stored, manifest, live & data & _among(paths, about.wanted), "file_path")],
+        "named": [_placed(about, table, manifest, live & ~data & flags(pc.is_valid(target)), target, vector)],
+        "found": [_placed(about, table, manifest, named, stored["file_path"], vector)],
         "snapshot_ids": np.unique(own_ids[live]),
+        "filled": [_filled(stored, bool(manifest.content))],
         "new_position_deletes": [int((own & (status == ADDED) & (content == 1) & ~vector).sum())],
     }  # fmt: skip
     return pa.table([_list(row[f.name], f.type) for f in FACTS], schema=FACTS)
@@ -174,21 +187,57 @@ def _among(values: Ints, wanted: Ints) -> Flags:
     return among
 
 
-def _named(stored: pa.Table, which: Flags) -> Flags:
-    return which & flags(pc.is_valid(stored["referenced_data_file"]))
+def named_files(stored: pa.Table) -> pa.ChunkedArray:
+    """The one data file that each delete is for, as Iceberg's readers take it: its referenced_data_file, or of position
+    deletes the path that both bounds of their paths are; null where there is none."""
+    named = stored["referenced_data_file"]
+    if "lower_bounds" not in stored.column_names or not pc.any(pc.equal(stored["content"], 1)).as_py():
+        return named
+    low, high = (looked_up(stored, name, PATH_ID) for name in ("lower_bounds", "upper_bounds"))
+    equal = pc.and_(pc.fill_null(pc.equal(low, high), False), pc.equal(stored["content"].combine_chunks(), 1))
+    paths = [_text(value) for value in pc.if_else(equal, low, pa.scalar(None, low.type)).to_pylist()]
+    return pa.chunked_array([pc.coalesce(named.combine_chunks(), pa.array(paths, pa.string()))])
 
 
-def _placed(stored: pa.Table, manifest: ManifestFile, which: Flags, path: str) -> list[dict[str, Any]]:
-    """Where these entries are."""
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode(errors="replace")
+
+
+def _filled(stored: pa.Table, deletes: bool) -> list[str]:
+    """The columns that have any value; of data manifests nobody reads `content`."""
+    names = [f.name for f in NARROW_FIELDS if deletes or f.name != "content"]
+    return [name for name in names if name in stored.column_names and stored[name].null_count < len(stored)]
+
+
+def _placed(
+    about: About, table: pa.Table, manifest: ManifestFile, which: Flags, path: pa.ChunkedArray, vector: Flags
+) -> list[dict[str, Any]]:
+    """Where these entries are, by the path that goes with each."""
     records = np.flatnonzero(which)
     if not len(records):
         return []
-    some = stored.take(pa.array(records))
-    keys = hashes(some[path]).tolist()
-    partitions = map(repr, some["partition"].to_pylist())
-    spec = manifest.partition_spec_id
-    columns = zip(keys, records.tolist(), partitions, strict=True)
-    return [{"key": k, "record": r, "spec_id": spec, "partition": p} for k, r, p in columns]
+    some, at = table.take(pa.array(records)), records.tolist()
+    keys, vectors = hashes(path.take(pa.array(records))).tolist(), vector[records].tolist()
+    spec = about.specs.get(manifest.partition_spec_id, ())
+    partitions = [row["partition"] or {} for row in row_dicts(some.select(["partition"]))]
+    sequences = some["inherited_sequence_number"].to_pylist()
+    columns = zip(keys, at, partitions, sequences, vectors, strict=True)
+    return [
+        {
+            "key": k, "record": r, "spec_id": manifest.partition_spec_id, "partition": repr(p), "sequence": s,
+            "vector": v, "words": _partition_words(spec, p),
+        }
+        for k, r, p, s, v in columns
+    ]  # fmt: skip
+
+
+def _partition_words(spec: Sequence[PartField], partition: Mapping[str, Any]) -> str:
+    parts = (
+        f"{f.name}={partition_value(partition.get(str(f.field_id)), f.transform, f.source)}"
+        for f in spec
+        if str(f.field_id) in partition
+    )
+    return "/".join(parts) or "no partition"
 
 
 def _equality_ids(stored: pa.Table, which: Flags) -> list[int]:
@@ -205,12 +254,9 @@ def _entry_notes(
     deletes, live = content != 0, (status == EXISTING) | (status == ADDED)
     inherits = manifest.sequence_number != 0
     null = ~flags(pc.is_valid(table["inherited_sequence_number"]))
-    notes.add(
-        "null-sequence",
-        null & (status != ADDED),
-        "it is no ADDED entry, and has no sequence number",
-        table["sequence_number"],
-    )
+    what = "it is no ADDED entry, and has no sequence number"
+    notes.add("null-sequence", null & (status == EXISTING), what, refused="scan")
+    notes.add("null-sequence", null & (status == DELETED), f"{what}: readers take no notice", severity="info")
     sequence = ints(table["inherited_sequence_number"], 0)
     written = ints(table["inherited_file_sequence_number"], 1 << 62)
     if inherits:
@@ -242,9 +288,11 @@ def _entry_notes(
         "its content is not that of the manifest",
         content,
         f"content {manifest.content} in the manifest list",
+        refused="scan" if manifest.content and (live & ~deletes).any() else "part",
     )
-    notes.add("entry-invalid", (content < 0) | (content > 2), "its content is none of the spec's", content)
-    notes.add("entry-invalid", (status < 0) | (status > 2), "its status is none of the spec's", status)
+    invalid, refused = (content < 0) | (content > 2), "scan" if manifest.content else ""
+    notes.add("entry-invalid", invalid, "its content is none of the spec's", content, refused=refused)
+    notes.add("entry-invalid", (status < 0) | (status > 2), "its status is none of the spec's", status, refused="scan")
     if about.version == 1:
         notes.add("deletes-in-v1", deletes & live, "version 1 has no delete files", content)
     ids = ints(table["snapshot_id"], -1)
@@ -270,10 +318,10 @@ def _entry_notes(
     notes.add("entry-invalid", rows < 0, "its record_count is below 0, or missing", table["record_count"])
     notes.add("entry-invalid", size <= 0, "its file_size_in_bytes is not above 0", table["file_size_in_bytes"])
     empty = ~flags(pc.greater(pc.binary_length(table["file_path"]), 0))
-    notes.add("entry-invalid", empty, "it has no file_path")
+    notes.add("entry-invalid", empty & live, "it has no file_path", refused="scan")
     kind = pc.utf8_lower(table["file_format"])
     known = flags(pc.is_in(kind, pa.array(["parquet", "avro", "orc", "puffin", "metadata"])))
-    notes.add("entry-invalid", ~known, "its file_format is none of the spec's", table["file_format"])
+    notes.add("entry-invalid", ~known, "its file_format is none of the spec's", table["file_format"], refused="scan")
     path_kind = flags(pc.match_substring_regex(table["file_path"], r"\.(parquet|avro|orc|puffin)$"))
     if path_kind.any():
         ending = pc.struct_field(pc.extract_regex(table["file_path"], r"\.(?P<kind>[a-z]+)$"), "kind")
@@ -286,23 +334,27 @@ def _entry_notes(
             severity="warning",
         )
     puffin = flags(pc.equal(kind, "puffin"))
-    notes.add("entry-invalid", puffin & (content != 1), "a Puffin file as data", content)
+    alien = flags(pc.is_in(kind, pa.array(["puffin", "metadata"]))) & (~puffin | (content != 1)) & live
+    notes.add("entry-invalid", alien, "its file_format is none of files with rows", table["file_format"],
+              refused="scan" if (alien & ~deletes).any() else "part")  # fmt: skip
     asked = ("content_offset", "content_size_in_bytes", "referenced_data_file")
     lacks = ~np.logical_and.reduce([flags(pc.is_valid(table[name])) for name in asked])
-    notes.add("entry-invalid", vector & lacks, f"a deletion vector without {', '.join(asked)}")
+    notes.add("entry-invalid", vector & lacks, f"a deletion vector without {', '.join(asked)}", refused="part")
     end = ints(table["content_offset"], 0) + ints(table["content_size_in_bytes"], 0)
     beyond = (end > size) | (ints(table["content_offset"], 0) < 0)
     notes.add("vector-wrong", vector & beyond, "its vector is not inside the file", end, f"{'file_size_in_bytes'}")
     none = ~flags(pc.greater(pc.list_value_length(table["equality_ids"]), 0))
-    notes.add("equality-id-unknown", (content == 2) & none & live, "an equality delete without equality_ids")
+    without = (content == 2) & none & live
+    refused = "scan" if manifest.content and (without & ~flags(pc.is_valid(table["equality_ids"]))).any() else ""
+    notes.add("equality-id-unknown", without, "an equality delete without equality_ids", refused=refused)
     notes.add("entry-invalid", (content != 2) & ~none, "equality_ids without equality deletes", severity="warning")
     notes.add("entry-invalid", ints(table["first_row_id"], 0) < 0, "its first_row_id is below 0", table["first_row_id"])
     lineage = flags(pc.is_valid(table["first_row_id"])) & deletes
     notes.add("entry-invalid", lineage, "a delete file with a first_row_id", table["first_row_id"], severity="warning")
-    _split_notes(table, notes, size)
+    _split_notes(table, notes, size, live)
 
 
-def _split_notes(table: pa.Table, notes: Notes, size: Ints) -> None:
+def _split_notes(table: pa.Table, notes: Notes, size: Ints, live: Flags) -> None:
     """Rule 41: offsets are in order, and inside the file."""
     offsets = table["split_offsets"].combine_chunks()
     lengths = ints(pa.chunked_array([pc.list_value_length(offsets)]), 0)
@@ -314,9 +366,19 @@ def _split_notes(table: pa.Table, notes: Notes, size: Ints) -> None:
     wrong[parents[(values < 0) | (values >= size[parents])]] = True
     falls = (np.diff(values) <= 0) & (np.diff(parents) == 0)
     wrong[parents[1:][falls]] = True
+    below = np.zeros(len(lengths), bool)
+    below[parents[values < 0]] = True
     notes.add(
         "split-offsets",
-        wrong,
+        below & live,
+        "a split offset is below 0",
+        table["split_offsets"],
+        severity="error",
+        refused="scan",
+    )
+    notes.add(
+        "split-offsets",
+        wrong & ~(below & live),
         "its split_offsets are not in order, or not inside the file",
         table["split_offsets"],
         "below file_size_in_bytes",

@@ -16,6 +16,7 @@ ORDER: Sequence[Severity] = ("fatal", "error", "warning", "info")
 EXIT = {"fatal": 4, "error": 2, "warning": 1, "info": 0}
 """The exit code of the worst finding; 0 without any."""
 COULD_NOT_RUN = 8
+Refused = Literal["", "table", "scan", "part"]
 NodeKind = Literal["metadata", "snapshot", "ref", "manifest_list", "manifest", "file", "statistics"]
 
 
@@ -25,7 +26,9 @@ class Finding:
     moved, `location` a JSON pointer, record or byte in it. `found` stands there, `expected` is what contradicts it, in
     words that say whence; either may be None. `snapshots` and `refs` are those that are affected. `count` is how many
     cases this one stands for: `examples` are some of them. `node` is what the graph draws of it: a kind, and a
-    snapshot's id, a ref's name or a path."""
+    snapshot's id, a ref's name or a path. `refused` says what Spark 4.1 with Iceberg Java 1.12 cannot do for it: open
+    the `table`, `scan` the snapshots, or run some queries on them (`part`). `columns` are those that it is about.
+    `members` are the findings that it stands for when it stands for several, `explains` those that follow from it."""
 
     rule: str
     severity: Severity
@@ -41,6 +44,10 @@ class Finding:
     examples: tuple[str, ...] = ()
     node: tuple[NodeKind, int | str] | None = None
     read_at: str = ""
+    refused: Refused = ""
+    columns: tuple[str, ...] = ()
+    members: tuple[Finding, ...] = ()
+    explains: tuple[Finding, ...] = ()
 
     @property
     def about(self) -> Rule:

@@ -30,6 +30,7 @@ def walkable(meta: TableMetadata) -> Iterator[Finding]:
             found=meta.current_snapshot_id,
             refs=("main",),
             node=("metadata", meta.metadata_location),
+            refused="table",
         )
     for ref in meta.refs:
         if meta.snapshot(ref.snapshot_id) is None and ref.raw:
@@ -40,6 +41,7 @@ def walkable(meta: TableMetadata) -> Iterator[Finding]:
                 found=ref.snapshot_id,
                 refs=(ref.name,),
                 node=("ref", ref.name),
+                refused="table",
             )
     parents = {s.snapshot_id: s.parent_snapshot_id for s in meta.snapshots}
     settled: set[int] = set()
@@ -76,6 +78,7 @@ def history_rules(meta: TableMetadata, previous: TableMetadata | None = None) ->
                 f"{times} snapshots have the id {own}",
                 location="/snapshots",
                 found=own,
+                refused="table",
                 snapshots=(own,),
                 node=("snapshot", own),
             )
@@ -125,6 +128,7 @@ def _refs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
             snapshots=(main.snapshot_id,),
             refs=("main",),
             node=("ref", "main"),
+            refused="table",
         )
     elif main is None and meta.raw.get("refs") and meta.current_snapshot_id is not None:
         yield here(
@@ -138,11 +142,12 @@ def _refs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     for ref in meta.refs:
         tag = ref.type == "tag"
         numbers = (ref.min_snapshots_to_keep, ref.max_snapshot_age_ms, ref.max_ref_age_ms)
-        cause = ""
+        cause, refused = "", "table"
         if ref.type not in ("branch", "tag"):
             cause = f"its type is {ref.type[:40]!r}: neither branch nor tag"
+            refused = "" if ref.type.lower() in ("branch", "tag") else refused
         elif ref.name == "main" and tag:
-            cause = "`main` is a tag"
+            cause, refused = "`main` is a tag", ""
         elif any(n is not None and n <= 0 for n in numbers):
             cause = "its retention has a number that is not above 0"
         elif tag and (ref.min_snapshots_to_keep is not None or ref.max_snapshot_age_ms is not None):
@@ -154,6 +159,7 @@ def _refs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                 location=f"/refs/{ref.name}",
                 refs=(ref.name,),
                 node=("ref", ref.name),
+                refused=refused,
             )
 
 
@@ -166,6 +172,7 @@ def _snapshot(meta: TableMetadata, snapshot: Snapshot, about: Any) -> Iterator[F
             "sequence-number",
             found=own,
             expected=f"at most {meta.last_sequence_number}",
+            refused="table",
         )
     if own < 0 or (meta.format_version == 1 and own):
         yield about(
@@ -190,10 +197,15 @@ def _snapshot(meta: TableMetadata, snapshot: Snapshot, about: Any) -> Iterator[F
             "schema-id",
             found=snapshot.schema_id,
             expected=[s.schema_id for s in meta.schemas],
+            severity="error",
+            refused="scan",
         )
-    if snapshot.timestamp_ms is None:
-        yield about("metadata-field", "it has no timestamp-ms", "timestamp-ms")
-    elif parent and parent.timestamp_ms and parent.timestamp_ms - snapshot.timestamp_ms > MINUTE:
+    if (
+        snapshot.timestamp_ms
+        and parent
+        and parent.timestamp_ms
+        and parent.timestamp_ms - snapshot.timestamp_ms > MINUTE
+    ):
         yield about(
             "time-out-of-order",
             "it is older than its parent",
@@ -201,7 +213,7 @@ def _snapshot(meta: TableMetadata, snapshot: Snapshot, about: Any) -> Iterator[F
             found=instant(snapshot.timestamp_ms),
             expected=instant(parent.timestamp_ms),
         )
-    elif meta.last_updated_ms and snapshot.timestamp_ms - meta.last_updated_ms > MINUTE:
+    elif snapshot.timestamp_ms and meta.last_updated_ms and snapshot.timestamp_ms - meta.last_updated_ms > MINUTE:
         yield about(
             "time-out-of-order",
             "it is younger than the table's last update",
@@ -213,10 +225,11 @@ def _snapshot(meta: TableMetadata, snapshot: Snapshot, about: Any) -> Iterator[F
         yield about(
             "metadata-field", "it lists its manifests inline, as only version 1 does", "manifests", severity="warning"
         )
-    if meta.format_version >= 2 and snapshot.summary and snapshot.operation is None:
-        yield about("metadata-field", "its summary has no operation", "summary")
-    elif meta.format_version >= 2 and not snapshot.summary:
-        yield about("metadata-field", "it has no summary", "summary")
+    if snapshot.summary and snapshot.operation is None:
+        cause = "its summary has no operation: Iceberg Java and pyiceberg take it for an overwrite"
+        yield about("metadata-field", cause, "summary", severity="info")
+    elif meta.format_version > 1 and not snapshot.summary and not isinstance(snapshot.raw.get("summary"), str):
+        yield about("metadata-field", "its summary is missing, or empty", "summary", refused="scan")
     scheme = meta.location.partition("://")[0] if "://" in meta.location else ""
     path = snapshot.manifest_list or ""
     if scheme and path and ":" not in path.split("/")[0]:
@@ -307,6 +320,8 @@ def _logs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                 found=instant(times[at]),
                 expected=f"not before {instant(times[at - 1])}",
                 node=node,
+                severity="error",
+                refused="table",
             )
         if times and meta.last_updated_ms and times[-1] - meta.last_updated_ms > MINUTE:
             yield here(
@@ -316,6 +331,8 @@ def _logs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                 found=instant(meta.last_updated_ms),
                 expected=f"not before {instant(times[-1])}",
                 node=node,
+                severity="error",
+                refused="table",
             )
     gone = [(i, e) for i, e in enumerate(meta.snapshot_log) if meta.snapshot(e.snapshot_id) is None]
     if gone:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pyarrow as pa
 
 from explorer.core.columns import Ints
+from explorer.core.doctor.avro_types import Oddity, odd_header, odd_schema
 from explorer.core.doctor.facts import COUNTS, LIVE, OWN
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.headers import check_header
 from explorer.core.units import whole
-from explorer.model.manifest import ManifestFile
+from explorer.model.manifest import FIELD_IDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 
 
@@ -31,7 +32,7 @@ class Held:
     def notes(self) -> list[dict[str, Any]]:
         """What is wrong with its entries by any of the records."""
         notes = [note for row in (self.row, *self.others) for note in row["notes"][0].as_py()]
-        return list({(n["rule"], n["what"], n["record"]): n for n in notes}.values())
+        return list({(n["rule"], n["what"], n["record"], n["column"]): n for n in notes}.values())
 
     def one(self, name: str) -> Any:
         """A value."""
@@ -101,7 +102,8 @@ class Lists:
 
 
 def list_rules(lists: Lists) -> Iterator[Finding]:
-    """Rules 16, 25, 29, 31, 33 and 49 over each list."""
+    """Rules 9, 16, 25, 29, 31, 33 and 49 over each list."""
+    yield from spec_rules(lists)
     meta = lists.meta
     told: set[tuple[str, str]] = set()
     for snapshot in lists.snapshots:
@@ -136,6 +138,8 @@ def list_rules(lists: Lists) -> Iterator[Finding]:
                     continue
                 told.add((rule + what, manifest.manifest_path))
                 more = {"severity": severity} if severity else {}
+                if (rule, what) in REFUSED:
+                    more["refused"] = "scan"
                 yield lists.of(
                     rule, what, manifest.manifest_path, f"record {n} of {path}", found=found, expected=expected, **more
                 )
@@ -212,11 +216,45 @@ def _record(
         )
 
 
+REFUSED = {
+    ("spec-unknown", "its partition spec is not in the table's metadata"),
+}
+"""What of a list's records Iceberg Java does not read on from."""
 _ALIKE = (
     "manifest_length", "partition_spec_id", "content", "sequence_number", "min_sequence_number", "added_snapshot_id",
     "first_row_id", *(f"{name}_count" for name in COUNTS),
 )  # fmt: skip
 """What all lists say of a manifest alike: neither it nor they change."""
+COUNTED = (
+    "manifest_length",
+    "partition_spec_id",
+    "content",
+    "added_snapshot_id",
+    *(f"{name}_count" for name in COUNTS),
+)
+ENTRY_IDS = frozenset({2, *FIELD_IDS.values(), *range(117, 123), 126, 127, 129, 130, 133, 136, 138, 139})
+"""Field ids of manifest entries, beside which Java puts those of a spec's partition fields."""
+
+
+def spec_rules(lists: Lists) -> Iterator[Finding]:
+    """Of rule 9: partition fields whose ids manifest entries have themselves, of specs that some manifest is of."""
+    listing: dict[int, int] = {}
+    for path, record in lists.records.items():
+        listing[record.partition_spec_id] = listing.get(record.partition_spec_id, 0) | lists.masks[path]
+    for spec in lists.meta.partition_specs:
+        for part in spec.fields if spec.spec_id in listing else ():
+            if part.field_id in ENTRY_IDS:
+                yield finding(
+                    "partition-field-conflict",
+                    f"partition field {part.name!r} has the id {part.field_id}, which manifest entries have themselves",
+                    lists.meta.metadata_location,
+                    f"/partition-specs ({spec.spec_id})",
+                    found=part.field_id,
+                    expected="1000 or more",
+                    snapshots=lists.listing(listing[spec.spec_id]),
+                    node=("metadata", lists.meta.metadata_location),
+                    refused="scan",
+                )
 
 
 def record_rules(lists: Lists) -> Iterator[Finding]:
@@ -251,9 +289,7 @@ def record_rules(lists: Lists) -> Iterator[Finding]:
                 )
 
 
-def manifest_rules(
-    lists: Lists, headers: Mapping[str, Mapping[str, str]], sizes: Mapping[str, int]
-) -> Iterator[Finding]:
+def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: Mapping[str, int]) -> Iterator[Finding]:
     """What manifests hold against their records in all lists, their headers, their sizes."""
     told: set[tuple[str, str, Any]] = set()
     for snapshot in lists.snapshots:
@@ -265,7 +301,8 @@ def manifest_rules(
             told.add((m.manifest_path, "", id(m)))
             if (m.manifest_path, "header", (m.content, m.partition_spec_id)) not in told:
                 told.add((m.manifest_path, "header", (m.content, m.partition_spec_id)))
-                yield from _headers(lists, m, headers.get(m.manifest_path))
+                header = headers.get(m.manifest_path)
+                yield from _headers(lists, m, header.metadata if header else None)
             wrong = {
                 f"{name}_count": (recorded, held.sums[name])
                 for name in COUNTS
@@ -303,9 +340,51 @@ def manifest_rules(
                 )
     for path, held in lists.held.items():
         record = lists.records[path]
+        if (header := headers.get(path)) is not None:
+            yield from _odd_manifest(lists, record, held, header)
         yield from _notes(lists, path, held)
         yield from _deletes(lists, record, held)
         yield from _adders(lists, path, held)
+
+
+def _odd_manifest(lists: Lists, record: ManifestFile, held: Held, header: ManifestHeader) -> Iterator[Finding]:
+    """Rule 64, of one manifest."""
+    spec, version = lists.meta.spec(record.partition_spec_id), lists.meta.format_version
+    partitioned = spec is None or bool(spec.fields)
+    odd = odd_schema(header.schema, "manifest", version, held.one("filled"), partitioned)
+    for oddity in (*odd, *odd_header(header.metadata, version)):
+        yield _of_oddity(oddity, partial(lists.of, path=record.manifest_path))
+
+
+def list_schema_rules(lists: Lists, headers: Mapping[str, ManifestHeader]) -> Iterator[Finding]:
+    """Rule 64, of manifest lists."""
+    for snapshot in lists.snapshots:
+        if (header := headers.get(snapshot.manifest_list or "")) is None:
+            continue
+        filled = [
+            name for name in COUNTED if any(getattr(m, name) is not None for m in lists.lists[snapshot.snapshot_id])
+        ]
+        here = partial(
+            finding,
+            file=snapshot.manifest_list or "",
+            snapshots=(snapshot.snapshot_id,),
+            node=("manifest_list", snapshot.snapshot_id),
+        )
+        for oddity in odd_schema(header.schema, "manifest list", lists.meta.format_version, filled):
+            yield _of_oddity(oddity, here)
+
+
+def _of_oddity(oddity: Oddity, here: Callable[..., Finding]) -> Finding:
+    level = "error" if oddity.refused else "info" if oddity.minor else "warning"
+    return here(
+        "avro-schema",
+        oddity.words,
+        location=f"Avro schema, {oddity.place}" if oddity.place != "header" else "header",
+        found=oddity.found,
+        expected=oddity.expected,
+        severity=level,
+        refused="scan" if oddity.refused else "",
+    )
 
 
 def _notes(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
@@ -320,6 +399,8 @@ def _notes(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
             expected=note["expected"],
             count=note["count"],
             examples=tuple(note["examples"]),
+            columns=(note["column"],) if note["column"] else (),
+            refused=note["refused"] or "",
             **severity,
         )
 
@@ -373,10 +454,11 @@ def _deletes(lists: Lists, record: ManifestFile, held: Held) -> Iterator[Finding
         if all(own not in s.by_id for s in meta.schemas):
             yield lists.of(
                 "equality-id-unknown",
-                "its equality deletes go by a field of no schema: readers fail on them",
+                "its equality deletes go by a field of no schema: readers fail where they apply",
                 path,
                 "equality_ids",
                 found=own,
+                refused="part",
             )
         elif current and own not in current.by_id:
             yield lists.of(

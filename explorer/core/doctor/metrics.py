@@ -1,9 +1,10 @@
-"""Rules 40 and 59 over the counts and bounds of whole manifests: what contradicts itself."""
+"""Rules 40, 59, 63 and 66 over the counts and bounds of whole manifests: what contradicts itself."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,12 @@ import pyarrow.compute as pc
 from explorer.core.columns import Ints
 from explorer.core.doctor.noting import Notes
 from explorer.core.ranges import decoded
+from explorer.core.values import decode_bound
 
 Flags = npt.NDArray[np.bool_]
 WIDTHS = {
     "boolean": (1,), "int": (4,), "long": (8, 4), "float": (4,), "double": (8, 4), "date": (4,), "time": (8,),
-    "timestamp": (8,), "timestamptz": (8,), "timestamp_ns": (8,), "timestamptz_ns": (8,), "uuid": (16,),
+    "timestamp": (8, 4), "timestamptz": (8,), "timestamp_ns": (8, 4), "timestamptz_ns": (8,), "uuid": (16,),
 }  # fmt: skip
 """Bytes of a bound (spec: "Appendix D"); the second is that of a type which was promoted."""
 CODES = {
@@ -25,11 +27,15 @@ CODES = {
     "timestamptz": "<i8", "timestamp_ns": "<i8", "timestamptz_ns": "<i8",
 }  # fmt: skip
 _BYTES = ("string", "binary", "uuid", "fixed")
+UNITS_LOST = {"us": (1, 1_000), "ns": (1, 1_000, 1_000_000)}
+"""Of a time column's unit: what seconds from 2001 to 2039 are multiplied by when they stand in it as another unit."""
+EARLIEST, LATEST = 1_000_000_000, 2_200_000_000
+"""Seconds of the years 2001 and 2039."""
 
 
 def metric_notes(
-    table: pa.Table, kinds: Mapping[int, str], top: frozenset[int], required: Mapping[int, str], content: Ints,
-    live: Flags, notes: Notes,
+    table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str], top: frozenset[int],
+    required: Mapping[int, str], content: Ints, live: Flags, notes: Notes,
 ) -> None:  # fmt: skip
     """Counts against counts and rows, lower bounds against upper ones, bounds against their types."""
     values = _flat(table, "value_counts")
@@ -48,7 +54,7 @@ def metric_notes(
         notes.add(
             "metrics-wrong",
             wrong,
-            "its record_count is not the number of values in its columns",
+            "record_count is not the number of values that its columns have",
             rows,
             lambda record: f"{told[record]} values",
         )
@@ -57,8 +63,20 @@ def metric_notes(
         for field_id, name in required.items():
             wrong = np.zeros(len(rows), bool)
             wrong[at[(keys == field_id) & (counts > 0)]] = True
-            notes.add("required-absent", wrong & live & (content == 0), f"the required column {name!r} has nulls", None)
-    _bounds(table, kinds, notes)
+            notes.add("required-absent", wrong & live & (content == 0), "a required column has nulls", column=name)
+    _nan_counts(nans, kinds, names, notes, live & (content == 0))
+    _bounds(table, kinds, names, notes)
+
+
+def _nan_counts(nans: Flat, kinds: Mapping[int, str], names: Mapping[int, str], notes: Notes, data: Flags) -> None:
+    """Of rule 63: NaN, which bounds leave out."""
+    at, keys, counts = nans
+    for field_id in np.unique(keys[counts > 0]).tolist():
+        if kinds.get(field_id) in ("float", "double"):
+            some = np.zeros(len(data), bool)
+            some[at[(keys == field_id) & (counts > 0)]] = True
+            what = "it has NaN, which bounds leave out: Spark takes NaN for the greatest, and x > 1 skips files with it"
+            notes.add("readers-differ", some & data, what, severity="info", column=names.get(field_id, ""))
 
 
 Flat = tuple[Ints, Ints, Ints]
@@ -97,27 +115,76 @@ def _below(notes: Notes, some: Flat, most: Flat | None, what: str, count: int) -
     notes.add("metrics-wrong", wrong, claim)
 
 
-def _bounds(table: pa.Table, kinds: Mapping[int, str], notes: Notes) -> None:
+def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str], notes: Notes) -> None:
     lower, upper = _map(table, "lower_bounds"), _map(table, "upper_bounds")
     ids = {int(i) for _, keys, _ in (lower, upper) for i in np.unique(keys)}
     for field_id in sorted(ids & set(kinds)):
+        column = Column(field_id, names.get(field_id, f"field {field_id}"), kinds[field_id])
         low, high = _of(lower, field_id), _of(upper, field_id)
-        if not (
-            _fit(notes, table, low, field_id, kinds[field_id]) and _fit(notes, table, high, field_id, kinds[field_id])
-        ):
+        if not (_fit(notes, table, low, column) and _fit(notes, table, high, column)):
             continue
         if not np.array_equal(low[0], high[0]):
             _, mine, theirs = np.intersect1d(low[0], high[0], return_indices=True)
             low, high = (low[0][mine], low[1].take(pa.array(mine))), (high[0][theirs], high[1].take(pa.array(theirs)))
-        above = _above(low[1], high[1], kinds[field_id])
+        above = _above(low[1], high[1], column.kind)
+        if column.kind == "uuid":
+            above = _signed_order(notes, table, low, high, above, column)
         if above.any():
             notes.add(
                 "metrics-wrong",
                 _marked(table, low[0][above]),
-                f"the lower bound of column {field_id} is above the upper bound",
-                _hex(low),
-                _hex(high),
+                "the lower bound of a column is above the upper bound: filters skip rows",
+                _readable(low, column.kind),
+                _readable(high, column.kind),
+                column=column.name,
             )
+        _times(notes, table, low, high, column)
+
+
+class Column(NamedTuple):
+    """A column that bounds are of."""
+
+    field_id: int
+    name: str
+    kind: str
+
+
+def _signed_order(notes: Notes, table: pa.Table, low: Bound, high: Bound, above: Flags, column: Column) -> Flags:
+    """Note UUIDs, which Iceberg Java 1.12 orders by signed numbers (apache/iceberg#14216). Returns which bounds are
+    in no order."""
+    first, last = (_first_bits(bound[1]) for bound in (low, high))
+    signed = above & first & ~last
+    what = "its UUID bounds are in the signed order of Iceberg Java up to 1.12: pyiceberg and DuckDB skip the file"
+    readable = _readable(low, column.kind), _readable(high, column.kind)
+    notes.add("readers-differ", _marked(table, low[0][signed]), what, *readable, column=column.name)
+    both = ~above & ~first & last
+    what = (
+        "its UUIDs lie on both sides of 80000000-…: Iceberg Java up to 1.12 compares them as signed numbers, skips it"
+    )
+    notes.add("readers-differ", _marked(table, low[0][both]), what, *readable, severity="info", column=column.name)
+    return above & ~signed
+
+
+def _first_bits(bounds: pa.Array) -> Flags:
+    """Which begin with a bit that is set."""
+    begins: Flags = np.array([bool(value and value[0] & 0x80) for value in bounds.to_pylist()], bool)
+    return begins
+
+
+def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: Column) -> None:
+    """Of rule 66: times of January 1970 that are those of our years in another unit."""
+    if not column.kind.startswith("timestamp") or not len(low[0]):
+        return
+    first, last = decoded(low[1], column.kind), decoded(high[1], column.kind)
+    if first.values.dtype != np.int64 or last.values.dtype != np.int64:
+        return
+    odd = np.zeros(len(low[0]), bool)
+    for factor in UNITS_LOST["ns" if column.kind.endswith("_ns") else "us"]:
+        odd |= (first.values >= EARLIEST * factor) & (last.values < LATEST * factor)
+    what = "its times are of January 1970, as those of today are when their unit is mistaken (seconds, milliseconds)"
+    readable = _readable(low, column.kind), _readable(high, column.kind)
+    odd &= first.known & last.known
+    notes.add("value-suspect", _marked(table, low[0][odd]), what, *readable, column=column.name)
 
 
 Bound = tuple[Ints, pa.Array]
@@ -137,9 +204,12 @@ def _marked(table: pa.Table, places: Ints) -> Flags:
     return mask
 
 
-def _fit(notes: Notes, table: pa.Table, bound: Bound, field_id: int, kind: str) -> bool:
-    """Whether bounds have a length that the type's values have."""
+def _fit(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> bool:
+    """Whether bounds have a length that the type's values have, and are values of it."""
+    kind = column.kind
     base = _base(kind)
+    if base == "string":
+        return _text_fits(notes, table, bound, column)
     widths = WIDTHS.get(base, tuple(range(1, 17)) if base == "decimal" else ())
     if not widths:
         return True
@@ -149,11 +219,50 @@ def _fit(notes: Notes, table: pa.Table, bound: Bound, field_id: int, kind: str) 
         notes.add(
             "metrics-wrong",
             _marked(table, bound[0][odd]),
-            f"a bound of column {field_id} has a length that no {kind} has",
+            f"a bound has a length that no {kind} has",
             _hex(bound),
             f"{widths[0]} bytes",
+            column=column.name,
         )
+    if base in ("float", "double") and not odd.any():
+        nan = np.array([is_nan(value) for value in bound[1].to_pylist()], bool) if len(bound[0]) else odd
+        what = "a bound is NaN, which bounds must leave out: readers skip nothing by it"
+        notes.add("metrics-wrong", _marked(table, bound[0][nan]), what, severity="warning", column=column.name)
+        return not nan.any()
     return not odd.any()
+
+
+def is_nan(value: bytes | None) -> bool:
+    """Whether a bound of a floating-point column is NaN."""
+    if value is None or len(value) not in (4, 8):
+        return False
+    number = struct.unpack("<f" if len(value) == 4 else "<d", value)[0]
+    return bool(number != number)
+
+
+def _text_fits(notes: Notes, table: pa.Table, bound: Bound, column: Column) -> bool:
+    """Whether bounds of text are text: Java and pyiceberg fail on a filter that decodes one cut inside a character."""
+    try:
+        bound[1].cast(pa.string())
+        return True
+    except pa.ArrowInvalid:
+        cut = np.array([not _is_text(value) for value in bound[1].to_pylist()], bool)
+    notes.add(
+        "metrics-wrong",
+        _marked(table, bound[0][cut]),
+        "a bound is no text, as when it is cut inside a character: Iceberg Java and pyiceberg fail on filters of it",
+        _hex(bound),
+        column=column.name,
+        refused="part",
+    )
+    return True
+
+
+def _is_text(value: bytes | None) -> bool:
+    try:
+        return value is None or value.decode() is not None
+    except UnicodeDecodeError:
+        return False
 
 
 def _above(lower: pa.Array, upper: pa.Array, kind: str) -> Flags:
@@ -193,6 +302,16 @@ def _hex(bound: Bound) -> Callable[[int], str]:
     def told(record: int) -> str:
         value = bound[1][int(np.flatnonzero(bound[0] == record)[0])].as_py()
         return "" if value is None else f"0x{value.hex()[:64]}"
+
+    return told
+
+
+def _readable(bound: Bound, kind: str) -> Callable[[int], str]:
+    """A record's bound as people write it."""
+
+    def told(record: int) -> str:
+        value = bound[1][int(np.flatnonzero(bound[0] == record)[0])].as_py()
+        return "" if value is None else str(decode_bound(value, kind))[:200]
 
     return told
 

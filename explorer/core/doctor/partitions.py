@@ -1,8 +1,8 @@
-"""Rules 32 and 42 over whole manifests: partition values against summaries, and against bounds of their columns."""
+"""Rules 32, 42, 63 and 66 over whole manifests: partition values against summaries and bounds of their columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,14 +14,15 @@ from pyiceberg.conversions import from_bytes
 from explorer.core.doctor.noting import Notes
 from explorer.core.ordering import comparable
 from explorer.core.ranges import decoded, looked_up
-from explorer.core.values import internal_value, primitive_type
+from explorer.core.values import internal_scalar, internal_value, partition_value, primitive_type, summary_bound
 from explorer.model.manifest import FieldSummary, ManifestFile
 
 if TYPE_CHECKING:
     from explorer.core.doctor.facts import PartField
 
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 _ORDERED = {"int", "long", "date", "timestamp", "timestamptz"}
-_UNITS = {"hour": "h", "day": "D", "month": "M", "year": "Y"}
+TIMES: Mapping[str, str] = {"hour": "h", "day": "D", "month": "M", "year": "Y"}
 
 
 def partition_notes(
@@ -38,6 +39,10 @@ def partition_notes(
         if str(part.field_id) not in names:
             continue
         values = pc.struct_field(struct, [names.index(str(part.field_id))])
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            hive = pc.fill_null(pc.equal(values, HIVE_NULL), False).to_numpy(zero_copy_only=False) & live
+            what = f"a partition field is {HIVE_NULL}, Hive's sign for null: IS NULL finds none of its rows"
+            notes.add("value-suspect", hive, what, column=part.name)
         if manifest.partitions is not None and at < len(manifest.partitions):
             _summary(values, manifest.partitions[at], part, live, notes)
         if metrics:
@@ -45,16 +50,15 @@ def partition_notes(
 
 
 def _summary(values: pa.Array, told: FieldSummary, part: PartField, live: npt.NDArray[np.bool_], notes: Notes) -> None:
-    here, rule = f"partition field {part.name!r}", "partition-summary"
+    rule, column = "partition-summary", part.name
+
+    def told_of(record: int) -> str:
+        return str(partition_value(internal_scalar(values[record]), part.transform, part.source))
+
     null = ~values.is_valid().to_numpy(zero_copy_only=False) & live
     if not told.contains_null:
-        notes.add(
-            rule,
-            null,
-            f"{here} is null here, and the manifest list says that it never is",
-            None,
-            "contains_null: false",
-        )
+        what = "a partition field is null here, and the manifest list says that it never is: readers skip the file"
+        notes.add(rule, null, what, None, "contains_null: false", column=column)
     kind = part.result
     primitive = primitive_type(kind) if kind else None
     if primitive is None or part.transform == "void":
@@ -63,26 +67,22 @@ def _summary(values: pa.Array, told: FieldSummary, part: PartField, live: npt.ND
     if pa.types.is_floating(values.type):
         nan = known & pc.fill_null(pc.is_nan(values), False).to_numpy(zero_copy_only=False)
         if told.contains_nan is False:
-            notes.add(
-                rule,
-                nan,
-                f"{here} is NaN here, and the manifest list says that it never is",
-                None,
-                "contains_nan: false",
-            )
+            what = "a partition field is NaN here, and the manifest list says that it never is: readers skip the file"
+            notes.add(rule, nan, what, None, "contains_nan: false", column=column)
         known &= ~nan
-    if not known.any():
+    if not known.any() or kind == "uuid":  # readers differ in the order of UUIDs
         return
     for bound, least in ((told.lower_bound, True), (told.upper_bound, False)):
         if bound is None:
-            notes.add(rule, known, f"{here} has values, and the manifest list has no bounds of it", values)
+            what = "a partition field has values, and the manifest list has no bounds of it: readers skip the manifest"
+            notes.add(rule, known, what, told_of, "bounds", column=column)
             return
+        shown = str(summary_bound(bound, part.transform, part.source))[:200]
         try:
             limit = comparable(internal_value(from_bytes(primitive, bound)), kind)
         except Exception:  # whatever a damaged bound leads to
-            notes.add(
-                rule, known, f"a bound of {here} in the manifest list is no {kind}", values, f"0x{bound.hex()[:64]}"
-            )
+            what = "a bound of a partition field in the manifest list is no value of its type"
+            notes.add(rule, known, what, told_of, f"0x{bound.hex()[:64]}", column=column)
             return
         own = _extreme(values, known, least)
         try:
@@ -92,13 +92,8 @@ def _summary(values: pa.Array, told: FieldSummary, part: PartField, live: npt.ND
         if outside:
             record = _where(values, known, own)
             side = "below the lower" if least else "above the upper"
-            notes.one(
-                rule,
-                f"{here} is {side} bound in the manifest list: readers skip the file",
-                values,
-                str(limit)[:200],
-                record,
-            )
+            what = f"a partition field is {side} bound in the manifest list: readers skip the file"
+            notes.one(rule, what, told_of, shown, record, column)
 
 
 def _extreme(values: pa.Array, known: npt.NDArray[np.bool_], least: bool) -> Any:
@@ -107,18 +102,18 @@ def _extreme(values: pa.Array, known: npt.NDArray[np.bool_], least: bool) -> Any
         some = some.cast(pa.int8())
     if pa.types.is_fixed_size_binary(some.type):
         some = some.cast(pa.binary())
-    return internal_value((pc.min if least else pc.max)(some).as_py())
+    return internal_scalar((pc.min if least else pc.max)(some))
 
 
 def _where(values: pa.Array, known: npt.NDArray[np.bool_], wanted: Any) -> int:
-    return next(int(i) for i in np.flatnonzero(known) if internal_value(values[int(i)].as_py()) == wanted)
+    return next(int(i) for i in np.flatnonzero(known) if internal_scalar(values[int(i)]) == wanted)
 
 
 def _against_bounds(
     table: pa.Table, values: pa.Array, part: PartField, live: npt.NDArray[np.bool_], notes: Notes
 ) -> None:
     """Transforms that keep order, of numbers and times: the value lies between those of the column's bounds."""
-    if part.source_id is None or part.source not in _ORDERED or part.transform not in ("identity", *_UNITS):
+    if part.source_id is None or part.source not in _ORDERED or part.transform not in ("identity", *TIMES):
         return
     if not (pa.types.is_integer(values.type) or pa.types.is_temporal(values.type)):
         return
@@ -131,20 +126,41 @@ def _against_bounds(
     numbers = values.cast(pa.int32()) if pa.types.is_date32(values.type) else values
     own = pc.fill_null(numbers.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
     known = values.is_valid().to_numpy(zero_copy_only=False) & live & (table["content"].fill_null(0).to_numpy() == 0)
-    first, last = (_transformed(b.values, part.transform, str(part.source)) for b in (low, high))
-    outside = (low.known & (own < first)) | (high.known & (own > last))
-    notes.add(
-        "partition-value",
-        known & outside,
-        f"partition field {part.name!r} is not what {part.transform} makes of the column's bounds",
-        values,
-        lambda record: f"{first[record]} to {last[record]}",
-    )
+    first, last = (transformed(b.values, part.transform, str(part.source)) for b in (low, high))
+    outside = known & ((low.known & (own < first)) | (high.known & (own > last)))
+    kind = str(part.source)
+    early = outside & is_one_too_high(own, part.transform, kind) & (own - 1 >= first) & (own - 1 <= last)
+    wrapped = outside & ~early & (np.abs(first) >= 1 << 31)
+    what = f"a partition field is not what {part.transform} makes of the column's bounds: filters skip rows"
+
+    def told(record: int) -> str:
+        return str(partition_value(int(own[record]), part.transform, kind))
+
+    def bounds(record: int) -> str:
+        ends = (partition_value(int(end[record]), part.transform, kind) for end in (first, last))
+        return " to ".join(dict.fromkeys(ends))
+
+    notes.add("readers-differ", early, ONE_TOO_HIGH.format(part.transform), told, bounds, column=part.name)
+    notes.add("partition-value", outside & ~early & ~wrapped, what, told, bounds, column=part.name)
+    what = f"{what}; the {part.transform} has no place in 32 bits, and wrapped round"
+    notes.add("partition-value", wrapped, what, told, bounds, column=part.name)
 
 
-def _transformed(values: npt.NDArray[np.int64], transform: str, kind: str) -> npt.NDArray[np.int64]:
+ONE_TOO_HIGH = (
+    "a partition field is one above the {} of a time before 1970, as Iceberg up to 0.10.0 wrote it: Iceberg Java and "
+    "pyiceberg allow for it, and others may skip its rows"
+)
+
+
+def is_one_too_high(own: Any, transform: str, kind: str) -> Any:
+    """Which partition values may be those that Iceberg up to 0.10.0 wrote, of times before 1970."""
+    return (own <= 0) & (transform in (("year", "month") if kind == "date" else tuple(TIMES)))
+
+
+def transformed(values: npt.NDArray[np.int64], transform: str, kind: str) -> npt.NDArray[np.int64]:
+    """Days (of dates), microseconds or nanoseconds as what a transform of time makes of them."""
     if transform == "identity":
         return values
-    times = values.view("datetime64[D]" if kind == "date" else "datetime64[us]")
-    made: npt.NDArray[np.int64] = times.astype(f"datetime64[{_UNITS[transform]}]").astype(np.int64)
-    return made
+    unit = "D" if kind == "date" else "ns" if kind.endswith("_ns") else "us"
+    made: npt.NDArray[np.int64] = values.view(f"datetime64[{unit}]").astype(f"datetime64[{TIMES[transform]}]")
+    return made.astype(np.int64)

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from explorer.core.doctor.findings import Finding, finding
+from explorer.core.doctor.java_metadata import java_rules
+from explorer.core.doctor.java_schema import is_type
 from explorer.core.secrets import HIDDEN, is_secret, redacted
-from explorer.core.values import result_type, source_type
-from explorer.model.metadata import PartitionField, Schema, TableMetadata
+from explorer.model.metadata import Schema, TableMetadata
 
 RESERVED = 2147483447
 """Field ids above it are reserved (spec: "Reserved Field IDs")."""
@@ -23,23 +24,18 @@ _NEWER = {"timestamp_ns", "timestamptz_ns", "variant", "unknown"}
 _SHAPED = re.compile(r"(?:fixed\[\d+\]|decimal\(\s*\d+\s*,\s*\d+\s*\))$")
 _PLACES = re.compile(r"geo(?:metry|graphy)(?:\(.*\))?$")
 _CLASS = re.compile(r"(?:^|[.-])(?:io-impl|catalog-impl|impl|class)$")
-_REQUIRED = {"location": 1, "last-updated-ms": 1, "last-column-id": 1, "last-sequence-number": 2, "schemas": 2,
-             "current-schema-id": 2, "partition-specs": 2, "default-spec-id": 2, "last-partition-id": 2,
-             "sort-orders": 2, "default-sort-order-id": 2, "next-row-id": 3}  # fmt: skip
-"""Fields of table metadata that writers must write, from which version on."""
 
 
 def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> Iterator[Finding]:
     """What is wrong with a metadata file, by itself and beside the one before it."""
     here = partial(finding, file=meta.metadata_location, node=("metadata", meta.metadata_location))
-    for name, version in _REQUIRED.items():
-        if meta.format_version >= version and meta.raw.get(name) is None:
-            yield here("metadata-field", f"{name!r} is missing, which version {version} requires", location=f"/{name}")
+    yield from java_rules(meta)
     yield from _identity(meta, previous, here)
     yield from _ids(meta, previous, here)
     for schema in meta.schemas:
         yield from _schema(meta, schema, here)
     yield from _types(meta, here)
+    yield from _promoted_dates(meta, here)
     yield from _specs(meta, here)
     yield from _properties(meta, here)
 
@@ -55,16 +51,18 @@ def current_schema(meta: TableMetadata) -> Iterator[Finding]:
             found=meta.current_schema_id,
             expected=[s.schema_id for s in meta.schemas],
             node=("metadata", meta.metadata_location),
+            refused="table",
         )
 
 
 def _identity(meta: TableMetadata, previous: TableMetadata | None, here: Any) -> Iterator[Finding]:
-    if meta.table_uuid is None and meta.format_version >= 2:
-        yield here("uuid-changed", "the table has no UUID", location="/table-uuid")
+    if meta.raw.get("table-uuid") is None:
+        yield here("uuid-changed", "the table has no UUID", location="/table-uuid", refused="table")
     elif meta.table_uuid is not None and not re.fullmatch(
         r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", meta.table_uuid
     ):
-        yield here("uuid-changed", "the table's UUID is none", location="/table-uuid", found=meta.table_uuid[:60])
+        cause = "the table's UUID is none"
+        yield here("uuid-changed", cause, location="/table-uuid", found=meta.table_uuid[:60], refused="table")
     if previous and previous.table_uuid and meta.table_uuid and previous.table_uuid != meta.table_uuid:
         cause = "the metadata file before it has another UUID: two tables share the place, or a file was swapped"
         yield here("uuid-changed", cause, location="/table-uuid", found=meta.table_uuid, expected=previous.table_uuid)
@@ -88,7 +86,8 @@ def _ids(meta: TableMetadata, previous: TableMetadata | None, here: Any) -> Iter
     ):
         for own, times in Counter(ids).items():
             if times > 1:
-                yield here("schema-rebound", f"{times} {what}s have the id {own}", location=f"/{key}", found=own)
+                yield here("schema-rebound", f"{times} {what}s have the id {own}", location=f"/{key}", found=own,
+                           refused="table")  # fmt: skip
         chosen = meta.raw.get(default) if default else None
         if type(chosen) is int and key in meta.raw and chosen not in ids:
             yield here(
@@ -97,6 +96,7 @@ def _ids(meta: TableMetadata, previous: TableMetadata | None, here: Any) -> Iter
                 location=f"/{default}",
                 found=chosen,
                 expected=ids,
+                refused="table",
             )
     used = max((i for s in meta.schemas for i in s.by_id if i <= RESERVED), default=0)
     if meta.last_column_id is not None and meta.last_column_id < used:
@@ -143,20 +143,7 @@ def _shape(schema: Schema) -> list[tuple[int, str, str, bool]]:
 
 def _schema(meta: TableMetadata, schema: Schema, here: Any) -> Iterator[Finding]:
     place = f"/schemas ({schema.schema_id})"
-    ids: Counter[int] = Counter()
-    for item, names in _fields(schema.raw):
-        ids.update([item])
-        if names:
-            cause = f"schema {schema.schema_id} has two fields {names!r} in one struct"
-            yield here("field-id-conflict", cause, location=place, found=names)
-    for own, times in ids.items():
-        if times > 1:
-            yield here(
-                "field-id-conflict",
-                f"schema {schema.schema_id} has {times} fields with the id {own}",
-                location=place,
-                found=own,
-            )
+    for own in schema.by_id:
         if own > RESERVED:
             yield here(
                 "field-id-conflict",
@@ -165,24 +152,17 @@ def _schema(meta: TableMetadata, schema: Schema, here: Any) -> Iterator[Finding]
                 found=own,
                 expected=f"at most {RESERVED}",
             )
-    for own in schema.identifier_field_ids:
-        if own not in schema.by_id:
-            yield here(
-                "metadata-field",
-                f"identifier field {own} is not in schema {schema.schema_id}",
-                location=place,
-                found=own,
-            )
     for field in schema.by_id.values():
         if not isinstance(field.type, str):
             continue
         newer = field.type in _NEWER or _PLACES.match(field.type)
-        if not (field.type in _PLAIN or _SHAPED.match(field.type) or newer):
+        if is_type(field.type) and not (field.type in _PLAIN or _SHAPED.match(field.type) or newer):
             yield here(
                 "metadata-field",
-                f"the type of column {field.name!r} is none of the spec's",
+                f"the type of column {field.name!r} is not written as the spec has it",
                 location=place,
                 found=field.type[:60],
+                severity="warning",
             )
         elif newer and meta.format_version < 3:
             yield here(
@@ -192,21 +172,6 @@ def _schema(meta: TableMetadata, schema: Schema, here: Any) -> Iterator[Finding]
                 found=field.type[:60],
                 severity="warning",
             )
-
-
-def _fields(raw: Any) -> Iterator[tuple[int, str]]:
-    """Each field id of a schema's JSON as it stands, nested ones too, and the name if its struct has that twice."""
-    if not isinstance(raw, Mapping):
-        return
-    seen: set[Any] = set()
-    for item in raw.get("fields") or ():
-        yield item["id"], str(item["name"]) if item["name"] in seen else ""
-        seen.add(item["name"])
-        yield from _fields(item["type"])
-    for part in ("element", "key", "value"):
-        if f"{part}-id" in raw:
-            yield raw[f"{part}-id"], ""
-            yield from _fields(raw[part])
 
 
 def _types(meta: TableMetadata, here: Any) -> Iterator[Finding]:
@@ -225,6 +190,28 @@ def _types(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                     "field-id-conflict", cause, location="/schemas", found=_kind(field.type), expected=_kind(kind)
                 )
             known[own] = (schema.schema_id, field.type)
+
+
+def _promoted_dates(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Of rule 63: dates that became timestamps, in tables that have data of both."""
+    current = meta.schema(meta.current_schema_id)
+    if current is None:
+        return
+    written = {s.schema_id for s in meta.snapshots}
+    for own, field in current.by_id.items():
+        if field.type not in ("timestamp", "timestamp_ns"):
+            continue
+        if any(s.schema_id in written and own in s.by_id and s.by_id[own].type == "date" for s in meta.schemas):
+            yield here(
+                "readers-differ",
+                "a column of dates became one of timestamps: Spark 4.1 and pyiceberg 0.12 cannot read it in older "
+                "files, and Iceberg Java skips these wrongly by their bounds",
+                location="/schemas",
+                found=field.type,
+                expected="date",
+                refused="part",
+                columns=(field.name,),
+            )
 
 
 def _kind(kind: Any) -> str:
@@ -259,6 +246,7 @@ def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                         f"spec {spec.spec_id} has {times} fields with the {what} {own!r}",
                         location=place,
                         found=own,
+                        refused="table",
                     )
         for field in spec.fields:
             other, sources, transform = known.setdefault(
@@ -266,55 +254,36 @@ def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
             )
             void = "void" in (field.transform, transform)
             if sources != field.source_ids or (transform != field.transform and not void):
-                if meta.format_version > 1:  # whose field ids count up anew in each spec
-                    cause = (
-                        f"partition field {field.field_id} is one thing in spec {other}, another in spec {spec.spec_id}"
-                    )
-                    yield here(
-                        "partition-field-conflict",
-                        cause,
-                        location=place,
-                        found=f"{field.transform} of {list(field.source_ids)}",
-                        expected=f"{transform} of {list(sources)}",
-                    )
+                cause = f"partition field {field.field_id} is one thing in spec {other}, another in spec {spec.spec_id}"
+                yield here(
+                    "partition-field-conflict",
+                    cause,
+                    location=place,
+                    found=f"{field.transform} of {list(field.source_ids)}",
+                    expected=f"{transform} of {list(sources)}",
+                    refused="table",
+                )
             elif void and transform == "void":
                 known[field.field_id] = (spec.spec_id, field.source_ids, field.transform)
             missing = [i for i in field.source_ids if i not in everywhere]
             default = spec.spec_id == meta.default_spec_id
             if field.transform == "void":
                 continue
-            if missing:
+            if default and current and not set(field.source_ids) <= set(current.by_id):
+                cause = f"partition field {field.name!r} of the default spec comes from a column that is not there"
+                yield here(
+                    "partition-source-dropped",
+                    cause,
+                    location=place,
+                    found=list(field.source_ids),
+                    severity="error",
+                    refused="table",
+                )
+            elif missing:
                 cause = (
                     f"partition field {field.name!r} of spec {spec.spec_id} comes from field {missing[0]}, of no schema"
                 )
                 yield here("partition-source-dropped", cause, location=place, found=missing[0])
-            elif default and current and not set(field.source_ids) <= set(current.by_id):
-                cause = (
-                    f"partition field {field.name!r} comes from a column that was dropped: the table cannot be written"
-                )
-                yield here("partition-source-dropped", cause, location=place, found=list(field.source_ids))
-            elif (kind := _source(meta, field)) and result_type(field.transform, kind) is None:
-                cause = f"{field.transform[:60]!r} is no transform, or none of a {kind}"
-                yield here("metadata-field", cause, location=place, found=field.transform[:60], severity="warning")
-    for order in meta.sort_orders:
-        if order.order_id == meta.default_sort_order_id and current:
-            for column in order.fields:
-                if not set(column.source_ids) <= set(current.by_id):
-                    cause = (
-                        f"the default sort order goes by field {list(column.source_ids)}, which is not in the schema"
-                    )
-                    yield here(
-                        "partition-source-dropped",
-                        cause,
-                        location=f"/sort-orders ({order.order_id})",
-                        found=list(column.source_ids),
-                    )
-
-
-def _source(meta: TableMetadata, field: PartitionField) -> str | None:
-    """The type of a field's only source; None where that is not plain."""
-    kind = source_type(meta, field.source_ids) if len(field.source_ids) == 1 else None
-    return kind if isinstance(kind, str) and kind in _PLAIN else None
 
 
 def _properties(meta: TableMetadata, here: Any) -> Iterator[Finding]:
