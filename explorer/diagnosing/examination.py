@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.core.batches import Parts
+from explorer.core.columns import hashes
 from explorer.core.doctor.across import Across
-from explorer.core.doctor.facts import FACTS, About, facts, hashes, keys_of
+from explorer.core.doctor.facts import FACTS, About, facts, keys_of
 from explorer.core.doctor.findings import Finding, RuleChoice, finding
 from explorer.core.doctor.history import WALK, history_rules
 from explorer.core.doctor.lists import Held, Lists, list_rules, manifest_rules, record_rules
