@@ -26,6 +26,7 @@ from explorer.errors import AccessRefused, NotFoundInTable, NotPossible
 from explorer.io.paths import below, canonical
 from explorer.maintaining import Preview, preview
 from explorer.maintaining.calls import asked, call, catalog_and_name, moment, procedure_call
+from explorer.model.metadata import Snapshot
 from explorer.scenarios import NAMESPACE
 from explorer.table import Table
 
@@ -137,7 +138,7 @@ def run(
     table: Table,
     operation: str,
     columns: str = "",
-    retain_last: int = 1,
+    retain_last: int | None = None,
     allow_writes: bool = False,
     engine: SparkEngine | None = None,
     options: Mapping[str, str] | None = None,
@@ -146,13 +147,16 @@ def run(
     """Carry out an operation with the options and filter of its preview, and return what it did and the table as it is
     then. On tables of the sandbox catalog; on
     those of another catalog that Spark knows, and on the teaching tables (whose claims it would break), only with
-    `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable, NotPossible for what no procedure does,
-    StatementFailed."""
+    `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed, and NotPossible for what no
+    procedure does, or what the preview says must not be run."""
     check_writable(table, allow_writes)
     check_known(table, engine or shared_engine())
     sql = call(table, asked(table, operation, options or {}, where, columns, retain_last))
     if not sql:
         raise NotPossible(f"no procedure does {operation}: it can only be looked at")
+    seen = preview(table, operation, columns, retain_last, options=options, where=where)
+    if seen.refusal:
+        raise NotPossible(seen.refusal.rstrip("."))
     before = table_holdings(table)
     answer = _sql(table, sql, operation, engine)
     after = table.refresh()
@@ -165,17 +169,20 @@ def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | i
     outcome = _preview_refs(table, operation, name, snapshot)
     sentences, files = list(outcome.words), list[str]()
     if outcome.allowed and outcome.current != table.metadata.current_snapshot_id and outcome.current is not None:
-        come, go = _come_and_go(table, table.metadata.current_snapshot_id, outcome.current)
-        sentences.append(f"For readers of main {count(come, 'file')} would come, and {go:,} go.")
+        sentences.append(_come_and_go(table, table.metadata.current_snapshot_id, outcome.current))
     if outcome.abandoned:
         gone = [s for s in table.metadata.snapshots if s.snapshot_id in outcome.abandoned]
         rest = [s for s in table.metadata.snapshots if s.snapshot_id not in outcome.abandoned]
         only = reach(table.tree, gone, without=rest)
-        files = only.paths
-        sentences.append(
-            f"No other snapshot reaches {count(len(only.files), 'data or delete file')}, "
-            f"{count(len(only.manifests), 'manifest')} and {count(len(only.manifest_lists), 'manifest list')}."
-        )
+        if any(_is_incomplete(table, snapshot) for snapshot in rest):
+            sentences.append(f"Which files no other snapshot reaches is not known: {table.tree.lacks}.")
+        else:
+            files = only.paths
+            at_least = "at least " if any(_is_incomplete(table, snapshot) for snapshot in gone) else ""
+            sentences.append(
+                f"No other snapshot reaches {at_least}{count(len(only.files), 'data or delete file')}, "
+                f"{count(len(only.manifests), 'manifest')} and {count(len(only.manifest_lists), 'manifest list')}."
+            )
     return replace(outcome, words=tuple(sentences), files=tuple(files))
 
 
@@ -192,13 +199,30 @@ def _preview_refs(table: Table, operation: str, name: str, snapshot: str | int |
         raise NotFoundInTable(str(error)) from error
 
 
-def _come_and_go(table: Table, first: int | None, second: int) -> tuple[int, int]:
-    """How many data and delete files, and deletion vectors, only the second of two snapshots has, and only the first;
-    of the manifests that both list nothing is read."""
-    old, new = (table.tree.manifests(table.metadata.snapshot(i)) for i in (first, second))
-    [comparison] = table.tree.by("auto", "undo").comparisons([(only(old, new), only(new, old))], KEY)
+def _come_and_go(table: Table, first: int | None, second: int) -> str:
+    """Say how many data and delete files, and deletion vectors, only the second of two snapshots has, and only the
+    first; of the manifests that both list nothing is read."""
+    tree = table.tree
+    old, new = (tree.manifests(table.metadata.snapshot(i)) for i in (first, second))
+    old_alone, new_alone = only(old, new), only(new, old)
+    [comparison] = tree.by("auto", "undo").comparisons([(old_alone, new_alone)], KEY)
     gone, come = (sum(map(len, side.values())) for side in comparison.alone)
-    return come, gone
+    lost, lists = tree.lost, [table.metadata.snapshot(i) for i in (first, second)]
+    old_lost, new_lost = (
+        (snapshot is not None and tree.lost_of(snapshot)[0]) or any(m.manifest_path in lost for m in alone)
+        for snapshot, alone in zip(lists, (old_alone, new_alone), strict=True)
+    )
+    if old_lost and new_lost:
+        return f"How many files would come and go for readers of main is not known: {tree.lacks}."
+    bounds = ("at most ", "at least ") if old_lost else ("at least ", "at most ") if new_lost else ("", "")
+    because = f": {tree.lacks}" if old_lost or new_lost else ""
+    return f"For readers of main {bounds[0]}{count(come, 'file')} would come, and {bounds[1]}{gone:,} go{because}."
+
+
+def _is_incomplete(table: Table, snapshot: Snapshot) -> bool:
+    """Whether something of a snapshot is known to be lost."""
+    list_is_lost, manifests = table.tree.lost_of(snapshot)
+    return list_is_lost or bool(manifests)
 
 
 def run_undo(
@@ -235,7 +259,7 @@ def run_undo(
         procedure, arguments = {
             "fast-forward": ("fast_forward", f"{literal}, {quoting.literal(target)}"),
             "rollback": ("rollback_to_snapshot", f"{at}"),
-            "rollback-to-time": ("rollback_to_timestamp", f"TIMESTAMP_MILLIS({at_time}L)"),
+            "rollback-to-time": ("rollback_to_timestamp", quoting.timestamp(at_time)),
             "set-current": ("set_current_snapshot", f"{at}"),
             "cherry-pick": ("cherrypick_snapshot", f"{at}"),
             "publish": ("publish_changes", literal),

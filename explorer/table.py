@@ -99,6 +99,14 @@ class Table:
         """Everything found wrong so far: in the metadata file, and in what was read since."""
         return self.tree.problems
 
+    @cached_property
+    def complete(self) -> Table:
+        """This table for answers that are wrong without all that they read: they raise UnreadableFile, instead of
+        leaving something out, when a manifest list or manifest cannot be read completely."""
+        table = Table(self.reader, self._display)
+        table.tree = self.tree.complete()
+        return table
+
     def refresh(self) -> Table:
         """The table as its catalog or folder has it now, as a new Table. Raises TableNotFound or UnreadableFile."""
         return Table(TableReader(located_again(self.reader.location), self.reader.extra_roots), self._display)
@@ -249,8 +257,9 @@ class Table:
     # -- what changed -------------------------------------------------------------------------------------------------
     def diff(self, before: str | int | None, after: str | int | None, engine: Engine = "auto") -> SnapshotDiff:
         """The net difference of any two snapshots, related or not: files, manifests and their fates, schema, spec, sort
-        order and properties (see core.diff.SnapshotDiff). None is the table before its first snapshot."""
-        return snapshot_diff(self.tree.by(engine, "diff"), self._side(before), self._side(after))
+        order and properties (see core.diff.SnapshotDiff). None is the table before its first snapshot. Raises
+        NotFoundInTable, UnreadableFile for a manifest list or manifest that the difference depends on."""
+        return snapshot_diff(self.complete.tree.by(engine, "diff"), self._side(before), self._side(after))
 
     def step(self, snapshot: str | int | None = None) -> Step | None:
         """What a snapshot made of its parent's manifests, in a sentence (`words`), from the two manifest lists; None
@@ -291,6 +300,7 @@ class Table:
         if life is None:
             raise NotFoundInTable(
                 f"no snapshot of this table lists a file {path!r}; it may have expired (see 'iceberg-explorer files')"
+                + (f". But {self.tree.lacks}" if self.tree.lost else "")
             )
         return life
 
@@ -356,7 +366,7 @@ class Table:
         """The rows that differ between two snapshots, whatever deletes there are; only data files that differ, or whose
         deletes do, are read (see core.row_diff.RowDiff). None is the table before its first snapshot. `keys` tell
         updates; without them identifier fields or, in v3, row ids do. Raises NotFoundInTable, UnreadableFile."""
-        return row_diff(self.row_reader, self._side(before), self._side(after), keys, engine)
+        return row_diff(self.complete.row_reader, self._side(before), self._side(after), keys, engine)
 
     def fate(
         self,

@@ -51,8 +51,10 @@ def test_the_command_knows_every_operation() -> None:
 def test_expiry_removes_what_the_preview_says(name: str, retain: int, sandbox: Path, engine: SparkEngine) -> None:
     table = copy(engine, name)
     before = on_disk(table)
-    seen = maintenance.preview(table, "expire", retain_last=retain)
-    done, after = maintenance.run(table, "expire", retain_last=retain, engine=engine)
+    now = {"older_than": "2999-01-01"}
+    seen = maintenance.preview(table, "expire", retain_last=retain, options=now)
+    done, after = maintenance.run(table, "expire", retain_last=retain, options=now, engine=engine)
+    assert done.sql == seen.call
     gone = before - on_disk(after)
     assert {p.removeprefix("file:") for p in seen.files} == gone
     assert gone
