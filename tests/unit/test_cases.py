@@ -18,7 +18,7 @@ EXPECTED: dict[str, set[Row]] = {
     "04": {("manifest-list-missing", "fatal", "manifest_list", "scan")},
     "05": {("manifest-missing", "fatal", "manifest", "scan")},
     "07": {("field-ids-absent", "warning", "file a.parquet", "")},
-    "10": {("metadata-fork", "warning", "metadata", ""), ("orphan-files", "info", "metadata", "")},
+    "10": {("metadata-fork", "warning", "metadata", "")},
     "12": {("delete-dropped", "error", "file compacted.parquet", "")},
     "13": {("delete-misplaced", "warning", "file e.parquet", "")},
     "14": {("delete-misplaced", "warning", "file e.parquet", "")},
