@@ -133,6 +133,9 @@ RULES = (
     Rule(61, "statistics-file", "warning", "A statistics file is missing, or is not what the metadata says",
          "Table Statistics", "S"),
     Rule(62, "records-differ", "warning", "Two lists tell different things of one manifest", _LISTS, "W"),
-    Rule(63, "metadata-choice", "warning", "The folder contains another table state that readers may open", _METADATA),
+    Rule(64, "avro-schema", "warning", "An Avro schema or header is not the spec's", "Manifests", "W"),
+    Rule(72, "field-ids-absent", "warning", "Files have no field ids, and the table no name mapping", "#11650",
+         depth="deep"),
+    Rule(73, "metadata-choice", "warning", "The folder contains another table state that readers may open", _METADATA),
 )  # fmt: skip
 BY_ID = {rule.id: rule for rule in RULES}
