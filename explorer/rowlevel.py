@@ -303,7 +303,7 @@ class RowReader(FileRows):
         if how := (rows.schema.metadata or {}).get(READ_BY):
             cause = (
                 "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default): they "
-                f"are read by their {how.decode()}, as Iceberg Java does; DuckDB shows nulls, pyiceberg refuses the file"
+                f"are read by their {how.decode()}, as Iceberg Java does; DuckDB shows nulls, and pyiceberg refuses it"
             )
             self.tree.note([Problem(file.path, cause, severity="warning", rule="field-ids-absent")])
         return rows

@@ -148,8 +148,8 @@ def project(
     """The columns of `fields` (a struct's JSON fields) from those of a file with `rows` rows; every one of these fields
     that the file has is among `stored`. `partition` has values of identity partitions by source id. `room` is how many
     bytes may come to be of what the file does not store. With `by_place` columns have their ids by `with_ids_by_place`:
-    of a struct Iceberg Java then finds no field, and reads null. Raises Unprojectable, and what Arrow raises on values that do
-    not fit."""
+    of a struct Iceberg Java then finds no field, and reads null. Raises Unprojectable, and what Arrow raises on values
+    that do not fit."""
     made = _Projection(room, partition, by_place)
     at = {field_id(f): i for i, f in reversed(list(enumerate(stored.schema)))}
     arrays = []
