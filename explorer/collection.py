@@ -23,6 +23,7 @@ from explorer.engines.spark import shared_engine
 from explorer.engines.user_spark import active_session_kept
 from explorer.errors import NotFoundInTable
 from explorer.filters import arrow_columns, bound_filter, matching
+from explorer.io.projection import children
 from explorer.io.spool import spooled
 from explorer.views.lists import first_columns
 from explorer.views.rows import columns_of, json_rows, plain
@@ -142,7 +143,13 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas.DataFrame."""
-        return self.to_arrow().to_pandas(maps_as_pydicts="lossy")
+        table = self.to_arrow()
+        odd = [name for name in table.column_names if _is_odd(table.schema.field(name).type)]
+        frame = table.drop_columns(odd).to_pandas(maps_as_pydicts="lossy")
+        for name in odd:
+            told = [row[name] for row in row_dicts(table.select([name]), "lossy")]
+            frame.insert(table.column_names.index(name), name, told)
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """The rows as a polars.DataFrame; maps become lists of key-value structs."""
@@ -182,6 +189,13 @@ class Collection(Sequence[Mapping[str, Any]]):
         more = f"<p>… {len(self) - SHOWN:,} more rows</p>" if len(self) > SHOWN else ""
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
         return not_typeset(f"<div style='overflow-x:auto'>{table}{more}</div>")
+
+
+def _is_odd(kind: pa.DataType, inside: bool = False) -> bool:
+    """Whether pandas is not given a type by Arrow: a UUID or fixed bytes inside a list, map or struct."""
+    if isinstance(kind, pa.BaseExtensionType) or pa.types.is_fixed_size_binary(kind):
+        return inside
+    return pa.types.is_nested(kind) and any(_is_odd(field.type, True) for field in children(kind))
 
 
 class Rows(Collection):

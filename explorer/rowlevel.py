@@ -28,6 +28,7 @@ from explorer.core.values import partition_dicts, partition_path
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
 from explorer.io.file_rows import FileRows
+from explorer.io.rows import READ_BY
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile, without_metrics
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
@@ -312,6 +313,17 @@ class RowReader(FileRows):
             while len(self._files) > 1 and sum(map(len, self._files.values())) > FILES:
                 self._files.popitem()
         return files
+
+    def rows(self, file: LiveFile, schema: Schema, lineage: bool = False) -> pa.Table:
+        """See io.file_rows.FileRows; a file without field ids is noted."""
+        rows = super().rows(file, schema, lineage)
+        if how := (rows.schema.metadata or {}).get(READ_BY):
+            cause = (
+                "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default): they "
+                f"are read by their {how.decode()}, as Iceberg Java does; DuckDB shows nulls, and pyiceberg refuses it"
+            )
+            self.tree.note([Problem(file.path, cause, severity="warning", rule="field-ids-absent")])
+        return rows
 
     def verdicts_on(self, snapshot: Snapshot | None, path: str) -> list[tuple[LiveFile, list[Verdict]]]:
         """Each live entry of the data file that goes by `path`, and `verdicts`. Raises NotFoundInTable,

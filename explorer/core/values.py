@@ -330,6 +330,11 @@ def partition_dicts(table: pa.Table) -> tuple[np.typing.NDArray[np.int64], list[
     return codes, [row["partition"] or {} for row in row_dicts(table.select(["partition"]).take(pa.array(first)))]
 
 
+def no_rows(schema: pa.Schema) -> pa.Table:
+    """A table of a schema without rows; Arrow's own way has none for a UUID inside a struct, list or map."""
+    return pa.table([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
 def row_dicts(table: pa.Table, maps: Literal["lossy"] | None = None) -> list[dict[str, Any]]:
     """The rows as Python values; `maps` as pyarrow's maps_as_pydicts. What Python lacks becomes text, each value alone:
     dates and times beyond the years 1 to 9999. A map stays pairs where a key is no text or number."""

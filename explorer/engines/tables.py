@@ -120,6 +120,7 @@ def mounts(moved: Sequence[tuple[str, str]], user: str) -> dict[str, str]:
             continue
         if not inner.startswith("/"):
             inner = f"{_HOME}/{user}/{inner}"
+        inner = spelled(inner) or "/"  # Hadoop leaves out `.` in keys of stores, too
         table = f"fs.viewfs.mounttable.{authority or 'default'}"
         settings[f"{table}.homedir"] = _HOME
         link = "linkMergeSlash" if inner == "/" else f"link.{inner}"
