@@ -150,12 +150,13 @@ class _Deep:
         if rows.num_rows != file.record_count and file.file_format != "PARQUET":
             yield self._of(file, "record-count", "the file has another number of rows", rows.num_rows,
                            f"record_count {file.record_count} in the manifest")  # fmt: skip
-        for field in self.schema.fields:
+        columns = {field.id: rows.column(at) for at, field in enumerate(self.schema.fields)}
+        for field in self.schema.fields:  # one may have the name of a column that is added to the rows
             if isinstance(field.type, str) and primitive_type(field.type) is not None:
-                yield from self._column(file, field.id, field.name, field.type, rows[field.name])
+                yield from self._column(file, field.id, field.name, field.type, columns[field.id])
         spec = self.table.metadata.spec(file.spec_id)
         for part in spec.fields if spec else ():
-            yield from self._partition(file, part, rows)
+            yield from self._partition(file, part, columns)
 
     def _footer(self, file: LiveFile) -> Iterator[Finding]:
         self._head(file.path, b"PAR1")
@@ -218,7 +219,9 @@ class _Deep:
                 yield self._of(file, "metrics-wrong", f"a value is {side} bound: filters skip it", *shown,
                                columns=(name,))  # fmt: skip
 
-    def _partition(self, file: LiveFile, part: PartitionField, rows: pa.Table) -> Iterator[Finding]:
+    def _partition(
+        self, file: LiveFile, part: PartitionField, columns: Mapping[int, pa.ChunkedArray]
+    ) -> Iterator[Finding]:
         meta = self.table.metadata
         kind = source_type(meta, part.source_ids)
         field = next((f for f in (self.schema.fields if self.schema else ()) if f.id in part.source_ids), None)
@@ -228,7 +231,7 @@ class _Deep:
         if not isinstance(kind, str) or result_type(part.transform, kind) is None:
             return
         try:
-            made = _results(rows[field.name], part.transform, kind)
+            made = _results(columns[field.id], part.transform, kind)
         except Exception:  # types that pyiceberg's transforms do not take
             return
         own = internal_value(file.partition[key])
