@@ -16,7 +16,6 @@ from pyiceberg.transforms import parse_transform
 
 from explorer.core.deletes import PATH_ID
 from explorer.core.doctor.findings import Finding, finding
-from explorer.core.doctor.java_metadata import NAME_MAPPING
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.metrics import is_nan
 from explorer.core.doctor.partitions import ONE_TOO_HIGH, TIMES, is_one_too_high, transformed
@@ -39,7 +38,6 @@ from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
 from explorer.table import Table
 
-NO_IDS = "its columns have no field ids"
 OURS = ("its rows cannot be read", "its schema is not one")
 """What begins the words for files that we cannot read, though others may."""
 FORMATS = {b"PAR1": "PARQUET", b"ORC": "ORC", b"Obj\x01": "AVRO", MAGIC: "PUFFIN"}
@@ -108,9 +106,7 @@ class _Deep:
             self.not_checked.append(str(error))
         except UnreadableFile as error:
             rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
-            if error.cause.startswith(NO_IDS):
-                yield self._without_ids(file)
-            elif error.cause.startswith(OURS):
+            if error.cause.startswith(OURS):
                 self.not_checked.append(str(error))
             else:  # what a library cannot decode, another may
                 more: dict[str, Any] = {"severity": "warning"} if "cannot be decoded: " in error.cause else {}
@@ -125,10 +121,6 @@ class _Deep:
         mask = self.lists.masks.get(file.manifest_path, 0)
         return finding(rule, what, file.path, f"named in {file.manifest_path}", found=found, expected=expected,
                        snapshots=self.lists.listing(mask), node=("file", file.path), **more)  # fmt: skip
-
-    def _without_ids(self, file: LiveFile) -> Finding:
-        what = "its columns have no field ids, and the table no name mapping: Spark takes them by place, DuckDB and "
-        return self._of(file, "field-ids-absent", f"{what}pyiceberg do not", None, NAME_MAPPING)
 
     def _format(self, file: LiveFile) -> str:
         """The format that a file begins as; empty where that is none that is known, or it cannot be read."""
@@ -150,12 +142,13 @@ class _Deep:
         if rows.num_rows != file.record_count and file.file_format != "PARQUET":
             yield self._of(file, "record-count", "the file has another number of rows", rows.num_rows,
                            f"record_count {file.record_count} in the manifest")  # fmt: skip
-        for field in self.schema.fields:
+        columns = {field.id: rows.column(at) for at, field in enumerate(self.schema.fields)}
+        for field in self.schema.fields:  # one may have the name of a column that is added to the rows
             if isinstance(field.type, str) and primitive_type(field.type) is not None:
-                yield from self._column(file, field.id, field.name, field.type, rows[field.name])
+                yield from self._column(file, field.id, field.name, field.type, columns[field.id])
         spec = self.table.metadata.spec(file.spec_id)
         for part in spec.fields if spec else ():
-            yield from self._partition(file, part, rows)
+            yield from self._partition(file, part, columns)
 
     def _footer(self, file: LiveFile) -> Iterator[Finding]:
         self._head(file.path, b"PAR1")
@@ -218,7 +211,9 @@ class _Deep:
                 yield self._of(file, "metrics-wrong", f"a value is {side} bound: filters skip it", *shown,
                                columns=(name,))  # fmt: skip
 
-    def _partition(self, file: LiveFile, part: PartitionField, rows: pa.Table) -> Iterator[Finding]:
+    def _partition(
+        self, file: LiveFile, part: PartitionField, columns: Mapping[int, pa.ChunkedArray]
+    ) -> Iterator[Finding]:
         meta = self.table.metadata
         kind = source_type(meta, part.source_ids)
         field = next((f for f in (self.schema.fields if self.schema else ()) if f.id in part.source_ids), None)
@@ -228,7 +223,7 @@ class _Deep:
         if not isinstance(kind, str) or result_type(part.transform, kind) is None:
             return
         try:
-            made = _results(rows[field.name], part.transform, kind)
+            made = _results(columns[field.id], part.transform, kind)
         except Exception:  # types that pyiceberg's transforms do not take
             return
         own = internal_value(file.partition[key])

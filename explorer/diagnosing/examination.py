@@ -297,7 +297,7 @@ class Examination:
                 **more,
             )
         rule = problem.rule or ("metadata-field" if file == self.table.metadata.metadata_location else "file-missing")
-        node = ("metadata", file) if rule != "file-missing" else ("file", file)
+        node = ("file", file) if rule in ("file-missing", "field-ids-absent") else ("metadata", file)
         return finding(rule, problem.cause, file, problem.location, node=node, **more)
 
     def _attempts(self, snapshot_id: int) -> str:

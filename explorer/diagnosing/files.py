@@ -53,14 +53,14 @@ def file_rules(
                 wrong[file].mask |= mask
                 continue
             looked += 1
-            parquet = formats[file][1] == "PARQUET"
+            read = formats[file][1] == "PARQUET" and (recorded or 0) > 0  # of size 0 Spark reads nothing
             full: Refused = "part" if formats[file][2] else "scan"
             size = sizes.get(file)
             if size is not None and size == recorded:
                 fine.add(hash((file, recorded)))
             elif size is not None:
                 wrong[file] = _Wrong(
-                    "it has another size than recorded", size, recorded, path, mask, full if parquet else ""
+                    "it has another size than recorded", size, recorded, path, mask, full if read else ""
                 )
             else:
                 try:

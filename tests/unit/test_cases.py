@@ -44,7 +44,7 @@ WORDS = {
     "01": "snapshot 103 added a file again that snapshot 102 had added (with the same size and rows)",
     "04": "snap-102-2-",
     "05": "1 data file with 1 row",
-    "07": "Spark takes them by place",
+    "07": "they are read by their places, as Iceberg Java does",
     "10": "is a second version 3, with snapshot 777",
     "12": "compacted.parquet",
     "13": "region=us",

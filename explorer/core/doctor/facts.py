@@ -309,7 +309,12 @@ def _entry_notes(
         )
     rows, size = ints(table["record_count"], -1), ints(table["file_size_in_bytes"], -1)
     notes.add("entry-invalid", rows < 0, "its record_count is below 0, or missing", table["record_count"])
-    notes.add("entry-invalid", size <= 0, "its file_size_in_bytes is not above 0", table["file_size_in_bytes"])
+    notes.add(
+        "entry-invalid",
+        size <= 0,
+        "its file_size_in_bytes is not above 0: Spark reads none of its rows",
+        table["file_size_in_bytes"],
+    )
     empty = ~flags(pc.greater(pc.binary_length(table["file_path"]), 0))
     notes.add("entry-invalid", empty & live, "it has no file_path", refused="scan")
     kind = pc.utf8_lower(table["file_format"])

@@ -107,6 +107,6 @@ RULES = (
     Rule(71, "delete-dropped", "error", "A commit dropped a delete that its own files need", "#10312"),
     Rule(72, "field-ids-absent", "warning", "Files have no field ids, and the table no name mapping", "#11650",
          depth="deep"),
-    Rule(73, "metadata-choice", "warning", "The folder contains another table state that readers may open", _METADATA),
+    Rule(73, "metadata-choice", "error", "The folder contains another table state that readers may open", _METADATA),
 )  # fmt: skip
 BY_ID = {rule.id: rule for rule in RULES}
