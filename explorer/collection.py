@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-SHOWN = 20
+SHOWN, ROWS_AT_FIRST = 20, 1000
+"""Rows that are shown, and that a read through Spark gives where no other limit is asked for."""
 
 
 class Collection(Sequence[Mapping[str, Any]]):
@@ -199,16 +201,27 @@ def _is_odd(kind: pa.DataType, inside: bool = False) -> bool:
 
 
 class Rows(Collection):
-    """Rows that Spark read, with the scan reports of its plan and which version and schema it was."""
+    """Rows that Spark read, with the scan reports of its plan and which version and schema it was. `cut` says in words
+    that these are the first of more rows; it is empty where they are all."""
 
-    def __init__(self, table: pa.Table, reports: tuple[ScanReport, ...], version: str) -> None:
+    def __init__(self, table: pa.Table, reports: tuple[ScanReport, ...], version: str, cut: str = "") -> None:
         super().__init__(table, "rows")
-        self.reports, self.words = reports, version
+        self.reports, self.words, self.cut = reports, version, cut
 
     @classmethod
     def of(cls, read: SparkRead, version: str) -> Rows:
-        """From a read that is done."""
-        return cls(read.result(), read.reports, version)
+        """From a read that is done. Warns where the limit that counts without another one cut it off."""
+        rows = read.result()
+        cut = f"{read.told}{'' if read.cut else ' limit=None reads all'}" if read.told else ""
+        if cut and read.request.limit == ROWS_AT_FIRST:
+            warnings.warn(cut, stacklevel=3)
+        return cls(rows, read.reports, version, cut)
+
+    def __repr__(self) -> str:
+        return super().__repr__() + (f"{self.cut}\n" if self.cut else "")
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + (f"<p>{escape(self.cut)}</p>" if self.cut else "")
 
 
 def _columns_of(frame: Framed, columns: Sequence[str]) -> Framed:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.changed_rows import row_diff
-from explorer.collection import Collection, Rows
+from explorer.collection import ROWS_AT_FIRST, Collection, Rows
 from explorer.comparing import commit_run, snapshot_diff, snapshot_step
 from explorer.core.batches import Batches, Parts
 from explorer.core.clustering import Clustering
@@ -388,23 +388,24 @@ class Table:
         return check_named(self.reader, name)
 
     def rows(
-        self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "", limit: int | None = 1000,
+        self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "", limit: int | None = ROWS_AT_FIRST,
         provenance: bool = False, session: ReadSession | None = None,
     ) -> Rows:  # fmt: skip
         """Rows of any version through Spark: a snapshot id, branch, tag, `snapshot-3` or time (by the snapshot log).
         `where` is Spark SQL. With `provenance` also `_file`, `_pos`, `_spec_id`, `_partition`, in v3 `_row_id` and
-        `_last_updated_sequence_number`. Raises NotFoundInTable, EngineError that names what could not be read."""
+        `_last_updated_sequence_number`. Of more rows than `limit` they are the first, which `cut` says; None reads all.
+        Raises NotFoundInTable, EngineError that names what could not be read."""
         known = self.reading(snapshot)
         extra = tuple(metadata_columns(self.metadata.format_version)) if provenance else ()
         request = ReadRequest(known.version, tuple(columns) or None, where, limit, extra)
         return Rows.of((session or self.reads).read(request), known.words)
 
-    def sql(self, sql: str, limit: int | None = 1000, session: ReadSession | None = None) -> Rows:
+    def sql(self, sql: str, limit: int | None = ROWS_AT_FIRST, session: ReadSession | None = None) -> Rows:
         """A read-only query through Spark, in which `t` is this table and `t@version`, `db.other@version` are versions
-        pinned to the metadata files that are current now. Raises NotFoundInTable, EngineError."""
+        pinned to the metadata files that are current now. `limit` as in `rows`. Raises NotFoundInTable, EngineError."""
         return Rows.of((session or self.reads).read(self.sql_request(sql, limit)), "")
 
-    def sql_request(self, sql: str, limit: int | None = 1000) -> SqlRequest:
+    def sql_request(self, sql: str, limit: int | None = ROWS_AT_FIRST) -> SqlRequest:
         """The query `sql` stands for, with its versions resolved."""
         return sql_request(sql, self.name, self.reader, limit)
 

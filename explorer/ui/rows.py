@@ -169,7 +169,7 @@ class ReadPanel:
         if "_file" in rows.column_names:
             parts.append(Text("Click a row to see its file and deletes in the graph.", variant="body2"))
         parts.append(save_buttons(lambda: rows, "rows"))
-        if rows.num_rows == asked.request.limit:
+        if read.more and not read.cut:
             everything = replace(asked.request, limit=None)
             parts += [
                 Text("The limit cut it off. All rows:", variant="body2"),

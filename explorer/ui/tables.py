@@ -120,7 +120,7 @@ def table_view(
     lacks: Callable[[], str] = str,
 ) -> pn.viewable.Viewable:
     """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows. Of more
-    than SHOWN the page holds the FIRST, and has a field for a condition. `go` is called with the kind and the path, or
+    than SHOWN the page holds the FIRST, and has a field for a condition in place of the filters. `go` is called with the kind and the path, or
     the id, of what a clicked row is about; `lacks` says, once it is read, what could not be."""
     box = pn.Column(sizing_mode="stretch_both")
     job = Job(box=box)
@@ -150,9 +150,12 @@ def table_view(
         wide = {c: known_widths.get(c, ID if c.endswith(IDS) else 110) for c in data.columns}
         text = {"type": "input", "func": "like", "placeholder": "filter"}
         least = {"type": "number", "func": ">=", "placeholder": "at least"}
+        # Filters under the headings search what the page holds: of a part of the rows they would say that the rest is not
+        # there.
+        searched = data.columns if len(some) == len(rows) else []
         filters = {
             c: text if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str" else least
-            for c in data.columns
+            for c in searched
             if data[c].dtype.kind in "OTUiuf" or str(data[c].dtype) == "str"
         }
         look: dict[str, Any] = {"min_height": 300, "pagination": "remote", "page_size": 50}
@@ -162,8 +165,9 @@ def table_view(
             known = some.to_arrow().column(key)
             widget.on_click(lambda event: go(kind, str(known[int(event.row)].as_py())))
         first = f"the first {len(some):,} of " if len(some) < len(rows) else ""
+        search = "; the field above searches all of them, and downloads have all" if first else ""
         many = count(len(rows), ONE.get(what, what[:-1]), what)
-        caption = f"{first}{many}{'. Click one to see it in the graph' if key in data.columns else ''}"
+        caption = f"{first}{many}{search}{'. Click one to see it in the graph' if key in data.columns else ''}"
         buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
         bar = pn.Row(Text(caption, variant="subtitle1"), *buttons, styles=WRAP)
         return [bar, *said, widget]

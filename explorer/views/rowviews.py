@@ -151,7 +151,11 @@ def render_row_diff(diff: RowDiff, limit: int = 50) -> str:
     ]
     parts = [{"partition": name or "(unpartitioned)"} | dict(n) for name, n in sorted(diff.partitions.items())]
     tail = render_table(parts, 120) if len(parts) > 1 else ""
-    return (render_table(shown, 160) if shown else "") + clean(row_diff_words(diff)) + "\n" + tail
+    held = {change: table.num_rows for change, table in vars(diff.changes).items()}
+    cut = (
+        f"The first {limit} rows of each kind are shown; --output json has more\n" if max(held.values()) > limit else ""
+    )
+    return (render_table(shown, 160) if shown else "") + cut + clean(row_diff_words(diff)) + "\n" + tail
 
 
 def event_rows(events: Iterable[FateEvent], columns: Sequence[str]) -> list[dict[str, Any]]:
