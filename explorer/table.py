@@ -388,8 +388,8 @@ class Table:
         return check_named(self.reader, name)
 
     def rows(
-        self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "", limit: int | None = ROWS_AT_FIRST,
-        provenance: bool = False, session: ReadSession | None = None,
+        self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "",
+        limit: int | None = ROWS_AT_FIRST, provenance: bool = False, session: ReadSession | None = None,
     ) -> Rows:  # fmt: skip
         """Rows of any version through Spark: a snapshot id, branch, tag, `snapshot-3` or time (by the snapshot log).
         `where` is Spark SQL. With `provenance` also `_file`, `_pos`, `_spec_id`, `_partition`, in v3 `_row_id` and

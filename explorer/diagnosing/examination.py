@@ -20,7 +20,7 @@ from explorer.core.doctor.findings import Finding, RuleChoice, finding
 from explorer.core.doctor.grouping import grouped
 from explorer.core.doctor.history import WALK, history_rules
 from explorer.core.doctor.lists import Held, Lists, list_rules, list_schema_rules, manifest_rules, record_rules
-from explorer.core.doctor.remedies import NOT_LOADED, REMEDY_OF
+from explorer.core.doctor.remedies import REMEDY_OF, keeps_from_loading
 from explorer.core.doctor.rules import BY_ID
 from explorer.core.doctor.summaries import summary_rules
 from explorer.core.doctor.tables import table_rules
@@ -120,7 +120,7 @@ class Examination:
         """The path of the metadata file before this one, where it has none of the faults that keep Iceberg from loading
         this one; empty otherwise."""
         previous = self._previous()
-        rules = {f.rule for f in findings if REMEDY_OF.get(f.rule) == "M" or f.rule in NOT_LOADED}
+        rules = {f.rule for f in findings if REMEDY_OF.get(f.rule) == "M" or keeps_from_loading(f.rule, f.location)}
         if previous is None or rules & {f.rule for f in table_rules(previous, None)}:
             return ""
         return previous.metadata_location

@@ -11,18 +11,18 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.collection import Collection
-from explorer.core.batches import Batches, Parts
-from explorer.core.dangling import OLDEST, by_place, dropped_by, oldest
+from explorer.core.batches import Batches
 from explorer.core.orphan_rules import Fate
 from explorer.core.orphan_rules import refusal as orphan_refusal
 from explorer.core.orphan_rules import sentences as orphan_sentences
 from explorer.core.retention import gc_refusal
 from explorer.core.rewrite_words import sentences
-from explorer.core.units import count, human_bytes
+from explorer.core.units import human_bytes
 from explorer.engines import quoting
 from explorer.engines.choice import Engine
 from explorer.errors import UnreadableFile
 from explorer.maintaining.calls import LOOKS, STRATEGIES, Asked, asked, call, catalog_and_name
+from explorer.maintaining.dangling import plan_dangling
 from explorer.maintaining.expiry import plan_expiry
 from explorer.maintaining.manifests import plan_append, plan_rewrite_manifests
 from explorer.maintaining.orphans import listed_fates
@@ -134,7 +134,8 @@ def _planned(table: Table, tree: MetadataTree, made: Asked, engine: Engine) -> P
     if operation in STRATEGIES:
         return _rewriting(table, made, engine)
     if operation == "dangling-deletes":
-        return _dangling(table, tree)
+        explained, rows = plan_dangling(table, tree)
+        return Plan(explained, {"deletes": Collection.of_rows(rows, "deletes")})
     values = made.values()
     if operation == "expire":
         expiry = plan_expiry(tree, values)
@@ -199,35 +200,6 @@ def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> Plan:
 
 def _age(fate: Fate) -> str:
     return f"{fate.age_hours:.1f} h" if fate.age_hours < 48 else f"{fate.age_hours / 24:.1f} d"
-
-
-def _dangling(table: Table, tree: MetadataTree) -> Plan:
-    snapshot = table.metadata.current_snapshot
-    known = table.row_reader.deletes(snapshot, tree)
-    data = [m for m in tree.manifests(snapshot) if m.content == 0]
-    lowest = by_place(tree.read(Parts(data, False, oldest, OLDEST))) if known.dangling else {}
-    rows = [
-        {
-            "file": delete.path,
-            "kind": delete.kind,
-            "dropped_by": "; ".join(dropped_by(table.metadata, delete, lowest)) or "nothing that runs by itself",
-            "reason": known.why_alone(delete),
-            "sequence_number": delete.sequence_number,
-            "bytes": delete.bytes,
-            "record_count": delete.record_count,
-        }
-        for delete in known.dangling
-    ]  # fmt: skip
-    explained = [
-        f"{count(len(rows), 'delete')} of {len(known.files.deletes)} apply to no data file: they hide nothing."
-        if known.whole
-        else "Some manifests could not be read: which deletes apply to no data file cannot be told."
-    ]
-    ways = Counter(way for delete in known.dangling for way in dropped_by(table.metadata, delete, lowest))
-    explained += [f"{count(number, 'delete')} would be dropped by {way}." for way, number in ways.most_common()]
-    if rows:
-        explained.append("Until then, each is read by whoever plans a scan of its partition.")
-    return Plan(explained, {"deletes": Collection.of_rows(rows, "deletes")})
 
 
 def _batches(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.Table]:

@@ -120,8 +120,9 @@ def table_view(
     lacks: Callable[[], str] = str,
 ) -> pn.viewable.Viewable:
     """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows. Of more
-    than SHOWN the page holds the FIRST, and has a field for a condition in place of the filters. `go` is called with the kind and the path, or
-    the id, of what a clicked row is about; `lacks` says, once it is read, what could not be."""
+    than SHOWN the page holds the FIRST, and has a field for a condition in place of the filters. `go` is called with
+    the kind and the path, or the id, of what a clicked row is about; `lacks` says, once it is read, what could not
+    be."""
     box = pn.Column(sizing_mode="stretch_both")
     job = Job(box=box)
     which = pmui.TextInput(label=f"which {what}", placeholder=EXAMPLES.get(what, ""), width=380, visible=False, **SMALL)
@@ -150,8 +151,7 @@ def table_view(
         wide = {c: known_widths.get(c, ID if c.endswith(IDS) else 110) for c in data.columns}
         text = {"type": "input", "func": "like", "placeholder": "filter"}
         least = {"type": "number", "func": ">=", "placeholder": "at least"}
-        # Filters under the headings search what the page holds: of a part of the rows they would say that the rest is not
-        # there.
+        # Filters under the headings search what the page holds: of a part they would say that the rest is not there.
         searched = data.columns if len(some) == len(rows) else []
         filters = {
             c: text if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str" else least

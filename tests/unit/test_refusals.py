@@ -15,11 +15,14 @@ import explorer
 from explorer import maintenance
 from explorer.cli import main
 from explorer.conflicts import explain_conflict
+from explorer.core.dangling import doubt
+from explorer.core.live_files import LiveFile, place
 from explorer.engines import quoting
 from explorer.errors import NotPossible, UnreadableFile
 from explorer.io.paths import local_path
 from explorer.maintaining import preview
 from tests.cases import build_case
+from tests.unit.paper import on_paper
 from tests.unit.small import edit_metadata, make_table
 
 ALL = {"rewrite-all": "true"}
@@ -213,3 +216,38 @@ def test_moments_are_literals_not_functions(milliseconds: int, literal: str) -> 
     assert quoting.timestamp(milliseconds) == literal
     with pytest.raises(NotPossible):
         quoting.timestamp(253402300800000)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("13", "data files of other partitions or specs are older than it"),
+        ("14", "a delete for all partitions needs an unpartitioned spec"),
+        ("15", "recorded in another partition than"),
+        ("64", "which is cut off"),
+    ],
+)
+def test_a_delete_that_may_be_needed_is_not_offered_to_be_dropped(name: str, reason: str, tmp_path: Path) -> None:
+    table = case(name, tmp_path)
+    seen = preview(table, "dangling-deletes")
+    assert [reason in row["may_be_needed"] for row in seen.tables["deletes"]] == [True]
+    assert seen.words[1].startswith("Look before you drop them: 1 of them may have been meant")
+    for finding in explorer.doctor(table).findings:
+        assert "rewrite_position_delete_files" not in finding.remedy
+        assert "remove-dangling-deletes" not in finding.remedy
+
+
+def test_a_delete_that_no_older_data_is_left_for_can_be_dropped() -> None:
+    specs = [{"spec-id": 0, "fields": [{"field-id": 1000, "name": "p", "transform": "identity", "source-id": 1}]}]
+    metadata = on_paper([None], change=lambda data: data.update({"partition-specs": specs}))
+
+    def told(number: int, equality_ids: tuple[int, ...], partition: str | None = "a") -> str:
+        delete = LiveFile(
+            "d", "equality_deletes", 0, {"1000": partition}, number, 0, 1, 10, "m", "PARQUET", equality_ids
+        )
+        return doubt(metadata, delete, {repr(delete.place): 9, repr(place(0, {"1000": "b"})): 5})
+
+    assert told(5, (2,)) == ""
+    assert "other partitions" in told(6, (2,))
+    assert told(6, (1, 2)) == ""  # its rows name their partition
+    assert "is null" in told(6, (1, 2), None)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from explorer.core.doctor.remedies import GOES_BACK, REMEDY_OF, Situation, remedy
+from explorer.core.doctor.remedies import GOES_BACK, REMEDY_OF, Situation, keeps_from_loading, remedy
 from explorer.core.doctor.rules import BY_ID, RULES, Rule, Severity
 from explorer.core.lineage import ancestry
 from explorer.core.secrets import redacted
@@ -118,21 +118,17 @@ class RuleChoice:
         situation = Situation(
             table, metadata, _whole_ancestor(metadata, hurt),
             frozenset(f.rule for f in asked if not f.snapshots or now in f.snapshots),
+            frozenset(f.rule for f in asked if keeps_from_loading(f.rule, f.location)),
             frozenset(f.rule for f in asked), listed, previous,
         )  # fmt: skip
         told = [
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
-                remedy=f.remedy or remedy(f.rule, situation, f.snapshots, f.file, f.node, _property(f.location)),
+                remedy=f.remedy or remedy(f.rule, situation, f.snapshots, f.file, f.node, f.location),
             )
             for f in asked
         ]  # fmt: skip
         return tuple(sorted(told, key=lambda f: (ORDER.index(f.severity), f.about.number)))
-
-
-def _property(location: str) -> str:
-    """The name of the table property that a finding is about; empty where it is about something else."""
-    return location.removeprefix("/properties/") if location.startswith("/properties/") else ""
 
 
 def _named(name: str) -> list[Rule]:

@@ -159,6 +159,7 @@ class Situation:
         metadata: None for a table that cannot be opened.
         whole: The newest ancestor of the current snapshot in which nothing is wrong.
         rules: The rules that found something in the current snapshot or in the metadata file.
+        not_loaded: The rules that found what keeps Iceberg from loading the table.
         anywhere: The rules that found something in any snapshot or in the metadata file.
         listed: The current snapshot's manifests.
         previous: The metadata file before this one, where it lacks the faults of this one.
@@ -168,13 +169,14 @@ class Situation:
     metadata: TableMetadata | None = None
     whole: int | None = None
     rules: frozenset[str] = frozenset()
+    not_loaded: frozenset[str] = frozenset()
     anywhere: frozenset[str] = frozenset()
     listed: Sequence[ManifestFile] = ()
     previous: str = ""
 
 
 def remedy(
-    rule: str, situation: Situation, snapshots: Sequence[int] = (), file: str = "", node: Any = None, key: str = ""
+    rule: str, situation: Situation, snapshots: Sequence[int] = (), file: str = "", node: Any = None, location: str = ""
 ) -> str:
     """Say what helps against one finding, on this table.
 
@@ -184,20 +186,21 @@ def remedy(
         snapshots: The snapshots that have the fault.
         file: The file concerned.
         node: What the graph draws of it: a kind, and an id or path.
-        key: The property to unset.
+        location: Where the fault is in the file, as a JSON pointer or record.
 
     Returns:
         Sentences, with statements that can be executed as they are.
     """
-    letter = _letter(rule, situation, file, node)
+    letter = _letter(rule, situation, file, node, location)
     metadata = situation.metadata
     blocked = _blocked(rule, letter, situation)
     if blocked:
         return f"First mend {blocked}: until then Iceberg fails on this table."
     current = metadata.current_snapshot_id if metadata else None
-    if letter in (*GOES_BACK, *REWRITES, "O") and rule != "orphan-files" and snapshots and current not in snapshots:
+    if letter in (*GOES_BACK, *REWRITES, "O") and snapshots and current not in snapshots:
         return _older(letter)
     catalog, name = in_sql(situation.table)
+    key = location.removeprefix("/properties/") if location.startswith("/properties/") else ""
     if not re.fullmatch(r"[\w.-]*", key):  # no strange name becomes a part of SQL
         (catalog, name), key = NOWHERE, "name"
     return TEXTS[letter].format(
@@ -206,6 +209,17 @@ def remedy(
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
     )  # fmt: skip
+
+
+def keeps_from_loading(rule: str, location: str) -> bool:
+    """Return whether a finding keeps Iceberg from loading the table.
+
+    Args:
+        rule: The finding's rule.
+        location: Where the fault is in the metadata file, as a JSON pointer.
+    """
+    times = rule == "time-out-of-order" and location.startswith(("/last-updated-ms", "/snapshot-log"))
+    return times or rule in NOT_LOADED
 
 
 def previous_words(previous: str, catalog: str, name: str) -> str:
@@ -229,12 +243,14 @@ def previous_words(previous: str, catalog: str, name: str) -> str:
     )
 
 
-def _letter(rule: str, situation: Situation, file: str, node: Any) -> Remedy:
+def _letter(rule: str, situation: Situation, file: str, node: Any, location: str) -> Remedy:
     """The remedy of a rule, for this table."""
     letter, metadata = REMEDY_OF.get(rule, ""), situation.metadata
     if metadata is None:
         return letter
     if rule == "sequence-above-last" and file == metadata.metadata_location:
+        return "M"
+    if rule == "time-out-of-order" and keeps_from_loading(rule, location):
         return "M"
     if rule == "partition-value" and any(f.transform == "identity" for s in metadata.partition_specs for f in s.fields):
         return "G"  # Spark takes the value from the metadata, not from the data
@@ -258,11 +274,11 @@ def _is_rewritten(situation: Situation, node: Any) -> bool:
 
 def _blocked(rule: str, letter: Remedy, situation: Situation) -> str:
     """The other finding that keeps a remedy's statement from running; empty where there is none."""
-    blocking = NOT_LOADED if letter in (*GOES_BACK, *REWRITES, "O", "S", "D", "E", "U") else frozenset()
-    blocking |= NOT_REWRITTEN if letter in (*REWRITES, "O") else frozenset()
-    blockers = blocking & situation.rules
+    if letter in ("", "M", "I", "N", "P", "W"):
+        return ""
+    blockers = (NOT_REWRITTEN & situation.rules) - {rule} if letter in (*REWRITES, "O") else frozenset()
     blockers |= NOT_EXPIRED & situation.anywhere if letter == "E" else frozenset()
-    return ", ".join(sorted(blockers - {rule}))
+    return ", ".join(sorted(blockers | situation.not_loaded))
 
 
 def _distinct(situation: Situation, table: str) -> str:
