@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.entries import DELETED
-from explorer.core.names import base_name, file_label, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.names import base_name, file_label, manifest_names, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
 from explorer.core.values import partition_path
 from explorer.graphs.drawing import Drawing
@@ -43,6 +43,8 @@ class Below:
     def __init__(self, source: GraphSource, view: GraphView, drawing: Drawing) -> None:
         self.source, self.view, self.drawing, self.meta = source, view, drawing, source.metadata
         self.ordinals = snapshot_ordinals(self.meta)
+        self.names: dict[str, str] = {}
+        """Of manifests, by their paths."""
         self.causes = source.causes()
         self.by_sequence = {s.sequence_number: snapshot_node(s.snapshot_id) for s in self.meta.snapshots}
 
@@ -86,9 +88,10 @@ class Below:
                 self.statistics_file(parent, statistics)
         if folded or not listed:
             return
+        self.names |= manifest_names(((m.manifest_path, m.added_snapshot_id) for m in listed), self.ordinals)
         if self.view.search:
             kept = [
-                m for m in listed if self.matches(m.manifest_path, manifest_name(m, self.ordinals)) or self.has_match(m)
+                m for m in listed if self.matches(m.manifest_path, self.names[m.manifest_path]) or self.has_match(m)
             ]
             self.without_match(node, "manifests", len(listed), len(kept), 3)
             listed = kept
@@ -138,7 +141,7 @@ class Below:
                 Node(
                     node,
                     manifest.kind,
-                    manifest_name(manifest, self.ordinals),
+                    self.names[manifest.manifest_path],
                     lines,
                     "",
                     "open" if opened else "folded",
@@ -181,7 +184,7 @@ class Below:
         if not self.view.show_filtered:
             table = table.filter(table["logical_status"].is_valid())
         total = table.num_rows
-        if self.view.search and not self.matches(manifest.manifest_path, manifest_name(manifest, self.ordinals)):
+        if self.view.search and not self.matches(manifest.manifest_path, self.names[manifest.manifest_path]):
             table = table.filter(_by_path(table, self.view.search))
         node = manifest_node(manifest.manifest_path)
         kind = "delete files" if manifest.kind == "delete_manifest" else "data files"

@@ -11,12 +11,9 @@ from explorer.core.batches import Parts
 from explorer.core.dangling import OLDEST, by_place, doubt, dropped_by, oldest
 from explorer.core.live_files import LiveFile
 from explorer.core.units import count
-from explorer.maintaining.refusals import misplaced_delete
 from explorer.metadata_tree import MetadataTree
 from explorer.model.metadata import Snapshot
 from explorer.table import Table
-
-MISPLACED = "it is recorded in another partition than {path}, which it names: readers differ in whether it applies"
 
 
 def plan_dangling(table: Table, tree: MetadataTree) -> tuple[list[str], list[dict[str, Any]]]:
@@ -69,12 +66,7 @@ def doubts(
     if not deletes:
         return {}
     lowest = _lowest(tree, snapshot) if lowest is None else lowest
-    reasons = {d.key: why for d in deletes if (why := doubt(tree.metadata, d, lowest))}
-    data = [m for m in tree.manifests(snapshot) if m.content == 0]
-    if misplaced := misplaced_delete(tree, data, deletes):
-        delete, path = misplaced
-        reasons[delete.key] = MISPLACED.format(path=repr(path))
-    return reasons
+    return {d.key: why for d in deletes if (why := doubt(tree.metadata, d, lowest))}
 
 
 def _lowest(tree: MetadataTree, snapshot: Snapshot | None) -> dict[str, int | None]:

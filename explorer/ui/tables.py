@@ -18,7 +18,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from explorer.collection import Collection
-from explorer.core.names import manifest_named, snapshot_name, snapshot_ordinals
+from explorer.core.names import manifest_names, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, instant
 from explorer.core.values import named_partition_path, row_dicts
 from explorer.graphs.graph import Graph
@@ -98,7 +98,8 @@ def _named(table: pa.Table, what: str, metadata: TableMetadata) -> dict[str, lis
     if what == "snapshots":
         return {"snapshot": [snapshot_name(i, ordinals) for i in table["snapshot-id"].to_pylist()]}
     paths, added = table["manifest_path"].to_pylist(), table["added_snapshot_id"].to_pylist()
-    return {"manifest": [manifest_named(*one, ordinals) for one in zip(paths, added, strict=True)]}
+    names = manifest_names(zip(paths, added, strict=True), ordinals)
+    return {"manifest": [names[path] for path in paths]}
 
 
 def _partitions(values: list[Any], spec_ids: list[int], metadata: TableMetadata) -> list[str]:

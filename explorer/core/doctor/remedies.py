@@ -222,6 +222,22 @@ def keeps_from_loading(rule: str, location: str) -> bool:
     return times or rule in NOT_LOADED
 
 
+def may_be_needed(number: int, reason: str) -> str:
+    """Say why deletes that apply to nothing are not to be dropped.
+
+    Args:
+        number: How many of them may be needed.
+        reason: Why, of the first of them.
+
+    Returns:
+        Sentences.
+    """
+    return (
+        f"Do not drop them before you know: {number:,} of them may have been meant for rows that are "
+        f"there ({reason}). iceberg-explorer fate tells of a row; the writer has to delete it again."
+    )
+
+
 def previous_words(previous: str, catalog: str, name: str) -> str:
     """Say how the metadata file before a broken one is brought back.
 
