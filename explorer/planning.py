@@ -14,7 +14,7 @@ from explorer.core.batches import Batches, Parts
 from explorer.core.clustering import Clustering, Overlaps, bounds_of, bounds_schema
 from explorer.core.delete_pairs import Pairs
 from explorer.core.deletes import Applicability
-from explorer.core.expressions import BoundTerm, Column, Expression, predicates
+from explorer.core.expressions import BoundTerm, Column, Expression, has_or, predicates
 from explorer.core.live_files import LiveFiles
 from explorer.core.metrics_modes import TOLD, ColumnMode, Told, column_modes, told
 from explorer.core.ordering import plain
@@ -164,7 +164,7 @@ def intervals(tree: MetadataTree, plan: Plan, name: str) -> Intervals:
         items += [_interval(verdicts, ranges, at, column) for at in range(min(len(ranges), room))]
     asked = tuple(p for p in predicates(plan.bound) if isinstance(p.term, BoundTerm) and p.term.column.name == name)
     items.sort(key=lambda i: (i.low is None, i.low if i.low is not None else 0, i.high is None, i.path))
-    return Intervals(column, asked, tuple(items), left_out)
+    return Intervals(column, asked, not has_or(plan.bound), tuple(items), left_out)
 
 
 def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: Column) -> Interval:

@@ -141,6 +141,8 @@ class Intervals:
 
     column: Column
     asked: tuple[Predicate, ...]
+    together: bool
+    """Whether a row must meet all that is asked: the filter has no OR."""
     items: tuple[Interval, ...]
     left_out: int
 

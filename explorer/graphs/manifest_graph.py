@@ -8,12 +8,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.core.deletes import Applicability
 from explorer.core.entries import DELETED
+from explorer.core.live_files import LiveFile, LiveFiles, live_files
 from explorer.core.names import base_name, file_label, manifest_names, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
 from explorer.core.values import partition_path
 from explorer.graphs.drawing import Drawing
-from explorer.graphs.graph import Edge, Node
+from explorer.graphs.graph import Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, node_id, snapshot_node
 from explorer.graphs.source import GraphSource, GraphView
 from explorer.model.manifest import ManifestFile, file_kind
@@ -45,6 +47,8 @@ class Below:
         self.ordinals = snapshot_ordinals(self.meta)
         self.names: dict[str, str] = {}
         """Of manifests, by their paths."""
+        self.live: dict[tuple[str, int | None], LiveFile] = {}
+        """Live files that are drawn."""
         self.causes = source.causes()
         self.by_sequence = {s.sequence_number: snapshot_node(s.snapshot_id) for s in self.meta.snapshots}
 
@@ -190,7 +194,10 @@ class Below:
         kind = "delete files" if manifest.kind == "delete_manifest" else "data files"
         self.without_match(node, kind, total, table.num_rows, 4)
         rows = self.drawing.page(node, table.num_rows, kind, 4)
-        shown: list[dict[str, Any]] = table.slice(rows.start, len(rows)).to_pylist()
+        drawn = table.slice(rows.start, len(rows))
+        live = live_files(drawn, manifest.partition_spec_id, manifest.manifest_path)
+        self.live |= {file.key: file for file in live}
+        shown: list[dict[str, Any]] = drawn.to_pylist()
         return shown
 
     def has_match(self, manifest: ManifestFile) -> bool:
@@ -232,15 +239,20 @@ class Below:
             if already is None or (already.status in ("filtered", "DELETED") and status in ("ADDED", "EXISTING")):
                 self.drawing.nodes[node] = made  # one node a file: the live entry speaks for it
             self.drawing.edge(parent, node, "contains", status)
-            target = row["referenced_data_file"]
-            if target:
-                self.drawing.edges[(node, file_node(target), "deletes from")] = Edge(
-                    node, file_node(target), "deletes from"
-                )
             if footer and node in self.view.open_files:
                 self.row_groups(node, path, footer)
             if self.causes.get(path):
                 self.trouble(node, path, self.causes[path], 5)
+
+    def link_deletes(self) -> None:
+        """Draw which of the drawn live deletes apply to which of the drawn live data files (spec: "Scan Planning")."""
+        data = [file for file in self.live.values() if file.kind == "data_file"]
+        deletes = [file for file in self.live.values() if file.kind != "data_file"]
+        applicability = Applicability(self.meta, LiveFiles.of(data), deletes)
+        for file in data if deletes else ():
+            for verdict in applicability.of(file):
+                if verdict.applies:
+                    self.drawing.edge(file_node(*verdict.delete.key), file_node(file.path), "deletes from")
 
     def added_by(self, row: Mapping[str, Any]) -> str:
         """The node of the snapshot that added an entry's file, by its sequence number; v1 has none, and a DELETED entry
