@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from explorer.core.batches import Parts
 from explorer.core.entries import DELETED
+from explorer.core.orphan_rules import hidden_partitions, is_hidden
 from explorer.errors import UnreadableFile
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
@@ -102,17 +103,21 @@ def _written(tree: MetadataTree, folder: str) -> dict[str, float]:
 
 
 def orphans(tree: MetadataTree) -> dict[str, float]:
-    """Files below a table's folder that its metadata does not reach, with their age in hours. Raises UnreadableFile
-    where the folder cannot be listed, or a manifest list or manifest cannot be read."""
+    """Files below a table's folder that its metadata does not reach, with their age in hours; not those that are hidden
+    to remove_orphan_files, such as Delta's log of the same table. Raises UnreadableFile where the folder cannot be
+    listed, or a manifest list or manifest cannot be read."""
     location = tree.metadata.location
     below = Below(tree, location)
     for _ in below.telling(known_files(tree)):
         pass
     top, now = _top(tree, location), time.time() * 1000
+    own = hidden_partitions(tree.metadata)
     return {
         top + rest: (now - at) / 3_600_000
         for rest, at in below.written.items()
-        if rest not in below.live and not rest.endswith((".crc", "/version-hint.text"))
+        if rest not in below.live
+        and not rest.endswith((".crc", "/version-hint.text"))
+        and not any(is_hidden(name, own) for name in rest.split("/"))
     }
 
 

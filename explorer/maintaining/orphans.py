@@ -7,7 +7,17 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from explorer.core.orphan_rules import EQUAL, MODES, OLD_ENOUGH, Fate, Listing, fates, flattened, spelled
+from explorer.core.orphan_rules import (
+    EQUAL,
+    MODES,
+    OLD_ENOUGH,
+    Fate,
+    Listing,
+    fates,
+    flattened,
+    hidden_partitions,
+    spelled,
+)
 from explorer.leftovers import Below, known_files
 from explorer.metadata_tree import MetadataTree
 
@@ -27,5 +37,4 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
     below = Below(tree, location)
     known = spelled(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
-    hidden = {f"{f.name}=" for s in tree.metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
-    return listing, list(fates(listing, below.written, known, below.live, hidden))
+    return listing, list(fates(listing, below.written, known, below.live, hidden_partitions(tree.metadata)))
