@@ -100,8 +100,9 @@ class _Deep:
 
     def _schema_then(self, manifest: ManifestFile) -> Schema | None:
         """The schema with which a manifest was written, of a table that was replaced since."""
+        snapshot = self.table.metadata.snapshot(manifest.added_snapshot_id)
         with contextlib.suppress(UnreadableFile):
-            return read_schema(self.table.metadata, manifest.added_snapshot_id)
+            return read_schema(self.table.metadata, snapshot.schema_id if snapshot else None)
         return None
 
     def _asked(self, file: LiveFile, ask: Callable[[LiveFile], Iterator[Finding]]) -> Iterator[Finding]:
