@@ -14,7 +14,7 @@ import pyarrow as pa
 from explorer.core.batches import Batches
 from explorer.core.names import shorten
 from explorer.core.row_parts import RowParts
-from explorer.core.values import row_dicts
+from explorer.core.values import pandas_values, row_dicts
 from explorer.engines.choice import Choice
 from explorer.engines.pipeline import Framed, changed, without_dictionaries
 from explorer.engines.reads import ScanReport, SparkRead
@@ -140,7 +140,14 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas.DataFrame."""
-        return self.to_arrow().to_pandas(maps_as_pydicts="lossy")
+        rows = self.to_arrow()
+        try:
+            return rows.to_pandas(maps_as_pydicts="lossy")
+        except (OverflowError, ValueError, TypeError):  # Arrow's own errors are among them
+            import pandas
+
+            columns = zip(rows.column_names, map(pandas_values, rows.columns), strict=True)
+            return pandas.DataFrame(dict(columns))
 
     def to_polars(self) -> polars.DataFrame:
         """The rows as a polars.DataFrame; maps become lists of key-value structs."""

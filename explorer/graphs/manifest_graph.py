@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from explorer.core.entries import DELETED
 from explorer.core.names import base_name, file_label, manifest_name, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
-from explorer.core.values import partition_path
+from explorer.core.values import partition_path, row_dicts
 from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Edge, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, node_id, snapshot_node
@@ -187,7 +187,7 @@ class Below:
         kind = "delete files" if manifest.kind == "delete_manifest" else "data files"
         self.without_match(node, kind, total, table.num_rows, 4)
         rows = self.drawing.page(node, table.num_rows, kind, 4)
-        shown: list[dict[str, Any]] = table.slice(rows.start, len(rows)).to_pylist()
+        shown: list[dict[str, Any]] = row_dicts(table.slice(rows.start, len(rows)))
         return shown
 
     def has_match(self, manifest: ManifestFile) -> bool:
