@@ -91,6 +91,9 @@ def far_time(value: int, kind: str) -> str:
         text = str(np.datetime64(value, unit)).replace("T", " ")
     except OverflowError:
         return str(value)
+    if text.startswith("-"):
+        year, rest = text[1:].split("-", 1)
+        text = f"-{int(year):04}-{rest}"
     return str(value) if text == "NaT" else text + ("Z" if kind.startswith("timestamptz") else "")
 
 

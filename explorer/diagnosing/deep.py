@@ -40,6 +40,7 @@ from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
 from explorer.table import Table
 
+MISSING = "the file does not exist"
 NO_IDS = "its columns have no field ids"
 OURS = ("its rows cannot be read", "its schema is not one")
 """What begins the words for files that we cannot read, though others may."""
@@ -118,6 +119,8 @@ class _Deep:
             self.not_checked.append(str(error))
         except UnreadableFile as error:
             rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
+            if error.cause.startswith(MISSING):
+                return  # diagnosing.files tells of it
             if error.cause.startswith(NO_IDS):
                 yield self._without_ids(file)
             elif error.cause.startswith(OURS):

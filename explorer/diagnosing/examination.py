@@ -64,7 +64,7 @@ def diagnose(
     Raises NotFoundInTable for a snapshot, rule or severity that there is none of, EngineError."""
     choice = RuleChoice.of(skip, severity)
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
-    findings = list(examination.findings())
+    findings = [f for f in examination.findings() if f.rule not in choice.skip]
     told = choice.made(grouped(findings, examination.lists), table.name, table.metadata)
     where = table.reader.storage.resolve
     told = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in told)
