@@ -16,7 +16,7 @@ import pyarrow as pa
 from explorer.core.batches import Batches
 from explorer.core.names import shorten
 from explorer.core.row_parts import RowParts
-from explorer.core.values import row_dicts
+from explorer.core.values import pandas_values, row_dicts
 from explorer.engines.choice import Choice
 from explorer.engines.pipeline import Framed, changed, without_dictionaries
 from explorer.engines.reads import ScanReport, SparkRead
@@ -147,7 +147,13 @@ class Collection(Sequence[Mapping[str, Any]]):
         """The rows as a pandas.DataFrame."""
         table = self.to_arrow()
         odd = [name for name in table.column_names if _is_odd(table.schema.field(name).type)]
-        frame = table.drop_columns(odd).to_pandas(maps_as_pydicts="lossy")
+        plain = table.drop_columns(odd)
+        try:
+            frame = plain.to_pandas(maps_as_pydicts="lossy")
+        except (OverflowError, ValueError, TypeError):  # Arrow's own errors are among them
+            import pandas
+
+            frame = pandas.DataFrame(dict(zip(plain.column_names, map(pandas_values, plain.columns), strict=True)))
         for name in odd:
             told = [row[name] for row in row_dicts(table.select([name]), "lossy")]
             frame.insert(table.column_names.index(name), name, told)

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from explorer.core.batches import Parts
 from explorer.core.entries import DELETED
+from explorer.core.orphan_rules import hidden_partitions, is_hidden
 from explorer.errors import UnreadableFile
 from explorer.io.reader import TableReader
 from explorer.metadata_tree import MetadataTree
@@ -170,18 +171,22 @@ def _written(tree: MetadataTree, folder: str) -> dict[str, float]:
 
 
 def orphans(tree: MetadataTree, others: Iterable[OtherMetadata] = ()) -> dict[str, float]:
-    """Files below a table's folder that its metadata does not reach, nor that of `others`, with their age in hours.
-    Raises UnreadableFile where the folder cannot be listed, or a manifest list or manifest cannot be read."""
+    """Files below a table's folder that its metadata does not reach, nor that of `others`, with their age in hours; not
+    those that are hidden to remove_orphan_files, such as Delta's log of the same table. Raises UnreadableFile where the
+    folder cannot be listed, or a manifest list or manifest cannot be read."""
     location = tree.metadata.location
     below = Below(tree, location)
     for leading in (tree, *(other.tree for other in others)):
         for _ in below.telling(known_files(leading)):
             pass
     top, now = _top(tree, location), time.time() * 1000
+    own = hidden_partitions(tree.metadata)
     return {
         top + rest: (now - at) / 3_600_000
         for rest, at in below.written.items()
-        if rest not in below.live and not rest.endswith((".crc", "/version-hint.text"))
+        if rest not in below.live
+        and not rest.endswith((".crc", "/version-hint.text"))
+        and not any(is_hidden(name, own) for name in rest.split("/"))
     }
 
 

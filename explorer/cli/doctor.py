@@ -37,13 +37,14 @@ COULD_NOT_RUN = 8
 @click.option(
     "--severity", "levels", multiple=True, metavar="RULE=LEVEL", help="fatal, error, warning or info instead."
 )
+@click.option("--each", is_flag=True, help="Also list each finding that one stands for or explains.")
 @catalog_options
 @snapshot_option
 @engine_option
 @click.option("--output", "-o", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True,
               help="How to print.")  # fmt: skip
 def doctor(
-    table: str | None, every: bool, levels: tuple[str, ...], output: str, catalog: str | None,
+    table: str | None, every: bool, each: bool, levels: tuple[str, ...], output: str, catalog: str | None,
     properties: tuple[str, ...], roots: tuple[str, ...], relocate: tuple[str, ...], **options: Any,
 ) -> None:  # fmt: skip
     """Check a table against the spec and itself: docs/doctor.md has the rules.
@@ -64,11 +65,11 @@ def doctor(
             reports.append(report)
             code = max(code, report.exit_code or (COULD_NOT_RUN if report.not_checked else 0))
             if output == "text":
-                click.echo(printable(render_report(report).rstrip("\n")))
+                click.echo(printable(render_report(report, each).rstrip("\n")))
     except ExplorerError as error:  # the catalog cannot be listed
         fail(error, COULD_NOT_RUN)
     if output != "text":
-        told = [report_object(r) for r in reports]
+        told = [report_object(r, each) for r in reports]
         emit(sarif(reports) if output == "sarif" else told if every else next(iter(told), None), "json", str)
     sys.exit(code)
 

@@ -106,14 +106,14 @@ def emit_rows(
 
 def _in_words(part: Any, table: explorer.Table) -> list[dict[str, Any]]:
     """Rows as JSON data, partitions as paths, and what is told by a number in the spec's words."""
-    from explorer.core.values import named_partition_path
+    from explorer.core.values import column_values, named_partition_path
     from explorer.model.manifest import FILE_CONTENT, STATUS
     from explorer.views.rows import json_rows
 
     rows = json_rows(part)
     if {"partition", "spec_id"} <= set(part.column_names):
         specs = {s.spec_id: s for s in table.metadata.partition_specs}
-        for row, value in zip(rows, part["partition"].to_pylist(), strict=True):
+        for row, value in zip(rows, column_values(part["partition"]), strict=True):
             row["partition"] = named_partition_path(value, specs.get(row["spec_id"]), table.metadata)
     for name, words in (("content", FILE_CONTENT), ("status", STATUS)):
         for row in rows if name in part.column_names else ():

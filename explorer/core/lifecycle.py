@@ -17,6 +17,7 @@ from explorer.core.diff import manifest_fates, only
 from explorer.core.entries import LIVE, as_of
 from explorer.core.names import first_of, manifest_names, runs, snapshot_name, snapshot_ordinals
 from explorer.core.tree import Tree
+from explorer.core.values import row_dicts
 from explorer.model.manifest import STATUS, ManifestFile, ManifestKind
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
@@ -207,7 +208,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
             if manifest.manifest_path not in mentions:
                 continue
             listed = names[manifest.manifest_path]
-            for row in as_of(mentions[manifest.manifest_path], manifest, snapshot.snapshot_id).to_pylist():
+            for row in row_dicts(as_of(mentions[manifest.manifest_path], manifest, snapshot.snapshot_id)):
                 paths.add(row["file_path"])
                 status = STATUS.get(row["status"], str(row["status"]))
                 where = (

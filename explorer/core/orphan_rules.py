@@ -92,7 +92,7 @@ def fates(
         file = listing.location.rstrip("/") + rest
         age = (listing.now_ms - at) / 3_600_000
         is_live = rest in live or rest in others
-        if any(_is_hidden(name, hidden) for name in rest.split("/")):
+        if any(is_hidden(name, hidden) for name in rest.split("/")):
             if not is_live:
                 yield Fate(file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False)
             continue
@@ -111,7 +111,13 @@ def fates(
             yield Fate(file, *_mismatch(listing.mode, apart), age, True)
 
 
-def _is_hidden(name: str, but: Collection[str]) -> bool:
+def hidden_partitions(metadata: TableMetadata) -> set[str]:
+    """What folders of partition fields begin with that begin as hidden ones do."""
+    return {f"{f.name}=" for s in metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
+
+
+def is_hidden(name: str, but: Collection[str]) -> bool:
+    """Whether the procedure passes over a file or folder; `but` are beginnings of names that it does not."""
     return name.startswith(("_", ".")) and not name.startswith(tuple(but))
 
 

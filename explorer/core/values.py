@@ -111,12 +111,25 @@ def readable(value: Any, kind: Any) -> Any:
             if kind == "time":
                 return (EPOCH + datetime.timedelta(microseconds=value)).time().isoformat()
         except OverflowError:  # before the year 1 or after 9999
-            return f"{value} days" if kind == "date" else str(value)
+            return str(value) if kind == "time" else far_time(value, kind)
     if isinstance(value, bytes):
         return str(uuid.UUID(bytes=value)) if kind == "uuid" and len(value) == 16 else f"0x{value.hex()}"
     if isinstance(value, (bool, int, float, str)):
         return value
     return str(value)
+
+
+def far_time(value: int, kind: str) -> str:
+    """A date or time beyond the years that Python has, in ISO form; a number where NumPy has none either."""
+    unit: Any = "D" if kind == "date" else "ns" if "_ns" in kind else "us"
+    try:
+        text = str(np.datetime64(value, unit)).replace("T", " ")
+    except OverflowError:
+        return str(value)
+    if text.startswith("-"):
+        year, rest = text[1:].split("-", 1)
+        text = f"-{int(year):04}-{rest}"
+    return str(value) if text == "NaT" else text + ("Z" if kind.startswith("timestamptz") else "")
 
 
 def source_type(metadata: TableMetadata, source_ids: tuple[int, ...]) -> Any:
@@ -341,15 +354,24 @@ def row_dicts(table: pa.Table, maps: Literal["lossy"] | None = None) -> list[dic
     try:
         return table.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
     except (OverflowError, TypeError):
-        columns = [_told_column(column, maps) for column in table.columns]
+        columns = [column_values(column, maps) for column in table.columns]
         return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _told_column(column: pa.ChunkedArray, maps: Literal["lossy"] | None) -> list[Any]:
+def column_values(column: pa.ChunkedArray, maps: Literal["lossy"] | None = None) -> list[Any]:
+    """The values of a column as `row_dicts` has them."""
     try:
         return column.to_pylist(maps_as_pydicts=maps)  # type: ignore[no-any-return]
     except (OverflowError, TypeError):
         return [_told(value, maps) for value in column]
+
+
+def pandas_values(column: pa.ChunkedArray) -> Any:
+    """A column for pandas, which has no dates beyond Python's either: such a column is of Python's values, and text."""
+    try:
+        return column.to_pandas(maps_as_pydicts="lossy")
+    except (OverflowError, ValueError, TypeError):  # Arrow's own errors are among them
+        return column_values(column, "lossy")
 
 
 def _told(value: pa.Scalar, maps: Literal["lossy"] | None) -> Any:
@@ -365,4 +387,9 @@ def _told(value: pa.Scalar, maps: Literal["lossy"] | None) -> Any:
             return dict(pairs) if hashable else pairs
         if pa.types.is_nested(value.type):
             return [_told(inner, maps) for inner in value.values]
+        if pa.types.is_date32(value.type):
+            return far_time(value.cast(pa.int32()).as_py(), "date")
+        if pa.types.is_timestamp(value.type) and value.type.unit in ("us", "ns"):
+            kind = "timestamptz" if value.type.tz else "timestamp"
+            return far_time(value.cast(pa.int64()).as_py(), kind + ("_ns" if value.type.unit == "ns" else ""))
         return value.cast(pa.string()).as_py()

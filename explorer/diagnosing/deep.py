@@ -19,6 +19,7 @@ from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.metrics import is_nan
 from explorer.core.doctor.partitions import ONE_TOO_HIGH, TIMES, is_one_too_high, transformed
+from explorer.core.doctor.promotions import rebound
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, live_files
 from explorer.core.ordering import comparable
@@ -29,15 +30,16 @@ from explorer.core.values import (
     primitive_type,
     readable,
     result_type,
-    source_type,
 )
 from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
 from explorer.io.puffin import MAGIC, NoPuffin
 from explorer.io.rows import read_schema
+from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
 from explorer.table import Table
 
+MISSING = "the file does not exist"
 OURS = ("its rows cannot be read", "its schema is not one")
 """What begins the words for files that we cannot read, though others may."""
 FORMATS = {b"PAR1": "PARQUET", b"ORC": "ORC", b"Obj\x01": "AVRO", MAGIC: "PUFFIN"}
@@ -72,7 +74,9 @@ class _Deep:
         deletes: dict[Any, tuple[LiveFile, int]] = {}
         splits: dict[str, list[int]] = {}
         records = [self.lists.records[path] for path in self.lists.held]
+        newest, replaced = self.schema, bool(rebound(self.table.metadata))
         for manifest, stored in self.table.tree.stored(records, metrics=True):
+            self.schema = self._schema_then(manifest) if replaced else newest
             mask = self.lists.masks[manifest.manifest_path]
             entries = live_entries(stored, manifest)
             paths, offsets = stored["file_path"].to_pylist(), stored["split_offsets"].to_pylist()
@@ -88,10 +92,17 @@ class _Deep:
                 if (told := hash(_told(file, self.splits.get(file.path)))) not in self.told:
                     self.told.add(told)
                     yield from self._asked(file, self._data)
-        self.splits = splits
+        self.splits, self.schema = splits, newest
         for file, mask in steps(list(deletes.values()), "delete files"):
             yield from self._asked(file, partial(self._delete, mask))
         yield from self._statistics()
+
+    def _schema_then(self, manifest: ManifestFile) -> Schema | None:
+        """The schema with which a manifest was written, of a table that was replaced since."""
+        snapshot = self.table.metadata.snapshot(manifest.added_snapshot_id)
+        with contextlib.suppress(UnreadableFile):
+            return read_schema(self.table.metadata, snapshot.schema_id if snapshot else None)
+        return None
 
     def _asked(self, file: LiveFile, ask: Callable[[LiveFile], Iterator[Finding]]) -> Iterator[Finding]:
         self.looked += 1
@@ -106,6 +117,8 @@ class _Deep:
             self.not_checked.append(str(error))
         except UnreadableFile as error:
             rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
+            if error.cause.startswith(MISSING):
+                return  # diagnosing.files tells of it
             if error.cause.startswith(OURS):
                 self.not_checked.append(str(error))
             else:  # what a library cannot decode, another may
@@ -214,10 +227,8 @@ class _Deep:
     def _partition(
         self, file: LiveFile, part: PartitionField, columns: Mapping[int, pa.ChunkedArray]
     ) -> Iterator[Finding]:
-        meta = self.table.metadata
-        kind = source_type(meta, part.source_ids)
         field = next((f for f in (self.schema.fields if self.schema else ()) if f.id in part.source_ids), None)
-        key = str(part.field_id)
+        key, kind = str(part.field_id), field.type if field else None
         if len(part.source_ids) != 1 or field is None or part.transform == "void" or key not in file.partition:
             return
         if not isinstance(kind, str) or result_type(part.transform, kind) is None:

@@ -66,7 +66,7 @@ def diagnose(
     Raises NotFoundInTable for a snapshot, rule or severity that there is none of, EngineError."""
     choice = RuleChoice.of(skip, severity)
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
-    findings = list(examination.findings())
+    findings = [f for f in examination.findings() if f.rule not in choice.skip]
     listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
     told = choice.made(
         grouped(findings, examination.lists), table.name, table.metadata, listed, examination.sound_previous(findings)
@@ -106,7 +106,7 @@ class Examination:
         yield from self._dangling()
         yield from dropped_rules(table, self.lists)
         if self.depth.snapshot is None:
-            yield from commit_rules(self.lists)
+            yield from commit_rules(self.lists, self._current_before)
             yield from fork_rules(table)
         yield from self._other_files()
         if self.depth.files:
@@ -131,6 +131,15 @@ class Examination:
             return self.table.tree.metadata_file(log[-1].metadata_file) if log else None
         except ExplorerError:  # rule 20 tells of it
             return None
+
+    def _current_before(self, snapshot: Snapshot) -> tuple[bool, int | None]:
+        """See core.doctor.commits.CurrentBefore."""
+        log = self.table.metadata.metadata_log
+        before = [e.metadata_file for e in log if e.timestamp_ms < (snapshot.timestamp_ms or 0)]
+        try:
+            return bool(before), self.table.tree.metadata_file(before[-1]).current_snapshot_id if before else None
+        except ExplorerError:
+            return False, None
 
     def _read(self) -> Lists:
         """Every list and every manifest, once."""
@@ -296,9 +305,16 @@ class Examination:
                 node=node,
                 **more,
             )
+        if problem.rule == "path-outside" and self._is_chosen(file):
+            more["severity"] = "info"
         rule = problem.rule or ("metadata-field" if file == self.table.metadata.metadata_location else "file-missing")
         node = ("file", file) if rule in ("file-missing", "field-ids-absent") else ("metadata", file)
         return finding(rule, problem.cause, file, problem.location, node=node, **more)
+
+    def _is_chosen(self, file: str) -> bool:
+        """Whether a metadata file lies where write.metadata.path says that they are to lie."""
+        folder = self.table.metadata.properties.get("write.metadata.path", "").removeprefix("file://").rstrip("/")
+        return bool(folder) and file.removeprefix("file://").startswith(folder + "/")
 
     def _attempts(self, snapshot_id: int) -> str:
         """Which other attempts to commit a snapshot left a manifest list."""

@@ -13,7 +13,7 @@ from explorer.core.entries import DELETED
 from explorer.core.live_files import LiveFile, LiveFiles, live_files
 from explorer.core.names import base_name, file_label, manifest_names, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
-from explorer.core.values import partition_path
+from explorer.core.values import partition_path, row_dicts
 from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, node_id, snapshot_node
@@ -197,7 +197,7 @@ class Below:
         drawn = table.slice(rows.start, len(rows))
         live = live_files(drawn, manifest.partition_spec_id, manifest.manifest_path)
         self.live |= {file.key: file for file in live}
-        shown: list[dict[str, Any]] = drawn.to_pylist()
+        shown: list[dict[str, Any]] = row_dicts(drawn)
         return shown
 
     def has_match(self, manifest: ManifestFile) -> bool:

@@ -12,6 +12,7 @@ from explorer.core.plan import Plan
 from explorer.core.pruning import Reason
 from explorer.core.scan import OUTCOMES, READ, ManifestVerdict
 from explorer.core.units import count, human_bytes
+from explorer.core.values import row_dicts
 from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Graph, Node
 from explorer.graphs.ids import file_node, list_node, manifest_node
@@ -63,7 +64,7 @@ def _manifest(verdict: ManifestVerdict, snapshot_id: int, label: str, opened: bo
 
 def _files(drawing: Drawing, manifest: Node, files: pa.Table) -> None:
     """A page of a manifest's files, those that are read first."""
-    rows: list[dict[str, Any]] = files.to_pylist()
+    rows: list[dict[str, Any]] = row_dicts(files)
     rows.sort(key=lambda row: row["verdict"] != OUTCOMES[READ])
     for at in drawing.page(manifest.id, len(rows), "data files", 2):
         row = rows[at]

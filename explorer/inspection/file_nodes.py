@@ -9,7 +9,7 @@ from explorer.core import entries as core
 from explorer.core.deletes import KIND_WORDS
 from explorer.core.names import base_name, runs, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
-from explorer.core.values import decode_metrics, partition_path
+from explorer.core.values import decode_metrics, partition_path, row_dicts
 from explorer.errors import ExplorerError, NotFoundInTable, NotSupported, UnreadableFile
 from explorer.inspection.sections import Fields, Section, order_words, raw_section, source_name
 from explorer.model.manifest import FILE_CONTENT, STATUS, ManifestFile
@@ -24,7 +24,7 @@ def _entry(table: Table, facts: Mapping[str, Any]) -> tuple[dict[str, Any], Mani
         for ordinal, row in enumerate(entries.select(["file_path", "content_offset"]).to_pylist()):
             if row["file_path"] == facts["path"] and row["content_offset"] == facts.get("content_offset"):
                 return (
-                    entries.slice(ordinal, 1).to_pylist()[0],
+                    row_dicts(entries.slice(ordinal, 1))[0],
                     manifest,
                     snapshot_name(snapshot.snapshot_id, snapshot_ordinals(table.metadata)),
                     ordinal,

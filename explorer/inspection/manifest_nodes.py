@@ -10,6 +10,7 @@ from explorer.core import entries as core
 from explorer.core.headers import check_header
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import human_bytes
+from explorer.core.values import row_dicts
 from explorer.inspection.sections import Fields, Section, pretty, raw_section
 from explorer.model.manifest import STATUS, ManifestFile
 from explorer.table import Table
@@ -97,7 +98,7 @@ def _pretty(text: str) -> str:
 def _entries_section(entries: Any, seen_from: str) -> Section:
     counts = core.status_counts(entries)
     note = f"seen from {seen_from}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items() if n)
-    first = entries.slice(0, 100).to_pylist()
+    first = row_dicts(entries.slice(0, 100))
     listed = [
         (
             base_name(r["file_path"]), STATUS.get(r["status"], r["status"]),

@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from explorer.core.orphan_rules import EQUAL, MODES, OLD_ENOUGH, Fate, Listing, fates, flattened, spelled
+from explorer.core.orphan_rules import (
+    EQUAL,
+    MODES,
+    OLD_ENOUGH,
+    Fate,
+    Listing,
+    fates,
+    flattened,
+    hidden_partitions,
+    spelled,
+)
 from explorer.leftovers import Below, OtherMetadata, files_beside, known_files, other_metadata
 from explorer.metadata_tree import MetadataTree
 
@@ -30,7 +40,7 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     known = spelled(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
     elsewhere = _elsewhere(below, others)
-    hidden = {f"{f.name}=" for s in tree.metadata.partition_specs for f in s.fields if f.name.startswith(("_", "."))}
+    hidden = hidden_partitions(tree.metadata)
     told = list(fates(listing, below.written, known, below.live, hidden, elsewhere))
     return listing, told, [other.why for other in others]
 

@@ -21,7 +21,7 @@ from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.row_diff import RowDiff
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.units import count, human_bytes
-from explorer.core.values import row_dicts
+from explorer.core.values import pandas_values, row_dicts
 from explorer.engines.reads import ReadRequest, ReadSession, SparkRead, SqlRequest, metadata_columns
 from explorer.table import Table
 from explorer.ui.answer_states import DeletesState
@@ -70,7 +70,7 @@ def rows_frame(rows: pa.Table) -> pd.DataFrame:
             or (pa.types.is_integer(kind) and kind.bit_width < 64)
         )
         if exact or pa.types.is_string(kind):
-            data[field.name] = column.to_pandas()
+            data[field.name] = pandas_values(column)
         else:
             data[field.name] = [
                 None if (v := row["v"]) is None else cell(plain(v)) for row in row_dicts(pa.table({"v": column}))

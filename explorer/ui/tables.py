@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from explorer.collection import Collection
 from explorer.core.names import manifest_names, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, instant
-from explorer.core.values import named_partition_path, row_dicts
+from explorer.core.values import column_values, named_partition_path, pandas_values, row_dicts
 from explorer.graphs.graph import Graph
 from explorer.model.manifest import FILE_CONTENT, STATUS
 from explorer.model.metadata import TableMetadata
@@ -69,9 +69,9 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
         column = table.column(name)
         if name == "partition":
             if any(spec.fields for spec in metadata.partition_specs):  # else it would only take room
-                data[name] = _partitions(column.to_pylist(), table.column("spec_id").to_pylist(), metadata)
+                data[name] = _partitions(column_values(column), table.column("spec_id").to_pylist(), metadata)
         elif pa.types.is_nested(column.type):
-            data[name] = [cell(plain(v)) for v in column.to_pylist(maps_as_pydicts="lossy")]
+            data[name] = [cell(plain(v)) for v in column_values(column, "lossy")]
         elif name in ("timestamp-ms", "last_updated_ms"):
             data[name] = [instant(v) for v in column.to_pylist()]
         elif name in PATHS:
@@ -87,7 +87,7 @@ def frame(rows: Collection, what: str, metadata: TableMetadata) -> pd.DataFrame:
         elif name == "content" and pa.types.is_integer(column.type):
             data[name] = [FILE_CONTENT.get(v or 0, v) for v in column.to_pylist()]
         else:
-            data[name] = column.to_pandas()
+            data[name] = pandas_values(column)
     return pd.DataFrame(data)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 from urllib.parse import quote
@@ -40,14 +40,14 @@ class ShownReport(Report):
     def _repr_html_(self) -> str:
         return not_typeset(report_html(self))
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
-        return report_object(self)
+    def to_json(self, every: bool = False) -> dict[str, Any]:
+        """As JSON data; with `every` also each finding that one stands for."""
+        return report_object(self, every)
 
 
-def finding_row(finding: Finding) -> dict[str, Any]:
-    """One finding as JSON data."""
-    return {
+def finding_row(finding: Finding, every: bool = False) -> dict[str, Any]:
+    """One finding as JSON data; with `every` also those that it stands for, and those that it explains."""
+    row = {
         "rule": finding.rule,
         "number": finding.about.number,
         "severity": finding.severity,
@@ -68,16 +68,20 @@ def finding_row(finding: Finding) -> dict[str, Any]:
         "source": finding.about.source,
         "remedy": finding.remedy,
     }
+    if every:
+        row["members"] = [finding_row(f, every) for f in finding.members]
+        row["explained"] = [finding_row(f, every) for f in finding.explains]
+    return row
 
 
-def report_object(report: Report) -> dict[str, Any]:
-    """A report as JSON data."""
+def report_object(report: Report, every: bool = False) -> dict[str, Any]:
+    """A report as JSON data; `every` as finding_row has it."""
     return {
         "table": report.table,
         "worst": report.worst,
         "checked": dict(report.checked),
         "not_checked": list(report.not_checked),
-        "findings": [finding_row(f) for f in report.findings],
+        "findings": [finding_row(f, every) for f in report.findings],
     }
 
 
@@ -126,16 +130,27 @@ def lines(finding: Finding) -> list[str]:
     return [clean(line) for line in said]
 
 
-def render_report(report: Report) -> str:
-    """A report as text."""
+def render_report(report: Report, every: bool = False) -> str:
+    """A report as text; with `every` also the place of each finding that one stands for or explains."""
     told = [summary(report)]
     for finding in report.findings:
         told += ["", f"{finding.severity} {finding.rule} ({finding.about.number}): {finding.about.title}"]
         told += [f"    {line}" for line in lines(finding)]
+        told += [f"        {clean(line)}" for line in _each(finding)] if every else []
     if report.not_checked:
         told += ["", f"not checked: {count(len(report.not_checked), 'thing')}"]
         told += [f"    {clean(line)}" for line in report.not_checked[:20]]
     return "\n".join(told) + "\n"
+
+
+def _each(finding: Finding) -> Iterator[str]:
+    """A line for each finding that one stands for, or explains."""
+    for other in (*finding.members, *finding.explains):
+        columns = f" ({', '.join(other.columns)})" if other.columns else ""
+        place = f", {other.location}" if other.location else ""
+        yield f"{other.rule}: {other.file}{place}{columns}"
+    if finding.count > len(finding.members) > 0 and sum(f.count for f in finding.members) < finding.count:
+        yield f"and more: {len(finding.members):,} of {finding.count:,} are listed"
 
 
 def report_html(report: Report) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,14 @@ import explorer
 from explorer.cli import main
 from explorer.core.doctor import across
 from explorer.core.doctor.findings import ORDER, Finding, RuleChoice
+from explorer.core.doctor.grouping import MEMBERS
 from explorer.core.doctor.remedies import REMEDY_OF, TEXTS
 from explorer.core.doctor.rules import RULES
 from explorer.errors import NotFoundInTable
 from explorer.io.paths import local_path
 from explorer.leftovers import orphans
 from explorer.views.doctor import ShownReport, finding_row, lines
+from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro, edit_json
 from tests.unit.small import make_table, newest_metadata
 
@@ -347,3 +350,75 @@ def test_a_finding_of_a_moved_table_says_where_it_was_looked_for(tmp_path: Path)
     assert finding_row(found)["read_at"] == str(victim)
     here = explorer.doctor(str(table))
     assert not any(f.read_at for f in here.findings)
+
+
+def test_many_missing_files_are_one_finding(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    one = table.parquet("a.parquet", {"id": [1]})
+    table.append(*[{**one, "file_path": f"{table.location}/data/{n}.parquet"} for n in range(11_001)])
+    report = explorer.doctor(str(tmp_path / "t"), deep=True)
+    [missing] = [f for f in report.findings if f.rule == "file-missing"]
+    assert (missing.count, missing.what, missing.refused) == (11_001, "the file does not exist", "scan")
+    assert len(json.dumps(report.to_json())) < 10_000
+    told = repr(report)
+    assert len(told) < 3000
+    assert "11,001 times" in told
+    listed = report.to_json(every=True)["findings"][0]["members"]
+    assert len(listed) == MEMBERS  # and more: as text says
+    run = CliRunner().invoke(main, ["doctor", str(tmp_path / "t"), "--deep", "--each"])
+    assert f"{MEMBERS:,} of 11,001 are listed" in run.stdout
+
+
+def test_an_overwritten_file_is_one_finding(tmp_path: Path) -> None:
+    """Another size, other rows, values outside its bounds, another partition."""
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "p", "string")], [(2, 1000, "p", "identity")])
+    table.append(table.parquet("a.parquet", {"id": [1, 2, 3], "p": ["x"] * 3}, partition={"p": "x"}))
+    table.parquet("a.parquet", {"id": list(range(100, 200)), "p": ["y"] * 100})
+    report = explorer.doctor(str(tmp_path / "t"), deep=True)
+    [finding] = report.findings
+    assert (finding.rule, finding.refused) == ("file-missing", "scan")
+    assert {f.rule for f in finding.explains} == {"record-count", "metrics-wrong", "partition-value"}
+    assert "this explains: record-count, metrics-wrong" in repr(report)
+    [other] = explorer.doctor(str(tmp_path / "t"), deep=True, skip=["file-missing"]).findings
+    assert other.rule == "record-count"
+
+
+def test_a_rule_that_is_broken_in_many_ways_is_told_once(tmp_path: Path) -> None:
+    columns = [(n, f"c{n}", "long") for n in range(1, 41)]
+    table = Table(tmp_path / "t", columns)
+    file = table.parquet("a.parquet", {f"c{n}": [1, 5] for n in range(1, 41)})
+    table.append({**file, "lower_bounds": file["upper_bounds"], "upper_bounds": file["lower_bounds"]})
+    report = explorer.doctor(str(tmp_path / "t"), deep=True)
+    [finding] = report.findings
+    assert (finding.rule, finding.count, len(finding.columns)) == ("metrics-wrong", 40, 40)
+
+
+def test_a_commit_that_replaced_the_table_is_not_cut_off(tmp_path: Path) -> None:
+    """The metadata file before it has no current snapshot, as CREATE OR REPLACE TABLE leaves it."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    kept = dict(table.md["refs"])
+    table.md["refs"], table.md["current-snapshot-id"] = {}, None
+    table.md["last-updated-ms"] = table.clock = table.clock + 1000
+    table.save()
+    assert kept
+    manifest = table.manifest(f"{table.uid()}-m0.avro", [(1, table.parquet("b.parquet", {"id": [2]}))])
+    counts = {"added-data-files": "1", "added-records": "1"}
+    table.snapshot("append", [manifest], counts, parent=None)
+    assert [f.rule for f in explorer.doctor(str(tmp_path / "t")).findings] == []
+
+
+@pytest.mark.parametrize(("factor", "rules"), [(1, ["value-suspect"]), (1000, ["value-suspect"]), (10**6, [])])
+def test_times_in_a_mistaken_unit(factor: int, rules: list[str], tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "t", "timestamp")])
+    seconds = [1_750_000_000 * factor, 1_750_000_500 * factor]
+    rows = {"t": [datetime(1970, 1, 1) + timedelta(microseconds=s) for s in seconds]}
+    table.append(table.parquet("a.parquet", rows))
+    assert [f.rule for f in explorer.doctor(str(tmp_path / "t")).findings] == rules
+
+
+def test_hidden_files_are_no_orphans(table: Path) -> None:
+    """Such as the log of Delta, of a table that is both."""
+    (table / "_delta_log").mkdir()
+    (table / "_delta_log" / "0.json").write_text("{}")
+    assert "orphan-files" not in ids(table, files=True)

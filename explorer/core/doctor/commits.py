@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.lists import Lists
@@ -11,8 +11,11 @@ from explorer.core.lineage import ancestry
 from explorer.core.units import count
 from explorer.model.metadata import Snapshot, TableMetadata
 
+CurrentBefore = Callable[[Snapshot], "tuple[bool, int | None]"]
+"""Whether the metadata file before a snapshot's can be read, and its current snapshot."""
 
-def commit_rules(lists: Lists) -> Iterator[Finding]:
+
+def commit_rules(lists: Lists, current_before: CurrentBefore) -> Iterator[Finding]:
     """Sequence numbers that two commits share, and commits that were not made on the snapshot before them."""
     meta = lists.meta
     lost: set[int] = set()
@@ -21,7 +24,7 @@ def commit_rules(lists: Lists) -> Iterator[Finding]:
         yield finding_of_pair
     for earlier, later in _cut_off(lists):
         if later.snapshot_id not in lost:
-            yield _cut(lists, earlier, later)
+            yield from _cut(lists, earlier, later, current_before)
 
 
 def _shared_numbers(meta: TableMetadata) -> Iterator[tuple[Finding, int]]:
@@ -67,12 +70,21 @@ def _cut_off(lists: Lists) -> Iterator[tuple[Snapshot, Snapshot]]:
         earlier = later or earlier
 
 
-def _cut(lists: Lists, earlier: Snapshot, later: Snapshot) -> Finding:
+def _cut(lists: Lists, earlier: Snapshot, later: Snapshot, current_before: CurrentBefore) -> Iterator[Finding]:
+    """A table that is replaced begins anew too: in one commit, which overwrites, or in a commit of its own before."""
+    known, before = True, None
+    if later.parent_snapshot_id is None:
+        if later.operation == "overwrite":
+            return
+        known, before = current_before(later)
+        if known and before is None:
+            return
     kept = {m.manifest_path for m in lists.lists.get(later.snapshot_id, ())}
     gone = [m.manifest_path for m in lists.lists.get(earlier.snapshot_id, ()) if m.manifest_path not in kept]
     files = sum(lists.held[path].sums["data_files"] for path in gone if path in lists.held)
     without = "no parent" if later.parent_snapshot_id is None else f"the parent {later.parent_snapshot_id}"
-    return finding(
+    severity = {} if known else {"severity": "info"}
+    yield finding(
         "commit-cut-off",
         f"snapshot {later.snapshot_id} ({later.operation or 'no operation'}) has {without}, though "
         f"{earlier.snapshot_id} was current: {count(files, 'data file')} of that went, which no commit removed",
@@ -82,4 +94,5 @@ def _cut(lists: Lists, earlier: Snapshot, later: Snapshot) -> Finding:
         expected=earlier.snapshot_id,
         snapshots=(earlier.snapshot_id, later.snapshot_id),
         node=("snapshot", earlier.snapshot_id),
+        **severity,
     )

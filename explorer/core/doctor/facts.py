@@ -4,7 +4,7 @@ itself. Made of whole columns where manifests are decoded, here or by Spark's wo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from explorer.core.deletes import PATH_ID
 from explorer.core.doctor.metrics import metric_notes
 from explorer.core.doctor.noting import NOTE, Notes
 from explorer.core.doctor.partitions import partition_notes
+from explorer.core.doctor.promotions import kinds_then, rebound
 from explorer.core.entries import ADDED, DELETED, EXISTING, inherited
 from explorer.core.ranges import looked_up
 from explorer.core.values import partition_value, primitive_type, result_type, row_dicts, source_type
@@ -72,6 +73,25 @@ class About:
     required: Mapping[int, str]
     wanted: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     metrics: bool = True
+    rebound: frozenset[int] = frozenset()
+    then: Mapping[int, Mapping[int, str | None]] = field(default_factory=dict)
+    """Field ids whose types differ between schemas, and what they were when each snapshot was written."""
+
+    def as_of(self, snapshot_id: int | None) -> About:
+        """The same, as a snapshot wrote."""
+        if not self.rebound:
+            return self
+        own = self.then.get(snapshot_id or 0, {})
+        kinds = {i: kind for i, kind in self.kinds.items() if i not in self.rebound}
+        kinds |= {i: kind for i, kind in own.items() if kind is not None and primitive_type(kind) is not None}
+        specs = {i: tuple(self._part(part, own) for part in parts) for i, parts in self.specs.items()}
+        return replace(self, kinds=kinds, specs=specs)
+
+    def _part(self, part: PartField, own: Mapping[int, str | None]) -> PartField:
+        if part.source_id not in self.rebound:
+            return part
+        kind = own.get(part.source_id or 0)
+        return replace(part, source=kind, result=result_type(part.transform, kind))
 
     @classmethod
     def of(cls, meta: TableMetadata) -> About:
@@ -97,12 +117,14 @@ class About:
         required = {f.id: f.name for f in (current.fields if current else ()) if f.required and f.id in top}
         names = {i: field.name for i in kinds if (field := meta.field(i))} | {PATH_ID: "file_path"}
         kinds[PATH_ID] = "string"
-        return cls(meta.format_version, specs, kinds, names, top, required)
+        changed = rebound(meta)
+        then = kinds_then(meta, changed)
+        return cls(meta.format_version, specs, kinds, names, top, required, rebound=changed, then=then)
 
 
 def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """FACTS of one manifest's stored entries."""
-    table = stored
+    about, table = about.as_of(manifest.added_snapshot_id), stored
     for name, filled in inherited(stored, manifest).items():
         table = table.append_column(f"inherited_{name}", filled)
     notes = Notes(table)

@@ -83,6 +83,14 @@ class Report:
         return EXIT[self.worst] if self.worst else 0
 
 
+def _mended_as(cause: Finding) -> str:
+    """The rule whose remedy helps against a finding: of one that explains others, theirs may be the only one."""
+    explained = {f.rule for f in cause.explains}
+    if cause.rule == "metrics-wrong" and "file-missing" in explained:
+        return "file-size"
+    return "record-count" if cause.rule == "metrics-wrong" and "record-count" in explained else cause.rule
+
+
 @dataclass(frozen=True)
 class RuleChoice:
     """Rules that are not asked, and severities that are another than the rule's."""
@@ -124,7 +132,7 @@ class RuleChoice:
         told = [
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
-                remedy=f.remedy or remedy(f.rule, situation, f.snapshots, f.file, f.node, f.location),
+                remedy=f.remedy or remedy(_mended_as(f), situation, f.snapshots, f.file, f.node, f.location),
             )
             for f in asked
         ]  # fmt: skip

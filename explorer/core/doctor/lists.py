@@ -15,7 +15,7 @@ from explorer.core.doctor.avro_types import Oddity, odd_header, odd_schema
 from explorer.core.doctor.facts import COUNTS, LIVE, OWN
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.headers import check_header
-from explorer.core.units import whole
+from explorer.core.units import signed, whole
 from explorer.model.manifest import FIELD_IDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 
@@ -349,7 +349,7 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
 
 def _odd_manifest(lists: Lists, record: ManifestFile, held: Held, header: ManifestHeader) -> Iterator[Finding]:
     """Rule 64, of one manifest."""
-    spec, version = lists.meta.spec(record.partition_spec_id), lists.meta.format_version
+    spec, version = lists.meta.spec(record.partition_spec_id), _version(header, record.sequence_number)
     partitioned = spec is None or bool(spec.fields)
     odd = odd_schema(header.schema, "manifest", version, held.one("filled"), partitioned)
     for oddity in (*odd, *odd_header(header.metadata, version)):
@@ -370,8 +370,13 @@ def list_schema_rules(lists: Lists, headers: Mapping[str, ManifestHeader]) -> It
             snapshots=(snapshot.snapshot_id,),
             node=("manifest_list", snapshot.snapshot_id),
         )
-        for oddity in odd_schema(header.schema, "manifest list", lists.meta.format_version, filled):
+        for oddity in odd_schema(header.schema, "manifest list", _version(header, snapshot.sequence_number), filled):
             yield _of_oddity(oddity, here)
+
+
+def _version(header: ManifestHeader, sequence_number: int) -> int:
+    """The format version that a file was written in: a table may have become one of a later version since."""
+    return signed(header.metadata.get("format-version")) or (2 if sequence_number else 1)
 
 
 def _of_oddity(oddity: Oddity, here: Callable[..., Finding]) -> Finding:

@@ -161,6 +161,9 @@ def transformed(values: npt.NDArray[np.int64], transform: str, kind: str) -> npt
     """Days (of dates), microseconds or nanoseconds as what a transform of time makes of them."""
     if transform == "identity":
         return values
-    unit = "D" if kind == "date" else "ns" if kind.endswith("_ns") else "us"
-    made: npt.NDArray[np.int64] = values.view(f"datetime64[{unit}]").astype(f"datetime64[{TIMES[transform]}]")
-    return made.astype(np.int64)
+    hour = 3_600_000_000 * (1000 if kind.endswith("_ns") else 1)
+    if transform == "hour":
+        return values // hour
+    days = values if kind == "date" else values // (24 * hour)
+    made: npt.NDArray[np.int64] = days.view("datetime64[D]").astype(f"datetime64[{TIMES[transform]}]").astype(np.int64)
+    return made

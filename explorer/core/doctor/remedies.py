@@ -13,7 +13,7 @@ from explorer.core.units import count, whole
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 
-Remedy = Literal["M", "G", "L", "F", "T", "B", "R", "O", "C", "D", "S", "E", "I", "P", "N", "W", "U", ""]
+Remedy = Literal["M", "G", "L", "F", "T", "B", "R", "O", "C", "D", "K", "S", "E", "I", "P", "N", "W", "U", ""]
 REMEDY_OF: Mapping[str, Remedy] = {
     "metadata-unreadable": "M",
     "metadata-field": "M",
@@ -58,7 +58,7 @@ REMEDY_OF: Mapping[str, Remedy] = {
     "record-count": "O",
     "metrics-wrong": "R",
     "split-offsets": "B",
-    "partition-value": "R",
+    "partition-value": "O",
     "two-vectors": "G",
     "vector-wrong": "F",
     "delete-partition": "G",
@@ -113,6 +113,8 @@ TEXTS: Mapping[Remedy, str] = {
     "'rewrite-all', 'true', 'remove-dangling-deletes', 'true')).",
     "D": "CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) lists those older than three "
     "days; without dry_run it removes them.",
+    "K": "The data files are intact: Spark cannot read them by the sizes that are recorded, and no procedure mends "
+    "these. {back} Or add the files to a new table (CALL {catalog}.system.add_files).",
     "S": "CALL {catalog}.system.compute_table_stats('{name}'), or compute_partition_stats for partition statistics.",
     "E": "Nothing is lost; the fault goes with the snapshots that have it: CALL {catalog}.system.expire_snapshots("
     "'{name}') once they are old enough.",
@@ -262,6 +264,8 @@ def previous_words(previous: str, catalog: str, name: str) -> str:
 def _letter(rule: str, situation: Situation, file: str, node: Any, location: str) -> Remedy:
     """The remedy of a rule, for this table."""
     letter, metadata = REMEDY_OF.get(rule, ""), situation.metadata
+    if rule == "file-size":  # see findings
+        return "K"
     if metadata is None:
         return letter
     if rule == "sequence-above-last" and file == metadata.metadata_location:

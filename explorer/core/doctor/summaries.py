@@ -16,6 +16,8 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
     """Rules 52 and 53, of snapshots whose manifests could all be read."""
     differences: dict[int, dict[str, int]] = {}
     first: dict[tuple[str, int], list[Any]] = {}
+    silent: set[tuple[str, int]] = set()
+    """Differences that come from what a writer did not count."""
     for snapshot in sorted(lists.snapshots, key=lambda s: s.sequence_number):
         listed = lists.lists[snapshot.snapshot_id]
         held = [lists.held.get(m.manifest_path) for m in listed]
@@ -29,7 +31,9 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
         for total in live_totals(snapshot.summary, live):
             if total.agrees is False and total.summary is not None and total.computed is not None:
                 now[total.name] = total.summary - total.computed
-                if before.get(total.name) == now[total.name] and (total.name, now[total.name]) in first:
+                if _uncounted(total.name, snapshot, own) or (total.name, now[total.name]) in silent:
+                    silent.add((total.name, now[total.name]))
+                elif before.get(total.name) == now[total.name] and (total.name, now[total.name]) in first:
                     first[total.name, now[total.name]][1].append(snapshot.snapshot_id)
                 else:
                     first[total.name, now[total.name]] = [(snapshot, total, live), [snapshot.snapshot_id]]
@@ -54,6 +58,12 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
             count=len(snapshots),
             **severity,
         )
+
+
+def _uncounted(name: str, snapshot: Snapshot, own: Mapping[str, int]) -> bool:
+    """Whether a commit added files without their sizes, as Spark's add_files does."""
+    added = own["added_data_files"] + own["added_delete_files"]
+    return name == "total-files-size" and bool(added) and "added-files-size" not in snapshot.summary
 
 
 def _summary(meta: TableMetadata, snapshot: Snapshot, what: str, total: Any, rule: str, **more: Any) -> Finding:

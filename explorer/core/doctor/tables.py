@@ -12,7 +12,9 @@ from typing import Any
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.java_metadata import java_rules
 from explorer.core.doctor.java_schema import is_type
-from explorer.core.secrets import HIDDEN, is_secret, redacted
+from explorer.core.doctor.promotions import kind_of as _kind
+from explorer.core.doctor.promotions import promoted
+from explorer.core.secrets import ALONE, HIDDEN, WITHIN, is_secret, redacted
 from explorer.model.metadata import Schema, TableMetadata
 
 RESERVED = 2147483447
@@ -23,6 +25,7 @@ _PLAIN = {
 _NEWER = {"timestamp_ns", "timestamptz_ns", "variant", "unknown"}
 _SHAPED = re.compile(r"(?:fixed\[\d+\]|decimal\(\s*\d+\s*,\s*\d+\s*\))$")
 _PLACES = re.compile(r"geo(?:metry|graphy)(?:\(.*\))?$")
+_COLUMNS = re.compile(r"[A-Za-z_]{1,40}(?:\s*,\s*[A-Za-z_]{1,40})*")
 _CLASS = re.compile(r"(?:^|[.-])(?:io-impl|catalog-impl|impl|class)$")
 
 
@@ -175,21 +178,48 @@ def _schema(meta: TableMetadata, schema: Schema, here: Any) -> Iterator[Finding]
 
 
 def _types(meta: TableMetadata, here: Any) -> Iterator[Finding]:
-    """Rule 6: one id, two types that no promotion leads between."""
-    known: dict[int, tuple[int, Any]] = {}
+    """Rule 6: one id, two types that no promotion leads between, in schemas of one line of snapshots. A table that was
+    replaced gives ids anew, in a new line."""
     told: set[int] = set()
-    for schema in sorted(meta.schemas, key=lambda s: s.schema_id):
-        for own, field in schema.by_id.items():
-            if own in known and own not in told and not _promoted(known[own][1], field.type):
-                told.add(own)
-                first, kind = known[own]
-                cause = (
-                    f"field {own} has types that no promotion leads between, in schemas {first} and {schema.schema_id}"
-                )
-                yield here(
-                    "field-id-conflict", cause, location="/schemas", found=_kind(field.type), expected=_kind(kind)
-                )
-            known[own] = (schema.schema_id, field.type)
+    for line in _lines(meta):
+        known: dict[int, tuple[int, Any]] = {}
+        for schema in line:
+            for own, field in schema.by_id.items():
+                if own in known and own not in told and not promoted(known[own][1], field.type):
+                    told.add(own)
+                    first, kind = known[own]
+                    cause = (
+                        f"field {own} has types that no promotion leads between, in schemas {first} and "
+                        f"{schema.schema_id}"
+                    )
+                    yield here(
+                        "field-id-conflict", cause, location="/schemas", found=_kind(field.type), expected=_kind(kind)
+                    )
+                known[own] = (schema.schema_id, field.type)
+
+
+def _lines(meta: TableMetadata) -> Iterator[list[Schema]]:
+    """The schemas of each line of snapshots, in order of their ids; the current one is of the current snapshot's."""
+    roots: dict[int, int] = {}
+    parents = {s.snapshot_id: s.parent_snapshot_id for s in meta.snapshots}
+    for start in parents:
+        walk: list[int] = []
+        at: int | None = start
+        seen: set[int] = set()
+        while at in parents and at not in roots and at not in seen:
+            seen.add(at)
+            walk.append(at)
+            at = parents[at]
+        root = roots.get(at, walk[-1] if walk else start) if at is not None else (walk[-1] if walk else start)
+        roots.update(dict.fromkeys(walk, root))
+    lines: dict[int, set[int]] = {}
+    for snapshot in meta.snapshots:
+        if snapshot.schema_id is not None:
+            lines.setdefault(roots.get(snapshot.snapshot_id, 0), set()).add(snapshot.schema_id)
+    if meta.current_snapshot_id in roots and meta.current_schema_id is not None:
+        lines.setdefault(roots[meta.current_snapshot_id], set()).add(meta.current_schema_id)
+    for ids in lines.values():
+        yield sorted((s for s in meta.schemas if s.schema_id in ids), key=lambda s: s.schema_id)
 
 
 def _promoted_dates(meta: TableMetadata, here: Any) -> Iterator[Finding]:
@@ -212,23 +242,6 @@ def _promoted_dates(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                 refused="part",
                 columns=(field.name,),
             )
-
-
-def _kind(kind: Any) -> str:
-    return kind if isinstance(kind, str) else str(kind.get("type"))
-
-
-def _promoted(old: Any, new: Any) -> bool:
-    """Whether one is the other, or a promotion leads between them, either way: rollbacks bring old ones back."""
-    one, other = _kind(old), _kind(new)
-    if one == other or "unknown" in (one, other):
-        return True
-    pairs = {
-        frozenset(p) for p in (("int", "long"), ("float", "double"), ("date", "timestamp"), ("date", "timestamp_ns"))
-    }
-    decimals = [re.match(r"decimal\(\s*\d+\s*,\s*(\d+)", k) for k in (one, other)]
-    same_scale = bool(decimals[0] and decimals[1] and decimals[0][1] == decimals[1][1])
-    return frozenset((one, other)) in pairs or same_scale
 
 
 def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
@@ -286,10 +299,17 @@ def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                 yield here("partition-source-dropped", cause, location=place, found=missing[0])
 
 
+def _names_columns(name: str, value: str) -> bool:
+    """Whether a property is a key only in the sense of a database: such as `key` = `id, region`."""
+    words = re.split(r"[^a-z0-9]+", name.lower())
+    known = any(part in "".join(words) for part in WITHIN) or not ALONE.isdisjoint(words)
+    return words[-1] in ("key", "keys") and not known and _COLUMNS.fullmatch(value) is not None
+
+
 def _properties(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     for name, value in meta.properties.items():
         place = f"/properties/{name}"
-        if value and (is_secret(name) or HIDDEN in redacted(value)):
+        if value and ((is_secret(name) and not _names_columns(name, value)) or HIDDEN in redacted(value)):
             cause = f"the property {redacted(name)!r} holds what looks like a secret, which whoever reads the table has"
             yield here("property-unsafe", cause, location=redacted(place), found=HIDDEN)
         elif value and _CLASS.search(name):
