@@ -278,7 +278,7 @@ def test_the_document_has_every_rule_as_it_is() -> None:
     assert len({r.id for r in RULES}) == len(RULES)
     assert all(r.severity in ORDER and REMEDY_OF[r.id] in TEXTS for r in RULES)
     letters = set(re.findall(r"^- \*\*([A-Z])\*\*", text, re.MULTILINE))
-    assert letters == set(REMEDY_OF.values()) - {""} == set(TEXTS) - {""}
+    assert letters == set(TEXTS) - {""} == set(REMEDY_OF.values()) - {""} | {"K"}  # of what is explained by sizes
     assert f"[{max(r.number for r in RULES)} rules]" in (ROOT / "README.md").read_text()
 
 
