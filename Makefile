@@ -39,7 +39,7 @@ test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, whe
 
 lab: $(STAMP)  ## JupyterLab on notebooks/
 	$(BIN)/iceberg-explorer demo
-	$(BIN)/jupyter lab --notebook-dir notebooks
+	$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from explorer.checkup import catalog_checkup, checkup
 from explorer.collection import Collection
-from explorer.counting import live_rows
+from explorer.core.live_rows import LiveRows
 from explorer.diagnosing import diagnose, unopened
 from explorer.engines.choice import Engine
 from explorer.errors import (
@@ -31,11 +31,10 @@ from explorer.errors import (
     UnreadableFile,
 )
 from explorer.estimating import estimate
-from explorer.following import watch
-from explorer.glance import overview
+from explorer.following import Landed
 from explorer.mapping import file_map
 from explorer.measuring import measure
-from explorer.pointing import pointer
+from explorer.pointing import Pointed
 from explorer.table import Table
 from explorer.views.doctor import ShownReport
 from explorer.views.health import ShownHealth
@@ -87,15 +86,19 @@ __all__ = [
 ]
 
 
+Named = Table | str | Path
+"""A table, or what open_table takes for one."""
+
+
 def open_table(
-    table: str,
+    table: Any,
     catalog: str | None = None,
     properties: Mapping[str, str] | None = None,
     roots: Sequence[str] = (),
     relocate: Mapping[str, str] | None = None,
 ) -> Table:
-    """Open a table: `db.t` in the sandbox, `catalog.db.t` from .pyiceberg.yaml, or a path or URI of a table folder or
-    metadata.json.
+    """Open a table: `db.t` in the sandbox, `catalog.db.t` from .pyiceberg.yaml, a path or URI of a table folder or
+    metadata.json, or a pyiceberg Table, at the metadata file that it has loaded.
 
     `catalog` names the catalog explicitly, `properties` adds connection properties (never shown), and `roots` allows
     reading below more folders than the table's own. `relocate` says of places that the metadata names where they are
@@ -104,17 +107,57 @@ def open_table(
     from explorer.io.locate import locate
     from explorer.io.reader import TableReader
 
+    if isinstance(getattr(table, "metadata_location", None), str):  # pyiceberg's
+        properties = {**getattr(table.io, "properties", {}), **(properties or {})}
+        table = table.metadata_location
+    if not isinstance(table, (str, Path)):
+        raise TableNotFound(f"{type(table).__name__} is no table: give a name, a path, a URI or a pyiceberg Table")
+    table = str(table)
     return Table(TableReader(locate(table, catalog, properties, (relocate or {}).items()), roots), _show)
 
 
+def _opened(table: Named) -> Table:
+    return table if isinstance(table, Table) else open_table(table)
+
+
+def overview(table: Named, snapshot: str | int | None = None, **options: Any) -> ShownOverview:
+    """What a table is, holds, and what each snapshot added and removed: see glance.overview. Raises TableNotFound,
+    UnreadableFile, NotFoundInTable."""
+    from explorer.glance import overview as overview_of
+
+    return overview_of(_opened(table), snapshot, **options)
+
+
+def live_rows(table: Named, snapshot: str | int | None = None) -> LiveRows:
+    """How many rows readers of a snapshot see: see counting.live_rows. Raises TableNotFound, NotFoundInTable,
+    UnreadableFile."""
+    from explorer.counting import live_rows as rows_of
+
+    return rows_of(_opened(table), snapshot)
+
+
+def pointer(table: Named) -> Pointed:
+    """What a table's catalog stores of it: see pointing.pointer. Raises NotPossible, NotSupported, TableNotFound."""
+    from explorer.pointing import pointer as pointer_of
+
+    return pointer_of(_opened(table))
+
+
+def watch(table: Named, interval: float | None = None) -> Iterator[Landed]:
+    """The commits to a table as they land: see following.watch. Raises NotPossible, TableNotFound, UnreadableFile."""
+    from explorer.following import watch as commits_of
+
+    return commits_of(_opened(table), interval)
+
+
 def doctor(
-    table: Table | str, *, files: bool = False, deep: bool = False, skip: Sequence[str] = (),
+    table: Named, *, files: bool = False, deep: bool = False, skip: Sequence[str] = (),
     severity: Mapping[str, str] | None = None, snapshot: str | int | None = None, engine: Engine = "auto",
 ) -> ShownReport:  # fmt: skip
     """What contradicts the spec or itself in a table, or in one that cannot be opened: see diagnosing.diagnose. Raises
     TableNotFound where there is none."""
-    if isinstance(table, str):
-        name = table
+    if not isinstance(table, Table):
+        name = str(table)
         try:
             table = open_table(name)
         except UnreadableFile as error:
@@ -123,12 +166,12 @@ def doctor(
 
 
 def health(
-    table: Table | str, *, limits: Mapping[str, float] | None = None, clustering: bool = False,
+    table: Named, *, limits: Mapping[str, float] | None = None, clustering: bool = False,
     snapshot: str | int | None = None, engine: Engine = "auto",
 ) -> ShownHealth:  # fmt: skip
     """How healthy a table is as of a snapshot, each number against its threshold (docs/health.md): see
     checkup.checkup. Raises TableNotFound, UnreadableFile, NotFoundInTable."""
-    opened = open_table(table) if isinstance(table, str) else table
+    opened = _opened(table)
     at = None if snapshot is None else opened.resolve(snapshot).snapshot.snapshot_id
     return checkup(opened, limits=limits, clustering=clustering, snapshot_id=at, engine=engine)
 
@@ -199,13 +242,13 @@ def show_plan_graph(table: Table, where: str, snapshot: str | int | None = None,
     return PlanWidget(table, where, snapshot, height)
 
 
-def export_html(table: Table, file: str | Path) -> dict[str, Any]:
+def export_html(table: Named, file: str | Path) -> dict[str, Any]:
     """Write a table as one HTML file that needs no kernel, server or network: its snapshots to step through, nodes to
     unfold, a search, the inspector, what each commit changed. Returns `file`, `bytes`, `snapshots`, `nodes` and, in
     words, what was `left_out` (docs/exports.md). What the inspector hides of secrets is not in it, nor are rows."""
     from explorer.ui.export import export_table
 
-    return export_table(table, Path(file))
+    return export_table(_opened(table), Path(file))
 
 
 def gallery(folder: str | Path, catalog: str = "", properties: Mapping[str, str] | None = None) -> Collection:

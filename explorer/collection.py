@@ -143,6 +143,10 @@ class Collection(Sequence[Mapping[str, Any]]):
         """The rows as a pyarrow.Table."""
         return self._all().whole()
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the rows to whoever takes Arrow's C streams: DuckDB, polars, ibis, pyarrow."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas.DataFrame."""
         table = self.to_arrow()

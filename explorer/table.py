@@ -42,7 +42,7 @@ from explorer.fate import Fate
 from explorer.graphs.diff_graph import diff_graph
 from explorer.graphs.graph import Graph
 from explorer.graphs.source import GraphView
-from explorer.io.locate import located_again
+from explorer.io.locate import Location, located_again
 from explorer.io.reader import TableReader
 from explorer.io.rows import read_schema
 from explorer.io.spool import spooled
@@ -71,6 +71,9 @@ class Table:
     def __init__(self, reader: TableReader, display: Display | None = None) -> None:
         self.tree = MetadataTree(reader)
         self._display = display
+
+    def __reduce__(self) -> tuple[Callable[..., Table], tuple[Any, ...]]:
+        return _reopened, (self.reader.location, self.reader.extra_roots, self._display)
 
     # -- what it is ---------------------------------------------------------------------------------------------------
     @property
@@ -436,3 +439,8 @@ class Table:
         if self._display is None:
             raise NotImplementedError  # IPython shows the text, then
         self._display(self)._ipython_display_()
+
+
+def _reopened(location: Location, roots: Sequence[str], display: Display | None) -> Table:
+    """The table of a pickle: the same metadata file, read anew."""
+    return Table(TableReader(location, roots), display)

@@ -43,6 +43,8 @@ def course(folder: Path, jupyter: tuple[str, ...], asked: bool, output: str) -> 
         say(f"{len(names)} teaching tables are not built yet: iceberg-explorer demo")
     sys.stdout.flush()
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}", *jupyter]
+    if os.geteuid() == 0:  # else JupyterLab does not start
+        command.append("--allow-root")
     os.execv(sys.executable, command)  # it takes this process's place: who stops one stops both
 
 

@@ -59,6 +59,7 @@ export function mount(el, vocabulary, send, { height = "", more = [] } = {}) {
   canvas.element.append(busy, message);
   body.append(canvas.element, inspector.grip, inspector.element);
   root.append(bar, timeline.element, told, way.element, legend, body);
+  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab's keys, of which `d d` deletes the cell, are not ours
   el.replaceChildren(root);
 
   // ---- bar ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,48 @@
+"""What the Python functions take for a table, and what their rows can be handed to."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import polars
+import pyarrow as pa
+import pytest
+
+import explorer
+from explorer.errors import TableNotFound
+from tests.unit.small import writable
+
+
+def test_a_table_opens_by_a_path_and_as_pyiceberg_has_it(whole: Path) -> None:
+    known = explorer.open_table(str(whole)).metadata.metadata_location
+    assert explorer.open_table(whole).metadata.metadata_location == known
+    theirs = writable(whole)
+    opened = explorer.open_table(theirs)
+    assert opened.metadata.metadata_location.removeprefix("file://") == theirs.metadata_location.removeprefix("file://")
+    for wrong in (3, None, ["t"]):
+        with pytest.raises(TableNotFound, match="is no table: give a name"):
+            explorer.open_table(wrong)
+
+
+def test_functions_take_what_open_table_takes(whole: Path, tmp_path: Path) -> None:
+    assert repr(explorer.overview(whole)) == repr(explorer.overview(str(whole)))
+    assert explorer.live_rows(whole).rows == 6
+    assert not explorer.doctor(whole).findings
+    assert explorer.export_html(whole, tmp_path / "page.html")["snapshots"] == 3
+    with pytest.raises(explorer.NotPossible, match="no catalog points to it"):
+        explorer.pointer(whole)
+    assert next(iter([explorer.watch(whole, 0.1)])) is not None
+
+
+def test_rows_are_handed_on_as_arrow(whole: Path) -> None:
+    files = explorer.open_table(whole).files()
+    assert polars.DataFrame(files).height == 3
+    assert pa.table(files).num_rows == 3
+
+
+def test_a_pickled_table_is_of_the_same_metadata_file(whole: Path) -> None:
+    table = explorer.open_table(whole)
+    again = pickle.loads(pickle.dumps(table))
+    assert again.metadata == table.metadata
+    assert again.files().to_arrow() == table.files().to_arrow()
