@@ -124,12 +124,13 @@ def doctor(
 
 def health(
     table: Table | str, *, limits: Mapping[str, float] | None = None, clustering: bool = False,
-    engine: Engine = "auto",
+    snapshot: str | int | None = None, engine: Engine = "auto",
 ) -> ShownHealth:  # fmt: skip
-    """How healthy a table is, each number against its threshold (docs/health.md): see checkup.checkup. Raises
-    TableNotFound, UnreadableFile."""
+    """How healthy a table is as of a snapshot, each number against its threshold (docs/health.md): see
+    checkup.checkup. Raises TableNotFound, UnreadableFile, NotFoundInTable."""
     opened = open_table(table) if isinstance(table, str) else table
-    return checkup(opened, limits=limits, clustering=clustering, engine=engine)
+    at = None if snapshot is None else opened.resolve(snapshot).snapshot.snapshot_id
+    return checkup(opened, limits=limits, clustering=clustering, snapshot_id=at, engine=engine)
 
 
 def catalog_health(catalog: str = "sandbox", properties: Mapping[str, str] | None = None, **options: Any) -> Collection:

@@ -16,6 +16,7 @@ from explorer.core.lineage import newer
 from explorer.core.live_files import LiveFile
 from explorer.core.row_diff import RowDiff, row_changes, tally
 from explorer.core.units import human_bytes
+from explorer.core.values import no_rows
 from explorer.engines.choice import Engine, beyond_limit, chosen_for_rows
 from explorer.engines.file_rows import Make, Wanted, changed
 from explorer.engines.spark import shared_engine
@@ -157,4 +158,4 @@ def _differing(reader: RowReader, before: Snapshot | None, after: Snapshot | Non
 def _empty(schema: Schema, lineage: bool) -> pa.Table:
     fields = [*schema.raw["fields"], *(contents.LINEAGE if lineage else ())]
     columns = [pa.field(f["name"], arrow_type(f["type"])) for f in fields]
-    return pa.schema([*columns, pa.field("_pos", pa.int64()), pa.field("_file", pa.string())]).empty_table()
+    return no_rows(pa.schema([*columns, pa.field("_pos", pa.int64()), pa.field("_file", pa.string())]))

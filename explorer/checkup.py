@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -29,14 +30,15 @@ from explorer.views.health import ShownHealth, catalog_row, worst_first
 
 def checkup(
     table: Table, *, limits: Mapping[str, float] | None = None, clustering: bool = False, engine: Engine = "auto",
-    now_ms: int | None = None,
+    now_ms: int | None = None, snapshot_id: int | None = None,
 ) -> ShownHealth:  # fmt: skip
-    """How a table is, from its metadata alone: every manifest of the current snapshot, and those that its ancestors
-    wrote, once; each number is of one of the two. `limits` are thresholds by measure, in place of the usual ones. With
-    `clustering` the bounds of all columns are read too. `now_ms` is when, for what expires. What cannot be read is left
-    out and counted. Raises NotFoundInTable for a measure that there is none of, EngineError."""
+    """How a table is, from its metadata alone: every manifest of a snapshot (the current one, if none is named), and
+    those that its ancestors wrote, once; each number is of one of the two. `limits` are thresholds by measure, in place
+    of the usual ones. With `clustering` the bounds of all columns are read too. `now_ms` is when, for what expires.
+    What cannot be read is left out and counted. Raises NotFoundInTable for a measure that there is none of,
+    EngineError."""
     told, meta = thresholds(limits), table.metadata
-    snapshot = meta.current_snapshot
+    snapshot = meta.current_snapshot if snapshot_id is None else meta.snapshot(snapshot_id)
     run = run_between(meta, None, snapshot.snapshot_id) if snapshot else []
     facts, live, listed = _folded(table, run, engine)
     target = file_target(meta)
@@ -60,9 +62,12 @@ def checkup(
         now.specs(facts, listed, meta, told),
     ]
     if clustering:
-        sections.append(now.clustered(table.clustering(engine=engine) if snapshot else [], meta, told))
+        columns = table.clustering(snapshot=snapshot.snapshot_id, engine=engine) if snapshot else []
+        sections.append(now.clustered(columns, meta, told))
     ordinals = snapshot_ordinals(meta)
     name = snapshot_name(snapshot.snapshot_id, ordinals) if snapshot else "no snapshot"
+    if snapshot_id is not None and snapshot_id != meta.current_snapshot_id:
+        sections = [replace(s, scope=name) if s.scope == "current snapshot" else s for s in sections]
     files, total = (int(sections[0].numbers[at].value or 0) for at in (0, 1))
     problems = sum(p.severity == "error" for p in table.problems)
     return ShownHealth(table.name, name, files, total, tuple(sections), problems)

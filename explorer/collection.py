@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -19,8 +21,10 @@ from explorer.engines.choice import Choice
 from explorer.engines.pipeline import Framed, changed, without_dictionaries
 from explorer.engines.reads import ScanReport, SparkRead
 from explorer.engines.spark import shared_engine
+from explorer.engines.user_spark import active_session_kept
 from explorer.errors import NotFoundInTable
 from explorer.filters import arrow_columns, bound_filter, matching
+from explorer.io.projection import children
 from explorer.io.spool import spooled
 from explorer.views.lists import first_columns
 from explorer.views.rows import columns_of, json_rows, plain
@@ -30,7 +34,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-SHOWN = 20
+SHOWN, ROWS_AT_FIRST = 20, 1000
+"""Rows that are shown, and that a read through Spark gives where no other limit is asked for."""
 
 
 class Collection(Sequence[Mapping[str, Any]]):
@@ -140,14 +145,19 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas.DataFrame."""
-        rows = self.to_arrow()
+        table = self.to_arrow()
+        odd = [name for name in table.column_names if _is_odd(table.schema.field(name).type)]
+        plain = table.drop_columns(odd)
         try:
-            return rows.to_pandas(maps_as_pydicts="lossy")
+            frame = plain.to_pandas(maps_as_pydicts="lossy")
         except (OverflowError, ValueError, TypeError):  # Arrow's own errors are among them
             import pandas
 
-            columns = zip(rows.column_names, map(pandas_values, rows.columns), strict=True)
-            return pandas.DataFrame(dict(columns))
+            frame = pandas.DataFrame(dict(zip(plain.column_names, map(pandas_values, plain.columns), strict=True)))
+        for name in odd:
+            told = [row[name] for row in row_dicts(table.select([name]), "lossy")]
+            frame.insert(table.column_names.index(name), name, told)
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """The rows as a polars.DataFrame; maps become lists of key-value structs."""
@@ -160,7 +170,10 @@ class Collection(Sequence[Mapping[str, Any]]):
         partitions, and what is selected of them, are read by its workers, from manifests; those they cannot read are
         left out. Of a `limit` they are the first that Spark comes to. Raises EngineError."""
         session = spark or shared_engine().session()
-        return self._frame(session) if self._frame else session.createDataFrame(without_dictionaries(self.to_arrow()))
+        if self._frame:
+            return self._frame(session)
+        with nullcontext() if spark else active_session_kept(session.sparkContext):
+            return session.createDataFrame(without_dictionaries(self.to_arrow()))
 
     def to_json(self) -> list[dict[str, Any]]:
         """The rows as JSON data: bytes as hex, dates and times in ISO form."""
@@ -186,17 +199,35 @@ class Collection(Sequence[Mapping[str, Any]]):
         return not_typeset(f"<div style='overflow-x:auto'>{table}{more}</div>")
 
 
-class Rows(Collection):
-    """Rows that Spark read, with the scan reports of its plan and which version and schema it was."""
+def _is_odd(kind: pa.DataType, inside: bool = False) -> bool:
+    """Whether pandas is not given a type by Arrow: a UUID or fixed bytes inside a list, map or struct."""
+    if isinstance(kind, pa.BaseExtensionType) or pa.types.is_fixed_size_binary(kind):
+        return inside
+    return pa.types.is_nested(kind) and any(_is_odd(field.type, True) for field in children(kind))
 
-    def __init__(self, table: pa.Table, reports: tuple[ScanReport, ...], version: str) -> None:
+
+class Rows(Collection):
+    """Rows that Spark read, with the scan reports of its plan and which version and schema it was. `cut` says in words
+    that these are the first of more rows; it is empty where they are all."""
+
+    def __init__(self, table: pa.Table, reports: tuple[ScanReport, ...], version: str, cut: str = "") -> None:
         super().__init__(table, "rows")
-        self.reports, self.words = reports, version
+        self.reports, self.words, self.cut = reports, version, cut
 
     @classmethod
     def of(cls, read: SparkRead, version: str) -> Rows:
-        """From a read that is done."""
-        return cls(read.result(), read.reports, version)
+        """From a read that is done. Warns where the limit that counts without another one cut it off."""
+        rows = read.result()
+        cut = f"{read.told}{'' if read.cut else ' limit=None reads all'}" if read.told else ""
+        if cut and read.request.limit == ROWS_AT_FIRST:
+            warnings.warn(cut, stacklevel=3)
+        return cls(rows, read.reports, version, cut)
+
+    def __repr__(self) -> str:
+        return super().__repr__() + (f"{self.cut}\n" if self.cut else "")
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + (f"<p>{escape(self.cut)}</p>" if self.cut else "")
 
 
 def _columns_of(frame: Framed, columns: Sequence[str]) -> Framed:

@@ -27,7 +27,9 @@ from explorer.table import Table
 def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequence[str], where: str = "") -> Decision:
     """What Iceberg would say to an operation of a `kind` (see core.operations.KINDS) with these validations on the rows
     that match `where`, had it begun at snapshot `base` and came to commit now. The data files it would replace or refer
-    to are those of `base` that may hold such rows. Raises NotFoundInTable."""
+    to are those of `base` that may hold such rows. Raises NotFoundInTable, UnreadableFile for a manifest list or
+    manifest that the answer depends on."""
+    table = table.complete
     if kind not in KINDS:
         raise NotFoundInTable(f"no operation {kind!r}: there are {', '.join(KINDS)}")
     what = KINDS[kind]

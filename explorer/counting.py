@@ -18,7 +18,9 @@ from explorer.table import Table
 
 def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
     """How many rows readers of a snapshot see, and which rows each of its deletes hides (see core.live_rows). Files are
-    opened only for data files that position or equality deletes apply to. Raises NotFoundInTable, UnreadableFile."""
+    opened only for data files that position or equality deletes apply to. Raises NotFoundInTable, UnreadableFile: also
+    where a manifest list or manifest cannot be read, since nobody knows how many rows it leads to."""
+    table = table.complete
     at = table.resolve(snapshot).snapshot if snapshot is not None or table.metadata.current_snapshot else None
     if at is None:
         return LiveRows(None, None, 0, 0, 0, ())
@@ -48,4 +50,12 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
         Removed(d.path, d.content_offset, d.kind, d.record_count, *removed.get(d.key, (0, 0)))
         for d in deletes.files.deletes
     ]
-    return LiveRows(at.snapshot_id, whole(at.summary.get("total-records")), int(rows), hidden, len(opened), tuple(each))
+    return LiveRows(
+        at.snapshot_id,
+        whole(at.summary.get("total-records")),
+        int(rows),
+        hidden,
+        len(opened),
+        tuple(each),
+        deletes.refused,
+    )

@@ -77,7 +77,8 @@ def table_graph(tree: MetadataTree, view: GraphView) -> Graph:
             if m.manifest_path not in entries and (view.search or manifest_node(m.manifest_path) in opened)
         ]
         entries |= {m.manifest_path: None for m in wanted}  # stays None where it cannot be read
-        for manifest, table in tree.logical(wanted, snapshot):
+        bounds = any(m.content for m in wanted)  # they may rule out that an equality delete applies
+        for manifest, table in tree.logical(wanted, snapshot, bounds):
             entries[manifest.manifest_path] = table
             if view.search and len(matching) < MATCHING and mentions(table, view.search):
                 matching.add(manifest_node(manifest.manifest_path))

@@ -19,7 +19,9 @@ def estimate(
 ) -> Estimates:
     """Each filter (docs/filters.md) planned, and what sorting, another partition field or compaction would make of it:
     see core.estimates.Estimates. A filter that does not fit says why. `file_size` in bytes is that of the files as they
-    would be; see core.estimates.estimates. Raises NotFoundInTable for a snapshot that is not there."""
+    would be; see core.estimates.estimates. Raises NotFoundInTable for a snapshot that is not there,
+    UnreadableFile for a manifest list or manifest of it that cannot be read."""
+    table = table.complete
     texts = [filters] if isinstance(filters, str) else filters
     table.reading(snapshot)  # a snapshot that is not there is no filter's fault
     asked = [_planned(table, where, snapshot) for where in steps(texts, "filters")]

@@ -5,33 +5,31 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-import pyarrow as pa
-
-from explorer.core.batches import Parts
-from explorer.core.deletes import KIND_WORDS, Verdict
-from explorer.core.fates import FateEvent, Place, RowVersion, What, row_versions
+from explorer.core.deletes import KIND_WORDS, Applicability, Verdict
+from explorer.core.fates import FateEvent, Place, RowVersion, StoredRow, What, row_versions
 from explorer.core.lineage import current_log
-from explorer.core.live_files import LiveFile, read_alike
+from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
-from explorer.core.row_diff import column_at
-from explorer.core.scan import ManifestVerdict
 from explorer.core.units import count
-from explorer.core.values import row_dicts
 from explorer.engines.choice import Engine
-from explorer.filters import MATCHES, bound_filter, files_read, filter_columns, matches_in, matching, scan_of
-from explorer.io import budget
-from explorer.io.file_rows import from_ipc
+from explorer.filters import bound_filter, filter_columns, scan_of
 from explorer.io.rows import read_schema
-from explorer.model.manifest import ManifestFile
+from explorer.matching_rows import MatchingRows
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.rowlevel import RowReader, pairing_keys
 from explorer.views.rows import plain
+
+SENTENCES = 1_000
+"""Rows that get sentences of their own."""
+COMPARED = 200
+"""Deletes of a snapshot up to which those of other partitions are compared with each visible row."""
+READ_THEM = "Read every file to be sure: --every-file, in Python every_file=True."
 
 
 @dataclass(frozen=True)
@@ -45,125 +43,107 @@ class Standing:
     """For visible rows, deletes that could have mattered to their file and do not apply."""
     spared: Mapping[Place, tuple[Verdict, ...]]
     """For visible rows, deletes that apply to their file, but hold neither their position nor their values."""
+    kept_off: Mapping[Place, tuple[Verdict, ...]]
+    """For visible rows, deletes that hold their position or values, but that readers do not apply to their file."""
+    skipped: Mapping[Place, str]
+    """For visible rows that a scan with the filter skips with their file or row group, why it does."""
+    other_readers: Mapping[Place, str]
+    """For other visible rows, readers that skip their file."""
 
 
-NOTHING = Standing(frozenset(), {}, {}, {})
+NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {})
 
 
 class Fate:
-    """The fate of the rows that match `where`, a filter (docs/filters.md), over all snapshots. `keys` tell a changed
-    row from a new one; else the identifier fields or, in v3, row ids do. `engine` is who looks for them in data files.
-    Raises NotFoundInTable for a predicate that does not fit the schema, UnreadableFile for a file that cannot be read,
-    EngineError and StatementFailed."""
+    """The fate of the rows that match a filter, over all snapshots.
 
-    def __init__(self, reader: RowReader, where: str, keys: Sequence[str] = (), engine: Engine = "auto") -> None:
+    Args:
+        reader: Reads the table's files.
+        where: The filter (docs/filters.md).
+        keys: Columns that tell a changed row from a new one; else the identifier fields or, in version 3, row ids do.
+        engine: Who looks for the rows in data files.
+        every_file: Read the data files that the filter excludes by partition values, counts or bounds too, since these
+            may be wrong. Where they are few, they are read in any case (see matching_rows.MatchingRows).
+
+    Raises:
+        NotFoundInTable: The filter does not fit the schema.
+        UnreadableFile: A file cannot be read.
+        EngineError, StatementFailed: Spark was to look, and cannot.
+    """
+
+    def __init__(
+        self,
+        reader: RowReader,
+        where: str,
+        keys: Sequence[str] = (),
+        engine: Engine = "auto",
+        every_file: bool = False,
+    ) -> None:
         self.reader, self.where = reader, where
         meta = self.metadata = reader.tree.metadata
         self.schema = read_schema(meta, None)
-        self._lineage = meta.format_version >= 3
         columns = filter_columns(self.schema)
-        self._scan = scan_of(meta, self.schema, columns, bound_filter(where, columns))
-        self.keys = pairing_keys(self.schema, keys, self._lineage)
-        self.rows: dict[Place, dict[str, Any]] = {}
-        self._keyed: dict[Place, dict[str, Any]] = {}
-        self._matches: dict[str, list[int]] = {}
-        self._holding: set[str] | None = None
-        """Manifests that list data files with rows that match, where Spark looked through all."""
-        self._found: dict[tuple[Any, ...], list[LiveFile]] = {}
-        """Of each manifest, the live data files with rows that match."""
+        scan = scan_of(meta, self.schema, columns, bound_filter(where, columns))
+        self.keys = pairing_keys(self.schema, keys, meta.format_version >= 3)
         self._ordinals = snapshot_ordinals(meta)
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
-        reader.tree.ahead(self._snapshots)
-        every: dict[str, ManifestFile] = {}
-        for snapshot in steps(self._snapshots, "snapshots"):
-            for manifest in reader.tree.manifests(snapshot):
-                every.setdefault(manifest.manifest_path, manifest)
-        reader.tree.ahead(manifests=every.values())
-        self._look([v.manifest for v in self._verdicts(list(every.values())) if v.keeps], engine)
+        self.matching = MatchingRows(reader, scan, self.schema, self.keys, self._snapshots, engine, every_file)
         self.standings = {s.snapshot_id: self._standing(s) for s in steps(self._snapshots, "snapshots")}
         self.events = self._events()
 
-    def _look(self, every: Sequence[ManifestFile], engine: Engine) -> None:
-        """Where Spark is to look, have it look through all data files of the history, a manifest at a time."""
-        part = partial(matches_in, self.reader, self._scan, self.schema, self._lineage)
-        rows, choice = self.reader.tree.by(engine, "fate").made(Parts(every, True, part, MATCHES))
-        if choice.engine == "local":  # file by file, as snapshots have them
-            return
-        self._holding = set()
-        for some in rows.read():
-            for manifest, path, matches in zip(*(some[name].to_pylist() for name in MATCHES.names), strict=True):
-                self._holding.add(manifest)
-                if path not in self._matches:
-                    self._keep(path, from_ipc(matches))
-
-    def _positions(self, data: LiveFile) -> list[int]:
-        """Positions in a data file whose rows match, deleted or not; each file is read once."""
-        if data.path not in self._matches and self._holding is None:
-            self._keep(data.path, matching(self.reader.rows(data, self.schema, self._lineage), self._scan.bound))
-        return self._matches.get(data.path, [])
-
-    def _keep(self, path: str, matches: pa.Table) -> None:
-        self._matches[path] = []
-        told = len(self.rows) + matches.num_rows
-        budget.within(told, budget.TOLD, path, "matching rows with the files before it", "match fewer")
-        for row in row_dicts(matches):
-            self._matches[path].append(row["_pos"])
-            self.rows[(path, row["_pos"])] = {k: v for k, v in row.items() if k != "_pos"}
-        if self.keys:
-            places = [(path, position) for position in self._matches[path]]
-            told_by = pa.table({k: column_at(matches, k) for k in self.keys})
-            self._keyed |= zip(places, row_dicts(told_by), strict=True)
-
-    def _verdicts(self, manifests: Sequence[ManifestFile]) -> list[ManifestVerdict]:
-        """Which data manifests a scan reads."""
-        return self._scan.manifests([m for m in manifests if m.content == 0])
-
-    def _with_matches(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> list[LiveFile]:
-        new = [m for m in manifests if read_alike(m) not in self._found]
-        if self._holding is not None:
-            self._found |= {read_alike(m): [] for m in new if m.manifest_path not in self._holding}
-            new = [m for m in new if m.manifest_path in self._holding]
-        for verdict in self._verdicts(new):
-            if not verdict.keeps:
-                self._found[read_alike(verdict.manifest)] = []
-        new = [m for m in new if read_alike(m) not in self._found]
-        for manifest, files in zip(
-            new, self.reader.chosen(new, snapshot, partial(files_read, self._scan)), strict=True
-        ):
-            self._found[read_alike(manifest)] = [f for f in steps(files, "data files") if self._positions(f)]
-        return [data for manifest in manifests for data in self._found[read_alike(manifest)]]
+    @property
+    def rows(self) -> Mapping[StoredRow, Mapping[str, Any]]:
+        """The stored rows that match, with their values."""
+        return self.matching.rows
 
     def _standing(self, snapshot: Snapshot) -> Standing:
-        listed = [m for m in self.reader.tree.manifests(snapshot) if m.content == 0]
-        candidates = self._with_matches(listed, snapshot)
+        candidates = self.matching.in_manifests(self.reader.tree.manifests(snapshot), snapshot)
         if not candidates:
             return NOTHING
         files = self.reader.applicability(snapshot)
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
-        harmless, spared = {}, {}
-        for data in steps(candidates, "data files"):
-            positions = self._positions(data)
+        harmless, spared, kept_off, skipped, other_readers = {}, {}, {}, {}, {}
+        copies = Counter[str]()
+        for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
+            data = match.data
             verdicts = self.reader.verdicts(files, data)
-            hits = self.reader.hits(verdicts)
-            gone = [(hit.verdict, set(hit.positions.to_pylist())) for hit in hits]
-            for position in positions:
-                place = (data.path, position)
-                by = next((verdict for verdict, places in gone if position in places), None)
+            hits = [(hit.verdict, set(hit.positions.to_pylist())) for hit in self.reader.hits(verdicts)]
+            holding = self._holding(files, data, verdicts)
+            for position in match.positions:
+                place = Place(data.path, position, copies[data.path])
+                by = next((verdict for verdict, positions in hits if position in positions), None)
                 if by is not None:
                     hidden[place] = by
-                else:
-                    visible.add(place)
-                    harmless[place] = tuple(v for v in verdicts if not v.applies)
-                    spared[place] = tuple(v for v in verdicts if v.applies)
-        return Standing(frozenset(visible), hidden, harmless, spared)
+                    continue
+                visible.add(place)
+                kept_off[place] = tuple(v for v, held in holding if position in held)
+                harmless[place] = tuple(v for v in verdicts if not v.applies and v not in kept_off[place])
+                spared[place] = tuple(v for v in verdicts if v.applies)
+                if why := match.why_skipped(position):
+                    skipped[place] = why
+                elif match.other_readers:
+                    other_readers[place] = match.other_readers
+            copies[data.path] += 1
+        return Standing(frozenset(visible), hidden, harmless, spared, kept_off, skipped, other_readers)
+
+    def _holding(
+        self, files: Applicability, data: LiveFile, verdicts: Sequence[Verdict]
+    ) -> list[tuple[Verdict, set[int]]]:
+        """Deletes that do not apply to a data file because of their bounds, their partition or the file that they
+        name, with the positions that they hold all the same."""
+        by_bounds = [v for v in verdicts if {r.clause for r in v.reasons if not r.holds} == {"bounds"}]
+        kept_off = by_bounds
+        if len(files.deletes) <= COMPARED:
+            kept_off = [*by_bounds, *files.elsewhere(data), *files.for_others(data)]
+        return [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
 
     # -- the timeline -------------------------------------------------------------------------------------------------
     def _values(self, place: Place) -> str:
-        return repr([self.rows[place][f.name] for f in self.schema.fields])
+        return repr([self.rows[place.stored][f.name] for f in self.schema.fields])
 
     def _key(self, place: Place) -> str | None:
-        values = list(self._keyed.get(place, {}).values())
+        values = list(self.matching.keyed.get(place.stored, {}).values())
         return repr(values) if values and None not in values else None
 
     def _events(self) -> list[FateEvent]:
@@ -194,27 +174,25 @@ class Fate:
                     f"its data file was removed by this {snapshot.operation or 'commit'}, and no file it added "
                     "has the row"
                 )
-                made.append(self._event(snapshot, "deleted", place, place[0], reason))
+                made.append(self._event(snapshot, "deleted", place, place.file, reason))
         for place in come:
             key = self._key(place)
             if old_values[self._values(place)]:
                 old_values[self._values(place)] -= 1
                 reason = "the same row, written again into another file"
-                made.append(self._event(snapshot, "copied", place, place[0], reason))
+                made.append(self._event(snapshot, "copied", place, place.file, reason))
             elif key is not None and key in old_keys:
-                was = self.rows[old_keys[key]]
-                changed = [n for n in was if not n.startswith("_") and was[n] != self.rows[place][n]]
+                was, now = self.rows[old_keys[key].stored], self.rows[place.stored]
+                changed = [n for n in was if not n.startswith("_") and was[n] != now[n]]
                 reason = (
-                    f"{', '.join(f'{n}: {was[n]!r} → {self.rows[place][n]!r}' for n in changed)} (told by "
-                    f"{', '.join(self.keys)})"
+                    f"{', '.join(f'{n}: {was[n]!r} → {now[n]!r}' for n in changed)} (told by {', '.join(self.keys)})"
                 )
-                made.append(self._event(snapshot, "changed", place, place[0], reason))
+                made.append(self._event(snapshot, "changed", place, place.file, reason))
             else:
-                made.append(
-                    self._event(
-                        snapshot, "appeared", place, place[0], f"added by this {snapshot.operation or 'commit'}"
-                    )
-                )
+                reason = f"added by this {snapshot.operation or 'commit'}"
+                if place.copy:
+                    reason += ", although its file was live already: readers see the row once more"
+                made.append(self._event(snapshot, "appeared", place, place.file, reason))
         return made
 
     def _event(
@@ -222,7 +200,7 @@ class Fate:
     ) -> FateEvent:
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         when = at if at is not None else snapshot.timestamp_ms
-        return FateEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place], by, reason)
+        return FateEvent(snapshot.snapshot_id, name, when, what, *place, self.rows[place.stored], by, reason)
 
     def _jumps(self) -> list[FateEvent]:
         """Rows that came or went because the current snapshot was set, not because one was committed."""
@@ -247,49 +225,100 @@ class Fate:
         return row_versions([s.snapshot_id for s in self._snapshots], self.rows, seen, self.events)
 
     # -- answers ------------------------------------------------------------------------------------------------------
-    def explain(self, snapshot: Snapshot) -> list[str]:
-        """Why matching rows are there or not as of a snapshot, in sentences with the evidence."""
+    def explain(self, snapshot: Snapshot, limit: int = SENTENCES) -> list[str]:
+        """Say why matching rows are there or not as of a snapshot, with the evidence.
+
+        Args:
+            snapshot: The snapshot.
+            limit: Rows that get sentences of their own; the last sentence says how many more there are.
+
+        Returns:
+            Sentences, the summary first.
+        """
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         standing, lacks = self.standings[snapshot.snapshot_id], self.reader.tree.lacks
         lines = [f"{name} shows {count(len(standing.visible), 'row')} with {self.where or 'any values'}."]
-        for place in sorted(standing.visible):
-            lines.append(f"{self._where(place)} is there: {self._row(place)}.")
-            lines += [f"  {_delete(v)} does not apply to its file: {v.against}." for v in standing.harmless[place]]
-            lines += [f"  {_delete(v)} applies to its file, but {_missed(v)}." for v in standing.spared[place]]
-        for place, verdict in sorted(standing.hidden.items(), key=lambda item: item[0]):
-            reasons = "; ".join(r.words for r in verdict.reasons)
-            lines.append(f"{self._where(place)} is hidden by {_delete(verdict)}: {reasons}.")
-        for place in sorted(self.rows.keys() - standing.visible - standing.hidden.keys()):
-            lines.append(f"{self._where(place)} ({self._row(place)}) is not there: {self._absent(place, snapshot)}.")
-        if not self.rows:
-            files = "those that could be read" if lacks else "any snapshot that is left"
-            lines.append(f"No data file of {files} has such a row.")
+        if standing.skipped:
+            lines.append(
+                f"⚠ Spark does not return {len(standing.skipped):,} of them for this filter: partition values or "
+                "statistics exclude their files or row groups."
+            )
+        absent = self.rows.keys() - {place.stored for place in (*standing.visible, *standing.hidden)}
+        listed = itertools.chain(
+            (partial(self._present, standing, place) for place in sorted(standing.visible)),
+            (partial(self._hidden, *item) for item in sorted(standing.hidden.items(), key=lambda item: item[0])),
+            (partial(self._absence, stored, snapshot) for stored in sorted(absent)),
+        )
+        for tell in itertools.islice(listed, limit):
+            lines += tell()
+        rows = len(standing.visible) + len(standing.hidden) + len(absent)
+        if rows > limit:
+            lines.append(f"{rows - limit:,} more matching rows are not listed: narrow the filter or raise the limit.")
+        lines += self._not_found()
         if lacks:
             lines.append(f"⚠ {lacks}.")
         return lines
 
-    def _absent(self, place: Place, snapshot: Snapshot) -> str:
+    def _not_found(self) -> Iterator[str]:
+        unread = self.matching.unread
+        if not self.rows:
+            files = "any snapshot that is left"
+            if unread:
+                files = "those that a scan with this filter reads"
+            if self.reader.tree.lacks:
+                files = "those that could be read"
+            yield f"No data file of {files} has such a row."
+        if unread:
+            yield f"⚠ {unread} {'were' if unread.files != 1 else 'was'} not read. {READ_THEM}"
+
+    def _present(self, standing: Standing, place: Place) -> list[str]:
+        lines = [f"{self._where(place)} is there: {self._row(place.stored)}."]
+        if why := standing.skipped.get(place):
+            lines.append(f"  A scan with this filter skips it: {why}.")
+        elif readers := standing.other_readers.get(place):
+            lines.append(f"  {readers} {'skip' if ' and ' in readers else 'skips'} its file (docs/readers.md).")
+        for verdict in standing.kept_off[place]:
+            holds = "equal values" if verdict.delete.kind == "equality_deletes" else "its position"
+            lines.append(f"  {_delete(verdict)} holds {holds}, but does not apply: {verdict.against}.")
+        lines += [f"  {_delete(v)} does not apply to its file: {v.against}." for v in standing.harmless[place]]
+        lines += [f"  {_delete(v)} applies to its file, but {_missed(v)}." for v in standing.spared[place]]
+        return lines
+
+    def _hidden(self, place: Place, verdict: Verdict) -> list[str]:
+        reasons = "; ".join(r.words for r in verdict.reasons)
+        return [f"{self._where(place)} is hidden by {_delete(verdict)}: {reasons}."]
+
+    def _absence(self, stored: StoredRow, snapshot: Snapshot) -> list[str]:
+        why = self._absent(stored, snapshot)
+        return [f"{self._where(Place(*stored))} ({self._row(stored)}) is not there: {why}."]
+
+    def _absent(self, stored: StoredRow, snapshot: Snapshot) -> str:
         ancestors: list[int] = []
         at: Snapshot | None = snapshot
         while at is not None and at.snapshot_id not in ancestors:
             ancestors.append(at.snapshot_id)
             at = self.metadata.snapshot(at.parent_snapshot_id)
         for ancestor, older in itertools.pairwise(ancestors):
-            if place in {*self.standings[older].visible, *self.standings[older].hidden}:
+            if stored in self._lies_in(older):
                 step = self.metadata.snapshot(ancestor)
                 return (
                     f"{snapshot_name(ancestor, self._ordinals)} ({step.operation if step else '?'}) removed its "
                     "data file"
                 )
-        holders = [s for s in self._snapshots if place in self.standings[s.snapshot_id].visible]
+        holders = [s for s in self._snapshots if Place(*stored) in self.standings[s.snapshot_id].visible]
         first = snapshot_name(holders[0].snapshot_id, self._ordinals) if holders else "another snapshot"
         return f"it was added by {first}, which this snapshot does not descend from"
 
-    def _where(self, place: Place) -> str:
-        return f"The row at position {place[1]} of {base_name(place[0])}"
+    def _lies_in(self, snapshot_id: int) -> set[StoredRow]:
+        standing = self.standings[snapshot_id]
+        return {place.stored for place in (*standing.visible, *standing.hidden)}
 
-    def _row(self, place: Place) -> str:
-        return ", ".join(f"{f.name}={plain(self.rows[place][f.name])!r}" for f in self.schema.fields)
+    def _where(self, place: Place) -> str:
+        again = f", whose file has more than one live entry (entry {place.copy + 1})," if place.copy else ""
+        return f"The row at position {place.pos} of {base_name(place.file)}{again}"
+
+    def _row(self, stored: StoredRow) -> str:
+        return ", ".join(f"{f.name}={plain(self.rows[stored][f.name])!r}" for f in self.schema.fields)
 
 
 def _delete(verdict: Verdict) -> str:

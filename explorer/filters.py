@@ -134,11 +134,17 @@ def _compared(column: Any, node: Predicate) -> Any:
         return begins if node.op == "starts-with" else pc.invert(begins)
     values = [_scalar(value, column.type) for value in node.literals]
     if node.op in ("in", "not-in"):
-        among = pc.is_in(column, value_set=pa.array([v.as_py() for v in values], values[0].type))
+        among = pc.is_in(column, value_set=pa.array(values, values[0].type))
         return among if node.op == "in" else pc.if_else(pc.is_null(column), None, pc.invert(among))
-    compare = {"eq": pc.equal, "not-eq": pc.not_equal, "lt": pc.less, "lt-eq": pc.less_equal, "gt": pc.greater,
-               "gt-eq": pc.greater_equal}[node.op]  # fmt: skip
-    return compare(column, values[0])
+    if node.op in ("gt", "gt-eq") and pa.types.is_floating(column.type):  # Spark orders NaN above all numbers
+        return pc.or_(_ORDERS[node.op](column, values[0]), pc.is_nan(column))
+    return _ORDERS[node.op](column, values[0])
+
+
+_ORDERS: Mapping[str, Callable[..., Any]] = {
+    "eq": pc.equal, "not-eq": pc.not_equal, "lt": pc.less, "lt-eq": pc.less_equal, "gt": pc.greater,
+    "gt-eq": pc.greater_equal,
+}  # fmt: skip
 
 
 def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar:
@@ -180,17 +186,19 @@ MATCHES = pa.schema([("manifest_path", pa.string()), ("file_path", pa.string()),
 """Rows that match, of each data file of a manifest that has some, as a stream of Arrow's."""
 
 
-def files_read(scan: Scan, manifest: ManifestFile, files: pa.Table) -> pa.Table:
-    """Those of the live data files of a manifest that a scan reads."""
-    return files.filter(pa.array(scan.files(manifest, files).outcome == READ))
-
-
 def matches_in(
-    files: FileRows, scan: Scan, schema: model.Schema, lineage: bool, manifest: ManifestFile, stored: pa.Table
+    files: FileRows,
+    scan: Scan,
+    schema: model.Schema,
+    lineage: bool,
+    every_file: bool,
+    manifest: ManifestFile,
+    stored: pa.Table,
 ) -> pa.Table:
-    """The rows that match, deleted or not (see io.file_rows.FileRows.rows), in those live data files of a manifest that
-    a scan reads, as MATCHES: a part, as core.batches has them. Raises UnreadableFile."""
-    entries = files_read(scan, manifest, live_in(manifest, stored)[0])
+    """The rows that match, deleted or not (see io.file_rows.FileRows.rows), in the live data files of a manifest, or in
+    those of them that a scan reads, as MATCHES: a part, as core.batches has them. Raises UnreadableFile."""
+    live = live_in(manifest, stored)[0]
+    entries = live if every_file else live.filter(pa.array(scan.files(manifest, live).outcome == READ))
     matches: list[dict[str, Any]] = []
     told = 0
     for data in live_files(entries, manifest.partition_spec_id, manifest.manifest_path):

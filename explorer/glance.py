@@ -62,8 +62,7 @@ def _counted(table: Table, told: Overview) -> Overview:
     if told.bytes is None or told.bytes > FILES:
         return told
     try:
-        counted = live_rows(table, told.snapshot_id).rows
-        return told if at is None or any(table.tree.lost_of(at)) else replace(told, rows_counted=counted)
+        return replace(told, rows_counted=live_rows(table, told.snapshot_id).rows)
     except ExplorerError:  # a file is gone: the doctor says which
         return told
 

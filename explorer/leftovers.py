@@ -1,4 +1,4 @@
-"""Files below a table's folder that nothing leads to."""
+"""Files below a table's folder that nothing leads to, and metadata files that a table does not know."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,12 +16,15 @@ from explorer.core.batches import Parts
 from explorer.core.entries import DELETED
 from explorer.core.orphan_rules import hidden_partitions, is_hidden
 from explorer.errors import UnreadableFile
+from explorer.io.reader import TableReader
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.progress import steps
 
 NAMING = ("/snapshots", "/statistics", "/partition-statistics", "/metadata-log")
 """What names files in a metadata file."""
+METADATA_ENDINGS = (".metadata.json", ".metadata.json.gz")
+"""How the names of metadata files end; Hadoop's of compressed ones end as the others do."""
 PATHS = pa.schema([("file_path", pa.string())])
 
 
@@ -67,6 +71,69 @@ def known_files(tree: MetadataTree) -> Iterator[str]:
         raise UnreadableFile(min(lost), "it cannot be read; nobody knows which files it names")
 
 
+@dataclass(frozen=True)
+class OtherMetadata:
+    """A metadata file in a table's folders that is neither the opened one nor in its log, and no earlier version that
+    the log has dropped: what it leads to may be live. `why` says what it is."""
+
+    path: str
+    why: str
+    tree: MetadataTree
+
+
+def other_metadata(tree: MetadataTree, files: Iterable[str]) -> list[OtherMetadata]:
+    """Read the metadata files among some files that a table does not know.
+
+    Args:
+        tree: The opened table.
+        files: Paths of files in the table's folders.
+
+    Returns:
+        Those that may lead to live files, by path.
+
+    Raises:
+        UnreadableFile: One of them cannot be read, so nobody knows which files it names.
+    """
+    meta, reader = tree.metadata, tree.reader
+    known = {_place(tree, path) for path in (meta.metadata_location, *(e.metadata_file for e in meta.metadata_log))}
+    log = [e.timestamp_ms for e in meta.metadata_log if e.timestamp_ms is not None]
+    begins = min([*log, meta.last_updated_ms or 0])
+    candidates = [p for p in files if p.endswith(METADATA_ENDINGS) and _place(tree, p) not in known]
+    others = []
+    for path in steps(sorted(candidates), "metadata files"):
+        location = replace(reader.location, metadata_location=path)
+        other = MetadataTree(TableReader(location, reader.extra_roots))
+        updated = other.metadata.last_updated_ms or 0
+        if other.metadata.table_uuid != meta.table_uuid:
+            others.append(OtherMetadata(path, f"{path} is of another table (its UUID differs)", other))
+        elif updated > (meta.last_updated_ms or 0):
+            why = f"{path} is newer than {meta.metadata_location}, which was opened"
+            others.append(OtherMetadata(path, why, other))
+        elif updated >= begins:
+            others.append(OtherMetadata(path, f"{path} is not in the log of {meta.metadata_location}", other))
+    return others
+
+
+def files_beside(tree: MetadataTree) -> dict[str, float]:
+    """The files in the folders where a table keeps its metadata, and when each was written."""
+    own = tree.metadata.metadata_location.rpartition("/")[0]
+    folders = {f"{tree.metadata.location.rstrip('/')}/metadata", own}
+    written: dict[str, float] = {}
+    for folder in sorted(folders):
+        with contextlib.suppress(UnreadableFile):  # there is no such folder
+            written |= _written(tree, folder)
+    return written
+
+
+def _place(tree: MetadataTree, path: str) -> str:
+    """What is the same for all spellings of a path."""
+    storage = tree.reader.storage
+    try:
+        return storage.canonical(storage.resolve(path))
+    except UnreadableFile:
+        return path
+
+
 class Below:
     """The files below a folder, by what follows its path: when each was `written` (ms since 1970), and which of them
     are `live`, as far as was told. Raises UnreadableFile where the folder cannot be listed."""
@@ -74,6 +141,7 @@ class Below:
     def __init__(self, tree: MetadataTree, folder: str) -> None:
         self._storage = tree.reader.storage
         written, top = _written(tree, folder), _top(tree, folder)
+        self.paths = written
         self.written = {path[len(top) :]: at * 1000 for path, at in written.items()}
         self._really = defaultdict[str, list[str]](list)
         """By where a path really leads: links may lead to the same file."""
@@ -102,14 +170,15 @@ def _written(tree: MetadataTree, folder: str) -> dict[str, float]:
     return written
 
 
-def orphans(tree: MetadataTree) -> dict[str, float]:
-    """Files below a table's folder that its metadata does not reach, with their age in hours; not those that are hidden
-    to remove_orphan_files, such as Delta's log of the same table. Raises UnreadableFile where the folder cannot be
-    listed, or a manifest list or manifest cannot be read."""
+def orphans(tree: MetadataTree, others: Iterable[OtherMetadata] = ()) -> dict[str, float]:
+    """Files below a table's folder that its metadata does not reach, nor that of `others`, with their age in hours; not
+    those that are hidden to remove_orphan_files, such as Delta's log of the same table. Raises UnreadableFile where the
+    folder cannot be listed, or a manifest list or manifest cannot be read."""
     location = tree.metadata.location
     below = Below(tree, location)
-    for _ in below.telling(known_files(tree)):
-        pass
+    for leading in (tree, *(other.tree for other in others)):
+        for _ in below.telling(known_files(leading)):
+            pass
     top, now = _top(tree, location), time.time() * 1000
     own = hidden_partitions(tree.metadata)
     return {

@@ -21,9 +21,12 @@ from explorer.engines.guard import check_write
 from explorer.engines.guard import run as run_checked
 from explorer.engines.quotas import audit, person
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
+from explorer.engines.tables import catalog_table_uuid
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible
+from explorer.io.paths import below, canonical
 from explorer.maintaining import Preview, preview
 from explorer.maintaining.calls import asked, call, catalog_and_name, moment, procedure_call
+from explorer.model.metadata import Snapshot
 from explorer.scenarios import NAMESPACE
 from explorer.table import Table
 
@@ -54,7 +57,13 @@ def is_teaching(table: Table) -> bool:
 
 def is_writable(table: Table) -> bool:
     """Whether statements may be run on it without `allow_writes`: a sandbox table that is no teaching table."""
-    return table.reader.location.catalog == SANDBOX and not is_teaching(table)
+    return table.reader.location.catalog == SANDBOX and _is_in_warehouse(table) and not is_teaching(table)
+
+
+def _is_in_warehouse(table: Table) -> bool:
+    """Whether a sandbox table has its files in the sandbox, and was not registered there from elsewhere."""
+    warehouse = (table.reader.location.properties or {})["warehouse"]
+    return below(canonical(table.metadata.metadata_location), canonical(warehouse))
 
 
 def check_writable(table: Table, allow_writes: bool = False) -> None:
@@ -70,6 +79,11 @@ def check_writable(table: Table, allow_writes: bool = False) -> None:
         raise AccessRefused(
             f"{table.name} is not in the sandbox catalog: nothing is written to it unless allow_writes=True is passed"
         )
+    if catalog == SANDBOX and not allow_writes and not _is_in_warehouse(table):
+        raise AccessRefused(
+            f"{table.name} is registered in the sandbox, and its files are elsewhere ({table.metadata.location}): "
+            "nothing is written to it unless allow_writes=True is passed"
+        )
     if is_teaching(table) and not allow_writes:
         raise AccessRefused(
             f"{table.name} is a teaching table: work on a copy (scenarios.fresh_copy), or pass allow_writes=True"
@@ -77,11 +91,20 @@ def check_writable(table: Table, allow_writes: bool = False) -> None:
 
 
 def check_known(table: Table, engine: SparkEngine) -> None:
-    """Raises NotPossible when Spark has no catalog of the name of the table's."""
-    catalog, _ = catalog_and_name(table)
+    """Check that Spark would write to the table that was opened.
+
+    Raises NotPossible when Spark has no catalog of the name of the table's, and AccessRefused when that catalog has
+    another table under its name; EngineError, StatementFailed."""
+    catalog, name = catalog_and_name(table)
     if catalog != SANDBOX and engine.session().conf.get(f"spark.sql.catalog.{catalog}", None) is None:
         raise NotPossible(
             f"Spark does not know the catalog {catalog}: set spark.sql.catalog.{catalog} and its options in spark.json"
+        )
+    spark_uuid = catalog_table_uuid(engine.session(), catalog, name)
+    if spark_uuid != table.metadata.table_uuid:
+        raise AccessRefused(
+            f"Spark's catalog {catalog} has another table named {name} than the one that was opened: its UUID is "
+            f"{spark_uuid}, not {table.metadata.table_uuid}. Nothing was written"
         )
 
 
@@ -115,7 +138,7 @@ def run(
     table: Table,
     operation: str,
     columns: str = "",
-    retain_last: int = 1,
+    retain_last: int | None = None,
     allow_writes: bool = False,
     engine: SparkEngine | None = None,
     options: Mapping[str, str] | None = None,
@@ -124,13 +147,16 @@ def run(
     """Carry out an operation with the options and filter of its preview, and return what it did and the table as it is
     then. On tables of the sandbox catalog; on
     those of another catalog that Spark knows, and on the teaching tables (whose claims it would break), only with
-    `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable, NotPossible for what no procedure does,
-    StatementFailed."""
+    `allow_writes`. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed, and NotPossible for what no
+    procedure does, or what the preview says must not be run."""
     check_writable(table, allow_writes)
     check_known(table, engine or shared_engine())
     sql = call(table, asked(table, operation, options or {}, where, columns, retain_last))
     if not sql:
         raise NotPossible(f"no procedure does {operation}: it can only be looked at")
+    seen = preview(table, operation, columns, retain_last, options=options, where=where)
+    if seen.refusal:
+        raise NotPossible(seen.refusal.rstrip("."))
     before = table_holdings(table)
     answer = _sql(table, sql, operation, engine)
     after = table.refresh()
@@ -143,17 +169,20 @@ def preview_undo(table: Table, operation: str, name: str = "", snapshot: str | i
     outcome = _preview_refs(table, operation, name, snapshot)
     sentences, files = list(outcome.words), list[str]()
     if outcome.allowed and outcome.current != table.metadata.current_snapshot_id and outcome.current is not None:
-        come, go = _come_and_go(table, table.metadata.current_snapshot_id, outcome.current)
-        sentences.append(f"For readers of main {count(come, 'file')} would come, and {go:,} go.")
+        sentences.append(_come_and_go(table, table.metadata.current_snapshot_id, outcome.current))
     if outcome.abandoned:
         gone = [s for s in table.metadata.snapshots if s.snapshot_id in outcome.abandoned]
         rest = [s for s in table.metadata.snapshots if s.snapshot_id not in outcome.abandoned]
         only = reach(table.tree, gone, without=rest)
-        files = only.paths
-        sentences.append(
-            f"No other snapshot reaches {count(len(only.files), 'data or delete file')}, "
-            f"{count(len(only.manifests), 'manifest')} and {count(len(only.manifest_lists), 'manifest list')}."
-        )
+        if any(_is_incomplete(table, snapshot) for snapshot in rest):
+            sentences.append(f"Which files no other snapshot reaches is not known: {table.tree.lacks}.")
+        else:
+            files = only.paths
+            at_least = "at least " if any(_is_incomplete(table, snapshot) for snapshot in gone) else ""
+            sentences.append(
+                f"No other snapshot reaches {at_least}{count(len(only.files), 'data or delete file')}, "
+                f"{count(len(only.manifests), 'manifest')} and {count(len(only.manifest_lists), 'manifest list')}."
+            )
     return replace(outcome, words=tuple(sentences), files=tuple(files))
 
 
@@ -170,13 +199,30 @@ def _preview_refs(table: Table, operation: str, name: str, snapshot: str | int |
         raise NotFoundInTable(str(error)) from error
 
 
-def _come_and_go(table: Table, first: int | None, second: int) -> tuple[int, int]:
-    """How many data and delete files, and deletion vectors, only the second of two snapshots has, and only the first;
-    of the manifests that both list nothing is read."""
-    old, new = (table.tree.manifests(table.metadata.snapshot(i)) for i in (first, second))
-    [comparison] = table.tree.by("auto", "undo").comparisons([(only(old, new), only(new, old))], KEY)
+def _come_and_go(table: Table, first: int | None, second: int) -> str:
+    """Say how many data and delete files, and deletion vectors, only the second of two snapshots has, and only the
+    first; of the manifests that both list nothing is read."""
+    tree = table.tree
+    old, new = (tree.manifests(table.metadata.snapshot(i)) for i in (first, second))
+    old_alone, new_alone = only(old, new), only(new, old)
+    [comparison] = tree.by("auto", "undo").comparisons([(old_alone, new_alone)], KEY)
     gone, come = (sum(map(len, side.values())) for side in comparison.alone)
-    return come, gone
+    lost, lists = tree.lost, [table.metadata.snapshot(i) for i in (first, second)]
+    old_lost, new_lost = (
+        (snapshot is not None and tree.lost_of(snapshot)[0]) or any(m.manifest_path in lost for m in alone)
+        for snapshot, alone in zip(lists, (old_alone, new_alone), strict=True)
+    )
+    if old_lost and new_lost:
+        return f"How many files would come and go for readers of main is not known: {tree.lacks}."
+    bounds = ("at most ", "at least ") if old_lost else ("at least ", "at most ") if new_lost else ("", "")
+    because = f": {tree.lacks}" if old_lost or new_lost else ""
+    return f"For readers of main {bounds[0]}{count(come, 'file')} would come, and {bounds[1]}{gone:,} go{because}."
+
+
+def _is_incomplete(table: Table, snapshot: Snapshot) -> bool:
+    """Whether something of a snapshot is known to be lost."""
+    list_is_lost, manifests = table.tree.lost_of(snapshot)
+    return list_is_lost or bool(manifests)
 
 
 def run_undo(
@@ -213,7 +259,7 @@ def run_undo(
         procedure, arguments = {
             "fast-forward": ("fast_forward", f"{literal}, {quoting.literal(target)}"),
             "rollback": ("rollback_to_snapshot", f"{at}"),
-            "rollback-to-time": ("rollback_to_timestamp", f"TIMESTAMP_MILLIS({at_time}L)"),
+            "rollback-to-time": ("rollback_to_timestamp", quoting.timestamp(at_time)),
             "set-current": ("set_current_snapshot", f"{at}"),
             "cherry-pick": ("cherrypick_snapshot", f"{at}"),
             "publish": ("publish_changes", literal),

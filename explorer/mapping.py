@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from explorer.core.file_map import ASKED, FileMap, MapRows
 from explorer.core.plan import Plan
+from explorer.core.values import no_rows
 from explorer.io.spool import spooled
 from explorer.table import Table
 
@@ -36,4 +37,4 @@ def file_map(
 def _planned(plan: Plan) -> pa.Table:
     schema = pa.schema([("file_path", pa.string()), ("verdict", pa.string())])
     parts = (part.select(schema.names).cast(schema) for part in plan.files.read())
-    return pa.concat_tables([schema.empty_table(), *parts])
+    return pa.concat_tables([no_rows(schema), *parts])

@@ -28,7 +28,7 @@ from explorer.engines.pipeline import batches, compared
 from explorer.engines.spark import shared_engine
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
-from explorer.io.locate import metadata_version
+from explorer.io.folder_state import metadata_version
 from explorer.io.manifest_reader import NOT_NOW, Read
 from explorer.io.reader import TableReader
 from explorer.io.spool import dealt, in_order
@@ -66,12 +66,24 @@ class MetadataTree:
         self._lock = threading.Lock()
         self._engine: Engine = "local"
         self._what = ""
+        self._complete = False
 
     def by(self, engine: Engine, what: str) -> MetadataTree:
         """The same tree, for one question: what is made of manifests is made by that engine, under the question's name.
         Raises EngineError and StatementFailed as it is read."""
         tree = copy.copy(self)
         tree._engine, tree._what = engine, f"{what} of {self.reader.location.name}"
+        return tree
+
+    def complete(self) -> MetadataTree:
+        """Return the same tree for an answer that is wrong without all that it reads.
+
+        Returns:
+            A tree that raises UnreadableFile, instead of leaving something out, when a manifest list or manifest
+            cannot be read completely.
+        """
+        tree = copy.copy(self)
+        tree._complete = True
         return tree
 
     @property
@@ -146,6 +158,14 @@ class MetadataTree:
             self._note_manifests(read.problems, named)
         else:
             self._passing[asked] = read.problems
+        self._refuse(read.problems)
+
+    def _refuse(self, problems: Iterable[Problem]) -> None:
+        """Raise UnreadableFile for the first error, when this tree must be complete."""
+        if self._complete:
+            for problem in problems:
+                if problem.severity == "error":
+                    raise UnreadableFile(problem.file, f"{problem.cause}; this answer depends on it")
 
     def _note_manifests(self, problems: Sequence[Problem], named: str | None = None) -> None:
         """`note`, of manifest lists and manifests: the first of each of them, since what is made of them lacks what is
@@ -160,6 +180,11 @@ class MetadataTree:
                 known.setdefault(str(problem), problem)
             else:
                 self._more.set()
+
+    def _note_workers(self, problems: Sequence[Problem]) -> None:
+        """Note what Spark's workers could not read."""
+        self._note_manifests(problems)
+        self._refuse(problems)
 
     def _not_whole(self, problems: Iterable[Problem]) -> set[str]:
         own = (self.metadata.metadata_location, "/snapshots")  # of a snapshot that names no manifests
@@ -225,7 +250,7 @@ class MetadataTree:
         if choice.engine == "local":
             return self._read(parts), choice
         self._asked_again(parts)
-        return batches(shared_engine().session(), self.reader.storage, parts, self._note_manifests, self._what), choice
+        return batches(shared_engine().session(), self.reader.storage, parts, self._note_workers, self._what), choice
 
     def in_order(self, rows: Batches, by: Sequence[str]) -> RowParts:
         """See core.tree.Tree: on the disk, where they are many."""
@@ -238,7 +263,7 @@ class MetadataTree:
             return (self._compare(mine, theirs, by) for mine, theirs in sets)
         spark = shared_engine().session()
         self._asked_again(keys)
-        return iter(compared(spark, self.reader.storage, keys, by, len(sets), self._note_manifests, self._what))
+        return iter(compared(spark, self.reader.storage, keys, by, len(sets), self._note_workers, self._what))
 
     def _asked_again(self, parts: Parts) -> None:
         """Workers only tell of manifests that they cannot read, not of those that they could not and now can."""

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from explorer.core import plan_parts
 from explorer.core.batches import Batches, Parts
-from explorer.core.chunk_tests import Part, Unread
 from explorer.core.clustering import Clustering, Overlaps, bounds_of, bounds_schema
 from explorer.core.delete_pairs import Pairs
 from explorer.core.deletes import Applicability
-from explorer.core.expressions import BoundTerm, Column, Expression, predicates
+from explorer.core.expressions import BoundTerm, Column, Expression, has_or, predicates
 from explorer.core.live_files import LiveFiles
 from explorer.core.metrics_modes import TOLD, ColumnMode, Told, column_modes, told
 from explorer.core.ordering import plain
-from explorer.core.plan import Amount, Interval, Intervals, Plan, Stage
+from explorer.core.plan import Amount, Interval, Intervals, OtherReader, Plan, Stage
 from explorer.core.ranges import Ranges, file_ranges
-from explorer.core.row_diff import named_fields
+from explorer.core.reader_rules import differences
 from explorer.core.row_groups import GroupVerdict
-from explorer.core.row_groups import row_groups as judged_groups
-from explorer.core.scan import BY_METRICS, BY_PARTITION, READ, FileVerdicts, ManifestVerdict
+from explorer.core.scan import BY_METRICS, BY_PARTITION, READ, FileVerdicts, ManifestVerdict, Scan
 from explorer.core.tasks import CHOSEN, Packing, tasks
 from explorer.core.totals import totals
 from explorer.engines.choice import Choice
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.filters import bound_filter, filter_columns, scan_of
-from explorer.io.chunks import read_parts
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
 from explorer.model.problem import Problem
+from explorer.parquet_groups import row_groups_of_file
 from explorer.progress import steps
 from explorer.rowlevel import RowReader
 
@@ -87,12 +84,24 @@ def plan_scan(
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
-        delete_files=len(summed.used), missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
-        residuals=dict(summed.residuals.most_common()),
+        delete_files=len(summed.used), refused=summed.refused, missing=missing or 0, uncounted=uncounted,
+        damaged_list=damaged_list,
+        make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
         made=why,
         files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
         make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),
     )  # fmt: skip
+
+
+def _other_readers(scan: Scan, data: Sequence[ManifestFile], make: Make) -> tuple[OtherReader, ...]:
+    """Count the data files that other readers read for the same filter, where these are not the scan's."""
+    others = []
+    for difference in differences(scan.metadata, scan.bound):
+        part = partial(plan_parts.other_reader, scan, scan.as_read_by(difference.rules))
+        rows, _ = make(Parts(data, True, part, plan_parts.READERS), f"{difference.rule} of a plan")
+        counts = [row for some in rows.read() for row in some.to_pylist()]
+        others.append(OtherReader(difference, *(sum(row[n] for row in counts) for n in plan_parts.READERS.names)))
+    return tuple(other for other in others if other.more or other.fewer)
 
 
 def deletes_of(
@@ -155,7 +164,7 @@ def intervals(tree: MetadataTree, plan: Plan, name: str) -> Intervals:
         items += [_interval(verdicts, ranges, at, column) for at in range(min(len(ranges), room))]
     asked = tuple(p for p in predicates(plan.bound) if isinstance(p.term, BoundTerm) and p.term.column.name == name)
     items.sort(key=lambda i: (i.low is None, i.low if i.low is not None else 0, i.high is None, i.path))
-    return Intervals(column, asked, tuple(items), left_out)
+    return Intervals(column, asked, not has_or(plan.bound), tuple(items), left_out)
 
 
 def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: Column) -> Interval:
@@ -176,34 +185,16 @@ def partition_verdicts(tree: MetadataTree, plan: Plan, make: Make) -> pa.Table:
 
 
 def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
-    """Verdicts on the row groups of the Parquet files that a plan reads, by their footers, dictionaries, bloom filters
-    and page indexes; asked is what is left to ask of each file's rows. A file whose footer cannot be read is noted and
-    left out; what else cannot be, is noted."""
-    fields = named_fields(plan.schema.raw["fields"]).values()
-    defaults = {field["id"]: field.get("initial-default") for field in fields}
-    asked = {p.term.column.field_id for p in predicates(plan.bound) if isinstance(p.term, BoundTerm)}
+    """Verdicts on the row groups of the Parquet files that a plan reads (see parquet_groups); asked is what is left to
+    ask of each file's rows. A file whose footer cannot be read is noted and left out."""
     for manifest, stored in tree.stored([v.manifest for v in plan.manifests if v.keeps], metrics=True):
         verdicts = plan.scan.files(manifest, stored)
         places, paths = np.flatnonzero(verdicts.outcome == READ).tolist(), verdicts.entries["file_path"]
         for path, at in ((paths[at].as_py(), at) for at in steps(places, "footers")):
             try:
-                footer = tree.reader.parquet_footer(path, sorted(asked))
-                parts = partial(_parts, tree, path, footer)
-                yield from judged_groups(verdicts.residual(at), path, footer, parts, defaults)
+                yield from row_groups_of_file(tree, path, verdicts.residual(at), plan.schema)
             except UnreadableFile as error:
                 tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
-
-
-def _parts(
-    tree: MetadataTree, path: str, footer: Mapping[str, Any], part: Part, chunks: Sequence[tuple[int, int]]
-) -> Iterator[Any]:
-    for (group, column), parts_of in zip(
-        chunks, read_parts(tree.reader.storage, path, part, chunks, footer), strict=True
-    ):
-        if isinstance(parts_of, Unread):
-            where = f"row group {group}, {part} of {footer['columns'][column]['path']}"
-            tree.note([Problem(path, parts_of.cause, where, unaffected="the row group is kept")])
-        yield parts_of
 
 
 def column_statistics(tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: Make) -> list[ColumnMode]:

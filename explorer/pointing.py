@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.errors import NotPossible
+from explorer.errors import NotPossible, UnreadableFile
 from explorer.io import catalogs
+from explorer.io.budget import METADATA
 from explorer.io.catalogs import Stored
+from explorer.io.folder_state import state_of_catalog
+from explorer.io.places import metadata_folder
 from explorer.table import Table
 
 
 @dataclass(frozen=True)
 class Pointed:
-    """What the catalog stores now, and the metadata file that was opened, with the one before by its metadata-log."""
+    """What the catalog stores now, and the metadata file that was opened, with the one before by its metadata-log.
+    `beside` says in a sentence what else its folder contains, if that is worth a word."""
 
     stored: Stored
     metadata_location: str
     previous: str | None
+    beside: str = ""
 
     @property
     def newer(self) -> bool:
@@ -33,4 +38,18 @@ def pointer(table: Table) -> Pointed:
         raise NotPossible(f"{table.name} was opened by its path: no catalog points to it")
     stored = catalogs.stored(place.catalog, place.identifier, place.properties)
     log = table.metadata.metadata_log
-    return Pointed(stored, table.metadata.metadata_location, log[-1].metadata_file if log else None)
+    previous = log[-1].metadata_file if log else None
+    return Pointed(stored, table.metadata.metadata_location, previous, place.beside or _in_store(table))
+
+
+def _in_store(table: Table) -> str:
+    """What else a folder in a store contains; nothing where it cannot be listed."""
+    path, storage = table.metadata.metadata_location, table.reader.storage
+    if storage.is_local(path):
+        return ""
+    folder = metadata_folder(path)
+    try:
+        names = storage.names(folder)
+        return state_of_catalog(path, names, lambda name: storage.kept(f"{folder}/{name}", limit=METADATA)).beside
+    except UnreadableFile:
+        return ""

@@ -69,9 +69,16 @@ def check_readable(reader: TableReader, snapshot_id: int | None = None) -> Files
 def another(reader: TableReader, name: str) -> TableReader:
     """Another table, by its name. What the person gave for this table's catalog holds for that catalog only. Raises
     TableNotFound."""
-    same = catalogs.split(name)[0] == reader.location.catalog
-    own = reader.location.properties if same else None
-    return TableReader(locate(name, None, own, reader.location.relocate), reader.extra_roots)
+    place = reader.location
+    identifier = name.removeprefix(f"{place.catalog}.")
+    if place.catalog is not None and (identifier.count(".") < name.count(".") > 1 or _is_beside(name, place.catalog)):
+        return TableReader(locate(identifier, place.catalog, place.properties, place.relocate), reader.extra_roots)
+    return TableReader(locate(name, None, None, place.relocate), reader.extra_roots)
+
+
+def _is_beside(name: str, catalog: str) -> bool:
+    """Whether a name without a catalog is one of this catalog's."""
+    return catalogs.split(name)[0] == catalog
 
 
 def check_named(reader: TableReader, name: tuple[str, ...]) -> str:

@@ -28,6 +28,7 @@ from explorer.core.values import partition_dicts, partition_path
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
 from explorer.io.file_rows import FileRows
+from explorer.io.rows import READ_BY
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile, without_metrics
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
@@ -147,8 +148,25 @@ class RowReader(FileRows):
     def one(self, snapshot: Snapshot | None, path: str, deletes: bool, offset: int | None = None) -> LiveFile:
         """The one of `named` there is (of several deletion vectors in a Puffin file that at `offset`). Raises
         NotFoundInTable."""
+        return self.live_entries(snapshot, path, deletes, offset)[0]
+
+    def live_entries(
+        self, snapshot: Snapshot | None, path: str, deletes: bool, offset: int | None = None
+    ) -> list[LiveFile]:
+        """Find the live entries of one data or delete file: one, unless the table has the file live several times.
+
+        Args:
+            snapshot: The snapshot.
+            path: The file's path, or the end of it.
+            deletes: Whether a delete file is meant.
+            offset: Of a deletion vector, where several are in one Puffin file.
+
+        Raises:
+            NotFoundInTable: No file, or several files, go by the path.
+        """
         files = [f for f in self.named(snapshot, path, deletes) if offset is None or f.content_offset == offset]
-        return _only(files, f"{'delete' if deletes else 'data'} file", path)
+        key = _only(list({f.key: f for f in files}.values()), f"{'delete' if deletes else 'data'} file", path).key
+        return [f for f in files if f.key == key]
 
     def footer(self, snapshot: Snapshot | None, path: str) -> dict[str, Any]:
         """The footer of a live file, see io.reader.TableReader.footer. Raises NotFoundInTable."""
@@ -296,10 +314,22 @@ class RowReader(FileRows):
                 self._files.popitem()
         return files
 
-    def verdicts_on(self, snapshot: Snapshot | None, path: str) -> tuple[LiveFile, list[Verdict]]:
-        """A live data file that goes by `path`, and `verdicts`. Raises NotFoundInTable, UnreadableFile."""
-        data = self.one(snapshot, path, deletes=False)
-        return data, self.verdicts(self.applicability(snapshot), data)
+    def rows(self, file: LiveFile, schema: Schema, lineage: bool = False) -> pa.Table:
+        """See io.file_rows.FileRows; a file without field ids is noted."""
+        rows = super().rows(file, schema, lineage)
+        if how := (rows.schema.metadata or {}).get(READ_BY):
+            cause = (
+                "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default): they "
+                f"are read by their {how.decode()}, as Iceberg Java does; DuckDB shows nulls, and pyiceberg refuses it"
+            )
+            self.tree.note([Problem(file.path, cause, severity="warning", rule="field-ids-absent")])
+        return rows
+
+    def verdicts_on(self, snapshot: Snapshot | None, path: str) -> list[tuple[LiveFile, list[Verdict]]]:
+        """Each live entry of the data file that goes by `path`, and `verdicts`. Raises NotFoundInTable,
+        UnreadableFile."""
+        entries, files = self.live_entries(snapshot, path, deletes=False), self.applicability(snapshot)
+        return [(data, self.verdicts(files, data)) for data in entries]
 
     def verdicts(self, files: Applicability, data: LiveFile) -> list[Verdict]:
         """The verdicts on the deletes that could matter to a data file, by what position deletes hold too, not by

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
+import pyarrow as pa
+
 from explorer.changed_rows import row_diff
-from explorer.collection import Collection, Rows
+from explorer.collection import ROWS_AT_FIRST, Collection, Rows
 from explorer.comparing import commit_run, snapshot_diff, snapshot_step
 from explorer.core.batches import Batches, Parts
 from explorer.core.clustering import Clustering
@@ -88,21 +90,30 @@ class Table:
 
     @property
     def why(self) -> str:
-        """Which metadata file was chosen, and why."""
-        return f"{self.metadata.metadata_location}: {self.reader.location.reason}"
+        """Which metadata file was chosen, and why; what else its folder contains."""
+        place = self.reader.location
+        return f"{self.metadata.metadata_location}: {place.reason}" + (f"; {place.beside}" if place.beside else "")
 
     @property
     def problems(self) -> list[Problem]:
         """Everything found wrong so far: in the metadata file, and in what was read since."""
         return self.tree.problems
 
+    @cached_property
+    def complete(self) -> Table:
+        """This table for answers that are wrong without all that they read: they raise UnreadableFile, instead of
+        leaving something out, when a manifest list or manifest cannot be read completely."""
+        table = Table(self.reader, self._display)
+        table.tree = self.tree.complete()
+        return table
+
     def refresh(self) -> Table:
         """The table as its catalog or folder has it now, as a new Table. Raises TableNotFound or UnreadableFile."""
         return Table(TableReader(located_again(self.reader.location), self.reader.extra_roots), self._display)
 
     def newer(self) -> Table | None:
-        """The same if that is another metadata file by now. To know, only the catalog's pointer is read, or the version
-        hint and the names in the metadata folder. Raises TableNotFound or UnreadableFile."""
+        """The same if that is another metadata file by now. To know, only the catalog's pointer is read, or what the
+        metadata folder is judged by (see io.folder_state). Raises TableNotFound or UnreadableFile."""
         old = self.reader.location
         return None if located_again(old).metadata_location == old.metadata_location else self.refresh()
 
@@ -246,8 +257,9 @@ class Table:
     # -- what changed -------------------------------------------------------------------------------------------------
     def diff(self, before: str | int | None, after: str | int | None, engine: Engine = "auto") -> SnapshotDiff:
         """The net difference of any two snapshots, related or not: files, manifests and their fates, schema, spec, sort
-        order and properties (see core.diff.SnapshotDiff). None is the table before its first snapshot."""
-        return snapshot_diff(self.tree.by(engine, "diff"), self._side(before), self._side(after))
+        order and properties (see core.diff.SnapshotDiff). None is the table before its first snapshot. Raises
+        NotFoundInTable, UnreadableFile for a manifest list or manifest that the difference depends on."""
+        return snapshot_diff(self.complete.tree.by(engine, "diff"), self._side(before), self._side(after))
 
     def step(self, snapshot: str | int | None = None) -> Step | None:
         """What a snapshot made of its parent's manifests, in a sentence (`words`), from the two manifest lists; None
@@ -288,6 +300,7 @@ class Table:
         if life is None:
             raise NotFoundInTable(
                 f"no snapshot of this table lists a file {path!r}; it may have expired (see 'iceberg-explorer files')"
+                + (f". But {self.tree.lacks}" if self.tree.lost else "")
             )
         return life
 
@@ -327,16 +340,19 @@ class Table:
     def file_verdicts(self, path: str, snapshot: str | int | None = None) -> list[Verdict]:
         """The verdicts on the deletes that could matter to one live data file of a snapshot, by what position deletes
         hold too. Raises NotFoundInTable, UnreadableFile."""
-        return self.row_reader.verdicts_on(self._maybe(snapshot), path)[1]
+        return [v for _, verdicts in self.row_reader.verdicts_on(self._maybe(snapshot), path) for v in verdicts]
 
     def file_rows(self, path: str, snapshot: str | int | None = None) -> Collection:
         """All rows of a data file as of a snapshot, under its schema, with `_pos`, in v3 `_row_id` and
-        `_last_updated_sequence_number`, and `_deleted_by`: the deletes that hide the row, or null. Read without Spark.
-        Raises NotFoundInTable, UnreadableFile."""
+        `_last_updated_sequence_number`, and `_deleted_by`: the deletes that hide the row, or null. Rows of a file that
+        is live several times come as often, as readers read them. Read without Spark. Raises NotFoundInTable,
+        UnreadableFile."""
         at = self._maybe(snapshot)
         schema = read_schema(self.metadata, at.schema_id if at else None)
-        read = self.row_reader.verdicts_on(at, path)
-        return Collection(self.row_reader.file_rows(*read, schema, self.metadata.format_version >= 3), "rows")
+        lineage = self.metadata.format_version >= 3
+        entries = self.row_reader.verdicts_on(at, path)
+        rows = [self.row_reader.file_rows(data, verdicts, schema, lineage) for data, verdicts in entries]
+        return Collection(pa.concat_tables(rows), "rows")
 
     def footer(self, path: str, snapshot: str | int | None = None) -> dict[str, Any]:
         """The footer of a live data or delete file, as plain data: of Parquet see io.parquet.read_footer (field ids,
@@ -350,12 +366,18 @@ class Table:
         """The rows that differ between two snapshots, whatever deletes there are; only data files that differ, or whose
         deletes do, are read (see core.row_diff.RowDiff). None is the table before its first snapshot. `keys` tell
         updates; without them identifier fields or, in v3, row ids do. Raises NotFoundInTable, UnreadableFile."""
-        return row_diff(self.row_reader, self._side(before), self._side(after), keys, engine)
+        return row_diff(self.complete.row_reader, self._side(before), self._side(after), keys, engine)
 
-    def fate(self, where: str = "", keys: Sequence[str] = (), engine: Engine = "auto") -> Fate:
+    def fate(
+        self,
+        where: str = "",
+        keys: Sequence[str] = (),
+        engine: Engine = "auto",
+        every_file: bool = False,
+    ) -> Fate:
         """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see fate.Fate,
         whose `explain` says why they are there or not. Raises NotFoundInTable, UnreadableFile."""
-        return Fate(self.row_reader, where, keys, engine)
+        return Fate(self.row_reader, where, keys, engine, every_file)
 
     def reading(self, snapshot: str | int | None = None) -> Reading:
         """Which version a read means, why, and under which schema Iceberg reads it."""
@@ -366,23 +388,24 @@ class Table:
         return check_named(self.reader, name)
 
     def rows(
-        self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "", limit: int | None = 1000,
-        provenance: bool = False, session: ReadSession | None = None,
+        self, snapshot: str | int | None = None, columns: Sequence[str] = (), where: str = "",
+        limit: int | None = ROWS_AT_FIRST, provenance: bool = False, session: ReadSession | None = None,
     ) -> Rows:  # fmt: skip
         """Rows of any version through Spark: a snapshot id, branch, tag, `snapshot-3` or time (by the snapshot log).
         `where` is Spark SQL. With `provenance` also `_file`, `_pos`, `_spec_id`, `_partition`, in v3 `_row_id` and
-        `_last_updated_sequence_number`. Raises NotFoundInTable, EngineError that names what could not be read."""
+        `_last_updated_sequence_number`. Of more rows than `limit` they are the first, which `cut` says; None reads all.
+        Raises NotFoundInTable, EngineError that names what could not be read."""
         known = self.reading(snapshot)
         extra = tuple(metadata_columns(self.metadata.format_version)) if provenance else ()
         request = ReadRequest(known.version, tuple(columns) or None, where, limit, extra)
         return Rows.of((session or self.reads).read(request), known.words)
 
-    def sql(self, sql: str, limit: int | None = 1000, session: ReadSession | None = None) -> Rows:
+    def sql(self, sql: str, limit: int | None = ROWS_AT_FIRST, session: ReadSession | None = None) -> Rows:
         """A read-only query through Spark, in which `t` is this table and `t@version`, `db.other@version` are versions
-        pinned to the metadata files that are current now. Raises NotFoundInTable, EngineError."""
+        pinned to the metadata files that are current now. `limit` as in `rows`. Raises NotFoundInTable, EngineError."""
         return Rows.of((session or self.reads).read(self.sql_request(sql, limit)), "")
 
-    def sql_request(self, sql: str, limit: int | None = 1000) -> SqlRequest:
+    def sql_request(self, sql: str, limit: int | None = ROWS_AT_FIRST) -> SqlRequest:
         """The query `sql` stands for, with its versions resolved."""
         return sql_request(sql, self.name, self.reader, limit)
 

@@ -166,10 +166,13 @@ def opened(
 def catalog_of(
     catalog: str | None, properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]
 ) -> dict[str, Any]:
-    """The common options as explorer.sweeping.sweep has them; the sandbox if no catalog is named."""
+    """The common options as explorer.sweeping.sweep has them; without a name the catalog that the properties describe,
+    or the sandbox."""
+    from explorer.io.catalogs import chosen_name
+
     own = pairs(properties, "--property", "KEY=VALUE") or None
     moves = tuple(map(_move, relocate))
-    return {"catalog": catalog or "sandbox", "properties": own, "roots": tuple(roots), "relocate": moves}
+    return {"catalog": chosen_name(catalog, own), "properties": own, "roots": tuple(roots), "relocate": moves}
 
 
 def _move(text: str) -> tuple[str, str]:

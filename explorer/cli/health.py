@@ -21,6 +21,7 @@ from explorer.cli.base import (
     pairs,
     printable,
     say,
+    snapshot_option,
 )
 from explorer.cli.listing import Asked, rows_options
 
@@ -35,10 +36,11 @@ from explorer.cli.listing import Asked, rows_options
     help="From where on a measure matters (docs/health.md).",
 )
 @click.option("--clustering", is_flag=True, help="Also how files are clustered by column, which reads all bounds.")
+@snapshot_option
 @engine_option
 @rows_options()
 def health(
-    table: str | None, every: bool, limits: tuple[str, ...], asked: Asked, catalog: str | None,
+    table: str | None, every: bool, snapshot: str | None, limits: tuple[str, ...], asked: Asked, catalog: str | None,
     properties: tuple[str, ...], roots: tuple[str, ...], relocate: tuple[str, ...], **options: Any,
 ) -> None:  # fmt: skip
     """Measure a table's health, each number against a threshold: file sizes, partitions, deletes, manifests, commits,
@@ -53,6 +55,7 @@ def health(
         _all(where, asked, options)
         return
     one = opened(table, *where)
+    options["snapshot"] = snapshot
     checked = explorer.health(one, **options)
     told = health_object(checked)
     if asked.rows:

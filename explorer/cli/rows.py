@@ -28,6 +28,25 @@ SHOWN = ("sequence_number", "kind", "partition", "files", "rows", "bytes", "appl
 """Of a layer, in text."""
 
 
+class RowLimit(click.ParamType):
+    """A number of rows, or `all`."""
+
+    name = "N|all"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        """None for all."""
+        if value is None or str(value).lower() == "all":
+            return None
+        if not (text := str(value)).isdecimal():
+            self.fail(f"{text!r} is neither a number of rows nor 'all'", param, ctx)
+        return int(text)
+
+
+limit_option = click.option(
+    "--limit", type=RowLimit(), default=100, show_default=True, help="The first so many rows, or all."
+)
+
+
 @main.command()
 @where_options
 @output_of("jsonl")
@@ -110,10 +129,10 @@ def footer(path: str, snapshot: str | None, output: str, **where: Any) -> None:
 @snapshot_option
 @click.option("--column", "columns", multiple=True, help="Only these columns; may be given several times.")
 @click.option("--where", "condition", default="", help="A filter in Spark SQL.")
-@click.option("--limit", type=int, default=100, show_default=True)
+@limit_option
 @click.option("--provenance", is_flag=True, help="Also each row's file, position, partition and, in version 3, row id.")
 def rows(
-    columns: tuple[str, ...], condition: str, limit: int, provenance: bool, snapshot: str | None, output: str,
+    columns: tuple[str, ...], condition: str, limit: int | None, provenance: bool, snapshot: str | None, output: str,
     **where: Any
 ) -> None:  # fmt: skip
     """Read rows of any version through Spark."""
@@ -126,8 +145,8 @@ def rows(
 @where_options
 @output_of("jsonl")
 @click.argument("query")
-@click.option("--limit", type=int, default=100, show_default=True)
-def sql(query: str, limit: int, output: str, **where: Any) -> None:
+@limit_option
+def sql(query: str, limit: int | None, output: str, **where: Any) -> None:
     """Run a read-only query through Spark: `t` is TABLE, `t@snapshot-1` and `db.other@tag` are versions."""
     table = opened(**where)
     emit_read(table.sql(query, limit), output)
@@ -135,8 +154,10 @@ def sql(query: str, limit: int, output: str, **where: Any) -> None:
 
 
 def emit_read(read: Any, output: str) -> None:
-    """Rows to stdout; which version they are and what the scan took to stderr."""
+    """Rows to stdout; which version they are, that there are more and what the scan took to stderr."""
     emit_rows(read, output)
+    if read.cut:
+        say(read.cut.replace("limit=None", "--limit all"))
     if read.words:
         say(read.words)
     for report in read.reports:
@@ -172,15 +193,27 @@ def row_diff(before: str, after: str, keys: tuple[str, ...], engine: Any, output
 @click.argument("condition")
 @click.option("--key", "keys", multiple=True, help="A column that tells a changed row; may be given several times.")
 @engine_option
-def fate(condition: str, keys: tuple[str, ...], engine: Any, snapshot: str | None, output: str, **where: Any) -> None:
-    """Tell what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no
+@click.option(
+    "--every-file",
+    is_flag=True,
+    help="Also read the data files that the filter excludes by partition values, counts or bounds, which may be wrong, "
+    "however many they are.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=100, show_default=True, help="Rows that are explained one by one."
+)
+def fate(
+    condition: str, keys: tuple[str, ...], engine: Any, every_file: bool, limit: int, snapshot: str | None,
+    output: str, **where: Any
+) -> None:  # fmt: skip
+    """Show what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no
     Spark while the entries fit in memory."""
     from explorer.views.rowviews import fate_object, render_fate, version_rows
 
     table = opened(**where)
-    told = table.fate(condition, keys, engine)
+    told = table.fate(condition, keys, engine, every_file)
     at = table.resolve(snapshot).snapshot
-    sentences = told.explain(at)
+    sentences = told.explain(at, limit)
     columns = [f.name for f in told.schema.fields]
     names = [f"snapshot-{n}" for n in sorted(snapshot_ordinals(table.metadata).values())]
     emit(

@@ -56,6 +56,7 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
     if listing:
         emit_rows(explorer.Collection.of_rows(rows, "scenarios"), output)
         return
+    _forget_another_sandbox()
     todo = [s for s in chosen if s.name not in done]
     if todo:
         from rich.console import Console
@@ -76,6 +77,18 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
     emit_rows(explorer.Collection.of_rows([row | {"built": True} for row in rows], "scenarios"), output)
     if todo and output == "text":
         click.echo("They are in the sandbox: `iceberg-explorer serve` shows them in a browser.", err=True)
+
+
+def _forget_another_sandbox() -> None:
+    """Of a sandbox that was moved or copied: remove what its catalog has of the place it came from, and say so."""
+    from explorer.io.home import sandbox_home
+    from explorer.io.sandbox import forget_entries, stray_entries
+
+    strays = stray_entries(sandbox_home())
+    if strays:
+        forget_entries(sandbox_home(), strays)
+        others = ", ".join(sorted(set(strays.values())))
+        say(f"the sandbox was moved or copied from {others}: entries removed of {', '.join(sorted(strays))}")
 
 
 @main.command()
@@ -115,7 +128,7 @@ SWEPT_COLUMNS += ["file_bytes", "problems", "error"]
 
 
 @main.command()
-@click.argument("catalog", default="sandbox")
+@click.argument("catalog", required=False)
 @reading_options
 @click.option("--namespace", default="", help="Only tables of this namespace.")
 @rows_options()
@@ -178,6 +191,7 @@ def pointer(output: str, **where: Any) -> None:
         "metadata_location": pointing.metadata_location,
         "previous": pointing.previous,
         "newer": pointing.newer,
+        "beside": pointing.beside,
     }
     row = dict(pointing.stored.row)
     data = {"where": pointing.stored.where, "stored": row, "opened": opened_at}

@@ -41,7 +41,7 @@ UNDO = tuple(REF_OPERATIONS)
 @click.argument("operation", type=click.Choice(list(OPERATIONS)))
 @click.option("--columns", default="", help="For sorting: column names, separated by commas.")
 @click.option(
-    "--retain-last", type=int, default=1, show_default=True, help="For expiry: snapshots to keep on each branch."
+    "--retain-last", type=int, help="For expiry: snapshots to keep on each branch, in place of the table's policy."
 )
 @click.option(
     "--option", "-O", "given", multiple=True, metavar="NAME=VALUE", help="An option of the procedure, by its name."
@@ -51,7 +51,7 @@ UNDO = tuple(REF_OPERATIONS)
 @writes_option
 @engine_option
 def maintain(
-    operation: str, columns: str, retain_last: int, given: tuple[str, ...], condition: str, really: bool,
+    operation: str, columns: str, retain_last: int | None, given: tuple[str, ...], condition: str, really: bool,
     allow_writes: bool, engine: Engine, output: str, **where: Any,
 ) -> None:  # fmt: skip
     """Plan maintenance from metadata alone as Iceberg would, or with --run carry it out on a sandbox table through
@@ -67,7 +67,7 @@ def maintain(
     table = opened(**where)
     if not really:
         seen = maintenance.preview(table, operation, columns, retain_last, engine, options, condition)
-        head = {"operation": seen.operation, "call": seen.call, "words": list(seen.words)}
+        head = {"operation": seen.operation, "call": seen.call, "refusal": seen.refusal, "words": list(seen.words)}
         if output == "json":
             emit_object(head, seen.tables)
         else:

@@ -10,7 +10,7 @@ from itertools import groupby
 
 import pyarrow as pa
 
-from explorer.core.values import unknown_fields
+from explorer.core.values import no_rows, unknown_fields
 from explorer.model.manifest import ManifestFile
 from explorer.model.problem import Problem
 
@@ -37,7 +37,7 @@ class Parts:
         """What a change of each part makes of the table; of nothing, nothing."""
         if not self.schema.names:
             return self
-        return replace(self, part=partial(_changed, self.part, change), schema=change(self.schema.empty_table()).schema)
+        return replace(self, part=partial(_changed, self.part, change), schema=change(no_rows(self.schema)).schema)
 
 
 def _changed(part: Part, change: Change, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
@@ -82,7 +82,7 @@ class Batches:
 
     def map(self, change: Change) -> Batches:
         """What a change of each part makes of the table. Of a table without rows it gives the new schema."""
-        return Batches(change(self.schema.empty_table()).schema, lambda: map(change, self.read()))
+        return Batches(change(no_rows(self.schema)).schema, lambda: map(change, self.read()))
 
 
 AT_ONCE = 200_000
@@ -91,7 +91,7 @@ AT_ONCE = 200_000
 
 def combined(rows: Batches, combine: Change) -> pa.Table:
     """What `combine` makes of all rows, some at a time: it takes its own rows too."""
-    held = [rows.schema.empty_table()]
+    held = [no_rows(rows.schema)]
     limit = AT_ONCE
     for part in rows.read():
         held.append(part)

@@ -3,10 +3,9 @@ columns, without the words."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.columns import MOST, Flags, Ints, ints, narrow, possible
-from explorer.core.deletes import PATH_ID, Applicability, named_file, nulls_of
+from explorer.core.deletes import Applicability, named_file, nulls_of
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, Place, place
 from explorer.core.values import comparable_bound, partition_dicts
@@ -24,14 +23,15 @@ from explorer.model.manifest import ManifestFile
 CELLS = 4_000_000
 """Pairs that are looked at together."""
 COSTS = ("position", "equality", "vectors", "rows", "bytes")
-SUMS = ("pairs", *COSTS, "own_rows")
+SUMS = ("pairs", *COSTS, "own_rows", "refused")
 SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "deletion_vector": "vectors"}
 
 
 @dataclass(frozen=True)
 class Counted:
     """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, these
-    deletes' rows and bytes, and the rows of those that are for that file alone (core.deletes.named_file). `used` are
+    deletes' rows and bytes, the rows of those that are for that file alone (core.deletes.named_file), and whether
+    Iceberg Java refuses to scan it (`refused`, 0 or 1; see core.deletes.Verdict.refused). `used` are
     the places in Applicability.deletes of those that apply to any."""
 
     sums: Mapping[str, Ints]
@@ -45,7 +45,7 @@ class Counted:
         return Touched(len(self.sums["pairs"]), narrow(places), sums, self.used)
 
 
-HELD = ("pairs", *COSTS)
+HELD = ("pairs", *COSTS, "refused")
 LISTS = ("places", *HELD, "used")
 TOUCHED = pa.schema(
     [("manifest_path", pa.string()), ("misplaced", pa.bool_()), ("files", pa.int64()),
@@ -156,7 +156,8 @@ class Pairs:
         paths = data.table["file_path"].to_pylist()
         named = [(row, delete) for row, path in enumerate(paths) if path in by_path for delete in by_path[path]]
         for row, delete in sorted(named, key=lambda pair: pair[1].kind != "deletion_vector"):
-            applies = data.place(row) == delete.place and self._hits(data, row, delete, superseded)
+            applies = self._hits(data, row, delete, superseded)
+            sums["refused"][row] |= applies and data.place(row) != delete.place
             superseded[row] |= delete.kind == "deletion_vector" and applies
             sums["pairs"][row] += 1
             if applies:
@@ -168,9 +169,7 @@ class Pairs:
         return superseded
 
     def _hits(self, data: _Data, row: int, delete: LiveFile, superseded: Flags) -> bool:
-        """Whether a delete that names a data file of its partition applies to it."""
-        if delete.kind == "equality_deletes":
-            return bool(self._group([delete]).applies(data, np.array([row]), superseded)[0, 0])
+        """Whether a position delete or vector that names a data file applies to it."""
         known = data.known[row] and delete.sequence_number is not None
         replaced = superseded[row] and delete.kind == "position_deletes"
         return bool(known and data.sequence[row] <= delete.sequence_number and not replaced)
@@ -211,14 +210,6 @@ class _Group:
             "own_rows": np.array([own_rows(d) for d in deletes], np.int64),
         }
         self.weights = {name: _summable(column) for name, column in weights.items()}
-        self.bounded = [
-            (at, d.lower[PATH_ID], d.upper[PATH_ID])
-            for at, d in enumerate(deletes)
-            if d.kind == "position_deletes"
-            and not d.referenced_data_file
-            and d.lower.get(PATH_ID) is not None
-            and d.upper.get(PATH_ID) is not None
-        ]
         self.columns = [(field, field.of(deletes)) for field in fields.values() if field.asked(deletes)]
 
     def applies(self, data: _Data, rows: Ints, superseded: Flags) -> Flags:
@@ -226,14 +217,8 @@ class _Group:
         mine, theirs = data.sequence[rows][:, None], self.sequence[None, :]
         applies = np.where(self.equality[None, :], mine < theirs, mine <= theirs)
         applies &= data.known[rows][:, None] & self.known[None, :]
-        applies[:, self.vector] &= np.array([bool(d.referenced_data_file) for d in self.deletes])[self.vector]
+        applies[:, self.vector] = False  # it names no data file
         applies &= ~(superseded[rows][:, None] & self.position[None, :])
-        if self.bounded:
-            order, rank = data.ranked(rows)
-            for at, low, high in self.bounded:
-                first = bisect_left(order, low)
-                last = bisect_right(order, high, key=None if low == high else partial(_head, len(high)))
-                applies[:, at] &= (rank >= first) & (rank < last)
         for field, (asked, known) in self.columns:
             applies[:, asked] &= ~field.apart(data, rows, known)
         return applies
@@ -247,10 +232,6 @@ def _summable(column: Ints) -> npt.NDArray[Any]:
 def own_rows(delete: LiveFile) -> int:
     """Rows of a position delete or vector that is for one data file alone; 0 of others."""
     return possible(delete.record_count) if delete.kind != "equality_deletes" and named_file(delete) is not None else 0
-
-
-def _head(length: int, text: bytes) -> bytes:
-    return text[:length]
 
 
 class _Data:
@@ -267,13 +248,6 @@ class _Data:
 
     def place(self, row: int) -> Place:
         return self.places[int(self.codes[row])]
-
-    def ranked(self, rows: Ints) -> tuple[list[bytes], Ints]:
-        """The paths of some rows in order, and the place of each row among them."""
-        paths = [str(path).encode() for path in self.table["file_path"].take(pa.array(rows)).to_pylist()]
-        order = sorted(paths)
-        places = {path: at for at, path in enumerate(order)}
-        return order, np.array([places[path] for path in paths], np.int64)
 
 
 @dataclass(frozen=True)

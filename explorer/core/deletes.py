@@ -5,7 +5,7 @@ really hits a row takes its contents (rowlevel.RowReader)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from explorer.core.live_files import LiveFile, LiveFiles, Place
 from explorer.core.names import base_name
-from explorer.core.values import comparable_bound, partition_path
+from explorer.core.values import comparable_bound, decode_bound, partition_path
 from explorer.model.metadata import PartitionSpec, TableMetadata
 
 PATH_ID = 2147483546
@@ -23,11 +23,13 @@ KIND_WORDS = {"position_deletes": "position", "equality_deletes": "equality", "d
 
 @dataclass(frozen=True)
 class Reason:
-    """One clause of the rules: whether it lets the delete apply, in words."""
+    """One clause of the rules: whether it lets the delete apply, in words. `refused`: Iceberg Java 1.12 does not scan
+    the data file because of it."""
 
     clause: str
     holds: bool
     words: str
+    refused: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Verdict:
         return all(r.holds for r in self.reasons)
 
     @property
+    def refused(self) -> bool:
+        """Whether Iceberg Java 1.12 refuses to scan the data file because of this delete (docs/readers.md)."""
+        return self.applies and any(r.refused for r in self.reasons)
+
+    @property
     def against(self) -> str:
         """The words of the clauses that do not hold; empty when it applies."""
         return "; ".join(r.words for r in self.reasons if not r.holds)
@@ -56,11 +63,24 @@ def is_unpartitioned(spec: PartitionSpec | None) -> bool:
 
 def named_file(delete: LiveFile) -> str | None:
     """The one data file that a position delete or a vector is for, where its manifest entry says so: by its
-    referenced_data_file, or as Iceberg's readers take them, by bounds of its paths that are equal."""
+    referenced_data_file, or as Iceberg's readers take them, by bounds of its paths that are equal
+    (ContentFileUtil.referencedDataFile)."""
+    if delete.kind == "equality_deletes":
+        return None
     low, high = delete.lower.get(PATH_ID), delete.upper.get(PATH_ID)
     if delete.referenced_data_file or delete.kind != "position_deletes" or low is None or low != high:
         return delete.referenced_data_file
     return low.decode(errors="replace")
+
+
+def refusal(files: int) -> str:
+    """Say that Iceberg Java refuses to scan some data files because of where their deletes are recorded."""
+    one = files == 1
+    return (
+        f"Iceberg Java 1.12, and Spark with it, refuses to scan {files:,} data file{'' if one else 's'} "
+        f"(mismatched partitions): a delete of {'it' if one else 'theirs'} is recorded in another partition; rows are "
+        "as readers see them that apply it (docs/readers.md)"
+    )
 
 
 class Applicability:
@@ -77,8 +97,8 @@ class Applicability:
         for delete in deletes:
             if delete.kind == "equality_deletes" and is_unpartitioned(metadata.spec(delete.spec_id)):
                 self.everywhere.append(delete)
-            elif delete.referenced_data_file:
-                self.by_path.setdefault(delete.referenced_data_file, []).append(delete)
+            elif (named := named_file(delete)) is not None:
+                self.by_path.setdefault(named, []).append(delete)
             else:
                 self.by_place.setdefault(delete.place, []).append(delete)
 
@@ -112,14 +132,37 @@ class Applicability:
         """The deletes that could matter to data files with some paths and in some places."""
         of_paths = chain.from_iterable(some for path, some in self.by_path.items() if path in paths)
         of_places = chain.from_iterable(some for where, some in self.by_place.items() if where in places)
-        unnamed = [d for d in of_places if (named := named_file(d)) is None or named in paths]
-        return [*of_paths, *unnamed, *self.everywhere]
+        return [*of_paths, *of_places, *self.everywhere]
 
     def of(self, data: LiveFile) -> list[Verdict]:
         """A verdict for each candidate."""
         deletes = self.candidates(data)
         vectors = [d for d in deletes if d.kind == "deletion_vector" and all(r.holds for r in self._vector(data, d))]
         return [Verdict(data, d, tuple(self._reasons(data, d, vectors))) for d in deletes]
+
+    def elsewhere(self, data: LiveFile) -> Iterator[Verdict]:
+        """Find deletes that do not apply to a data file only because they are recorded in another partition or under
+        another spec.
+
+        Args:
+            data: The data file.
+
+        Yields:
+            Verdicts of which the partition's clause alone does not hold.
+        """
+        for where, deletes in self.by_place.items():
+            for delete in deletes if where != data.place else ():
+                verdict = Verdict(data, delete, tuple(self._reasons(data, delete, ())))
+                if all(r.holds for r in verdict.reasons if r.clause != "partition"):
+                    yield verdict
+
+    def for_others(self, data: LiveFile) -> Iterator[Verdict]:
+        """Find position deletes that do not apply to a data file only because they are said to be for another one."""
+        for path, deletes in self.by_path.items():
+            for delete in deletes if path != data.path else ():
+                verdict = Verdict(data, delete, tuple(self._reasons(data, delete, ())))
+                if delete.kind == "position_deletes" and all(r.holds for r in verdict.reasons if r.clause != "path"):
+                    yield verdict
 
     def _reasons(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
         if delete.kind == "deletion_vector":
@@ -129,11 +172,25 @@ class Applicability:
         return self._equality(data, delete)
 
     def _vector(self, data: LiveFile, delete: LiveFile) -> list[Reason]:
-        return [self._named(data, delete), _not_newer(data, delete), self._same_place(data, delete)]
+        return [self._named(data, delete), _not_newer(data, delete), self._place_of_named(data, delete)]
 
     def _named(self, data: LiveFile, delete: LiveFile) -> Reason:
-        same = delete.referenced_data_file == data.path
-        return Reason("path", same, f"its referenced_data_file is {'this' if same else 'another'} file")
+        same = named_file(delete) == data.path
+        by = "its referenced_data_file is" if delete.referenced_data_file else "its path bounds are equal and name"
+        other = f"another file, {named_file(delete)!r}" if not delete.referenced_data_file else "another file"
+        return Reason("path", same, f"{by} {'this file' if same else other}")
+
+    def _place_of_named(self, data: LiveFile, delete: LiveFile) -> Reason:
+        """By the spec the partition must be the same. Readers apply a delete that names its data file without looking
+        at that, or refuse the scan."""
+        same = self._same_place(data, delete)
+        if same.holds:
+            return same
+        words = (
+            f"{same.words}: Iceberg Java 1.12 refuses to scan the data file (mismatched partitions); Iceberg Java up "
+            "to 1.11, pyiceberg 0.12 and DuckDB 1.5 apply the delete, since it names the file"
+        )
+        return Reason("partition", True, words, refused=True)
 
     def _same_place(self, data: LiveFile, delete: LiveFile) -> Reason:
         if data.spec_id != delete.spec_id:
@@ -146,20 +203,17 @@ class Applicability:
             return Reason(
                 "partition", True, f"both are of partition spec {data.spec_id}" + (f" and in {where}" if where else "")
             )
-        there = partition_path(delete.partition, spec, self.metadata)
-        return Reason("partition", False, f"the delete is in another partition, {there}")
+        there, here = (partition_path(f.partition, spec, self.metadata) for f in (delete, data))
+        words = f"the delete is in partition {there}, the data file in {here}"
+        if delete.kind == "equality_deletes" and all(value is None for value in delete.partition.values()):
+            words += ": a delete of all partitions needs an unpartitioned spec"
+        return Reason("partition", False, words)
 
     def _position(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
-        reasons = [_not_newer(data, delete), self._same_place(data, delete)]
-        if delete.referenced_data_file:
-            reasons.append(self._named(data, delete))
-        low, high = delete.lower.get(PATH_ID), delete.upper.get(PATH_ID)
-        if low is not None and high is not None and not delete.referenced_data_file:
-            # an upper bound may be cut short and then rounded up, so text of its length decides; equal ones are whole
-            path = data.path.encode()
-            inside = path == low if low == high else low <= path and path[: len(high)] <= high
-            where = "within" if inside else "outside"
-            reasons.append(Reason("bounds", inside, f"the data file's path is {where} the delete's path bounds"))
+        if named_file(delete) is not None:
+            reasons = [self._named(data, delete), _not_newer(data, delete), self._place_of_named(data, delete)]
+        else:  # Iceberg Java opens it whatever its path bounds say, and so does pyiceberg
+            reasons = [_not_newer(data, delete), self._same_place(data, delete)]
         if vectors:
             reasons.append(
                 Reason(
@@ -218,20 +272,19 @@ class Applicability:
         )
         try:
             if high is not None and other_low is not None and high < other_low:
-                return (
-                    f"{name} ends at {_shown(high)} in the data file, and begins at {_shown(other_low)} in the delete"
-                )
+                ends, begins = (_shown(b.get(field_id), kind) for b in (data.upper, delete.lower))
+                return f"{name} ends at {ends} in the data file, and begins at {begins} in the delete"
             if low is not None and other_high is not None and low > other_high:
-                return (
-                    f"{name} begins at {_shown(low)} in the data file, and ends at {_shown(other_high)} in the delete"
-                )
+                begins, ends = (_shown(b.get(field_id), kind) for b in (data.lower, delete.upper))
+                return f"{name} begins at {begins} in the data file, and ends at {ends} in the delete"
         except TypeError:  # bounds of different types, after a promotion that we do not know
             pass
         return ""
 
 
-def _shown(value: Any) -> str:
-    return repr(value.decode(errors="replace")) if isinstance(value, bytes) else str(value)
+def _shown(bound: bytes | None, kind: Any) -> str:
+    value = decode_bound(bound, kind)
+    return repr(value) if isinstance(value, str) and kind == "string" else str(value)
 
 
 def _n(number: int | None) -> str:

@@ -231,6 +231,13 @@ def pushed_down(expression: Expression, negate: bool = False) -> Expression:
     return Predicate(NEGATED[expression.op], expression.term, expression.literals)
 
 
+def has_or(expression: Expression) -> bool:
+    """Whether rows need not meet every comparison."""
+    if isinstance(expression, And):
+        return has_or(expression.left) or has_or(expression.right)
+    return isinstance(expression, Or)
+
+
 def predicates(expression: Expression) -> Iterator[Predicate]:
     """All comparisons, from left to right."""
     if isinstance(expression, Predicate):

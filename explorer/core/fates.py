@@ -4,15 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 What = Literal["appeared", "copied", "changed", "deleted", "came back", "left"]
+
+
+class StoredRow(NamedTuple):
+    """A row of a data file: the file's path, and the row's position in it."""
+
+    file: str
+    pos: int
+
+
+class Place(NamedTuple):
+    """A stored row as one live entry of its file has it. A file with several live entries in a snapshot is read
+    once for each: `copy` numbers them, by data sequence number, from 0."""
+
+    file: str
+    pos: int
+    copy: int = 0
+
+    @property
+    def stored(self) -> StoredRow:
+        """The row, whichever entry it is read for."""
+        return StoredRow(self.file, self.pos)
 
 
 @dataclass(frozen=True)
 class FateEvent:
     """Something that happened to a stored row. `what` is appeared, copied (its file was rewritten), changed, deleted,
-    came back or left (with a rollback); `by` is the delete file or the data file's path; `row` the values."""
+    came back or left (with a rollback); `by` is the delete file or the data file's path; `row` the values; `copy` is
+    that of Place."""
 
     snapshot_id: int
     snapshot: str
@@ -20,13 +42,10 @@ class FateEvent:
     what: What
     file: str
     pos: int
+    copy: int
     row: Mapping[str, Any]
     by: str
     words: str
-
-
-Place = tuple[str, int]
-"""A stored row: its data file's path and its position there."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +61,11 @@ class Stretch:
 @dataclass(frozen=True)
 class RowVersion:
     """A stored row over all snapshots, in whose files it lies as long as it is in a stretch; `events` are what happened
-    to it, by the place of the snapshot."""
+    to it, by the place of the snapshot; `copy` is that of Place."""
 
     file: str
     pos: int
+    copy: int
     row: Mapping[str, Any]
     stretches: tuple[Stretch, ...]
     events: tuple[tuple[int, FateEvent], ...]
@@ -53,7 +73,7 @@ class RowVersion:
 
 def row_versions(
     snapshot_ids: Sequence[int],
-    rows: Mapping[Place, Mapping[str, Any]],
+    rows: Mapping[StoredRow, Mapping[str, Any]],
     seen: Sequence[Mapping[Place, str]],
     events: Sequence[FateEvent],
 ) -> list[RowVersion]:
@@ -70,8 +90,8 @@ def row_versions(
     column = {snapshot_id: at for at, snapshot_id in enumerate(snapshot_ids)}
     happened: dict[Place, list[tuple[int, FateEvent]]] = {}
     for event in events:
-        happened.setdefault((event.file, event.pos), []).append((column[event.snapshot_id], event))
+        happened.setdefault(Place(event.file, event.pos, event.copy), []).append((column[event.snapshot_id], event))
     return [
-        RowVersion(*place, rows[place], tuple(mine), tuple(happened.get(place, ())))
+        RowVersion(*place, rows[place.stored], tuple(mine), tuple(happened.get(place, ())))
         for place, mine in stretches.items()
     ]

@@ -15,7 +15,7 @@ from explorer.core.batches import Parts
 from explorer.core.comparison import KEY
 from explorer.core.diff import manifest_fates, only
 from explorer.core.entries import LIVE, as_of
-from explorer.core.names import first_of, manifest_name, runs, snapshot_name, snapshot_ordinals
+from explorer.core.names import first_of, manifest_names, runs, snapshot_name, snapshot_ordinals
 from explorer.core.tree import Tree
 from explorer.core.values import row_dicts
 from explorer.model.manifest import STATUS, ManifestFile, ManifestKind
@@ -72,6 +72,8 @@ def lifecycle(tree: Tree) -> list[Cell]:
     changed = {s.snapshot_id: _come_and_gone(tree, s) for s in steps(snapshots, "snapshots")}
     tree.ahead(manifests=[m for gone, made in changed.values() for m in (*gone, *made)])
     compared = tree.comparisons([sets for sets in changed.values() if sets[0]], KEY)
+    every = {m.manifest_path: m.added_snapshot_id for s in snapshots for m in tree.manifests(s)}
+    names = manifest_names(every.items(), ordinals)
     for snapshot in steps(snapshots, "snapshots"):
         here = tree.manifests(snapshot)
         parent = metadata.snapshot(snapshot.parent_snapshot_id)
@@ -89,7 +91,7 @@ def lifecycle(tree: Tree) -> list[Cell]:
         ) -> Cell:
             counts = (m.added_files_count, m.existing_files_count, m.deleted_files_count)
             return Cell(
-                m.manifest_path, manifest_name(m, ordinals), at.snapshot_id, name, state, into, reason, *counts,
+                m.manifest_path, names[m.manifest_path], at.snapshot_id, name, state, into, reason, *counts,
                 m.kind,
             )  # fmt: skip
 
@@ -111,7 +113,6 @@ def lifecycle(tree: Tree) -> list[Cell]:
         if not gone:
             continue
         rewrites, dropped = manifest_fates(gone, made, next(compared))
-        names = {m.manifest_path: manifest_name(m, ordinals) for m in made}
         for rewrite in rewrites:
             into = tuple(names[t] for t in rewrite.into)
             why = f"{rewrite.reason}: {first_of(into)}"  # once: each of thousands may have gone into each of thousands
@@ -196,6 +197,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
     every = {m.manifest_path: m for s in steps(snapshots, "snapshots") for m in tree.manifests(s)}
     parts = tree.read(Parts(list(every.values()), False, partial(_mentions, path), MENTIONS))
     rows = pa.concat_tables([MENTIONS.empty_table(), *parts.read()])
+    names = manifest_names(((m.manifest_path, m.added_snapshot_id) for m in every.values()), ordinals)
     listing = pc.unique(rows["manifest_path"]).to_pylist()
     mentions = {where: rows.filter(pc.equal(rows["manifest_path"], where)) for where in listing}
     events: list[FileEvent] = []
@@ -205,7 +207,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
         for manifest in tree.manifests(snapshot):
             if manifest.manifest_path not in mentions:
                 continue
-            listed = manifest_name(manifest, ordinals)
+            listed = names[manifest.manifest_path]
             for row in row_dicts(as_of(mentions[manifest.manifest_path], manifest, snapshot.snapshot_id)):
                 paths.add(row["file_path"])
                 status = STATUS.get(row["status"], str(row["status"]))

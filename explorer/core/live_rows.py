@@ -31,6 +31,8 @@ class LiveRows:
     hidden: int
     files_read: int
     deletes: tuple[Removed, ...]
+    refused: int = 0
+    """Data files that Iceberg Java 1.12 refuses to scan because of a delete (docs/readers.md)."""
 
     @property
     def rows(self) -> int:

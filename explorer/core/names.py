@@ -56,6 +56,32 @@ def manifest_named(path: str, added: int | None, ordinals: dict[int, int]) -> st
     return f"manifest-{owner}{part}"
 
 
+def manifest_names(manifests: Iterable[tuple[str, int | None]], ordinals: dict[int, int]) -> dict[str, str]:
+    """Name manifests so that no two of one answer have the same name.
+
+    Some writers (ClickHouse, DuckDB, BigQuery) give each manifest of a commit a UUID of its own, where Iceberg's number
+    them. Names that would be the same get the end of that UUID.
+
+    Args:
+        manifests: The path of each, and the snapshot that added it.
+        ordinals: As snapshot_ordinals has it.
+
+    Returns:
+        The name of each, by its path.
+    """
+    names = {path: manifest_named(path, added, ordinals) for path, added in manifests}
+    alike: dict[str, list[str]] = {}
+    for path, name in names.items():
+        alike.setdefault(name, []).append(path)
+    for name, paths in alike.items():
+        if len(paths) > 1:
+            stems = [_MANIFEST_INDEX.sub("", base_name(path)).removesuffix(".avro") for path in paths]
+            ends = next((ends for n in (4, 8, 12, 36) if len(set(ends := [s[-n:] for s in stems])) == len(paths)), None)
+            for at, path in enumerate(paths):
+                names[path] = f"{name}~{ends[at] if ends else at + 1}"
+    return names
+
+
 def base_name(path: str) -> str:
     """The last part of a path. Of a signed URL it is without the signature, a part of which could not be told."""
     if "?" in path:

@@ -80,16 +80,18 @@ def fates(
     known: Mapping[str, Prefix],
     live: Collection[str],
     hidden: Collection[str],
+    others: Mapping[str, str],
 ) -> Iterator[Fate]:
     """What becomes of files below a folder. `written` has for each path below it when it was written, in ms; `known`
     are those that are `spelled`, `live` those that metadata leads to, however it spells them. Files that are live and
-    stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones do."""
+    stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones do; `others`
+    has, for files that only metadata which this table does not know leads to, that metadata file."""
     own = listing.split(listing.location)[0]
     own = ("file", "") if own[0] == "" else own
     for rest, at in written.items():
         file = listing.location.rstrip("/") + rest
         age = (listing.now_ms - at) / 3_600_000
-        is_live = rest in live
+        is_live = rest in live or rest in others
         if any(is_hidden(name, hidden) for name in rest.split("/")):
             if not is_live:
                 yield Fate(file, "not listed", "its name, or a folder's, begins with `_` or `.`", age, False)
@@ -100,8 +102,10 @@ def fates(
                 yield Fate(file, "too young", "it may be of a commit under way", age, False)
         elif met is None:
             why = "no snapshot or metadata file that is left leads to it"
-            if is_live:
+            if rest in live:
                 why = "it is live: metadata spells its path in another way than the table's location"
+            elif rest in others:
+                why = f"it is live: {others[rest]} leads to it"
             yield Fate(file, "removed", why, age, is_live)
         elif apart := _apart(met, own):
             yield Fate(file, *_mismatch(listing.mode, apart), age, True)
@@ -134,20 +138,35 @@ def _mismatch(mode: str, apart: str) -> tuple[Becomes, str]:
     return "in doubt", f"{apart}: the procedure stops, and removes nothing"
 
 
-def sentences(metadata: TableMetadata, listing: Listing, tally: Mapping[tuple[Becomes, bool], int]) -> Iterator[str]:
-    """What it comes to. `tally` counts fates by what becomes of files and whether they are live."""
-    doubt = tally.get(("in doubt", True), 0)
-    removed, lost = tally.get(("removed", False), 0), tally.get(("removed", True), 0)
+def refusal(listing: Listing, tally: Mapping[tuple[Becomes, bool], int], others: Collection[str]) -> str:
+    """Say why the procedure must not be run, or would refuse.
+
+    Args:
+        listing: What is listed.
+        tally: Fates, counted by what becomes of files and whether they are live.
+        others: What is to be said of metadata files in the folder that this table does not know.
+
+    Returns:
+        Sentences; empty when it may be run.
+    """
+    doubt, lost = tally.get(("in doubt", True), 0), tally.get(("removed", True), 0)
+    if lost:
+        why = "".join(f" {text}." for text in others)
+        return f"Do not run this: {count(lost, 'live file')} would be removed, and the table would be broken.{why}"
     if listing.now_ms - listing.older_than_ms < DAY:
-        yield "Spark's procedure would refuse: older_than must be a day ago at least."
+        return "Spark's procedure would refuse: older_than must be a day ago at least."
     if doubt:
-        yield (
+        return (
             f"Spark's procedure would refuse: metadata names {count(doubt, 'file')} with another scheme or authority "
             "than they are listed with. Say which are the same with equal_schemes or equal_authorities. With "
             "prefix_mismatch_mode DELETE it would remove them, and they are live."
         )
-    if lost:
-        yield f"{count(lost, 'live file')} would be removed: the table would be broken. Do not run this."
+    return ""
+
+
+def sentences(metadata: TableMetadata, listing: Listing, tally: Mapping[tuple[Becomes, bool], int]) -> Iterator[str]:
+    """What it comes to. `tally` counts fates by what becomes of files and whether they are live."""
+    removed = tally.get(("removed", False), 0)
     yield f"{count(removed, 'file')} that nothing leads to {'is' if removed == 1 else 'are'} old enough to be removed."
     young: tuple[tuple[Becomes, str], ...] = (
         ("too young", "too young: younger than older_than, they may be of a commit under way"),

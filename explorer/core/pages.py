@@ -40,6 +40,8 @@ def pages(bound: Expression, rows: int, indexes: Mapping[int, tuple[Column, Any]
 
     def ranges(term: BoundTerm) -> Ranges | None:
         field = term.column.field_id
+        if term.kind == "uuid":  # readers do not agree on the order of UUIDs (docs/readers.md)
+            return None
         return _ranges(*known[field], page_of[field].tolist(), term) if field in known else None
 
     verdicts = judged(bound, len(starts), ranges)

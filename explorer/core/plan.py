@@ -9,8 +9,10 @@ from typing import Any
 
 from explorer.core.batches import Batches
 from explorer.core.expressions import BoundTerm, Column, Expression, Predicate, predicates
+from explorer.core.reader_rules import ReaderDifference
 from explorer.core.scan import ManifestVerdict, Scan, SpecPlan
 from explorer.core.tasks import Tasks
+from explorer.core.units import count
 from explorer.model.metadata import Schema, Snapshot
 
 
@@ -36,6 +38,28 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class OtherReader:
+    """Readers that read other data files than this plan does.
+
+    Attributes:
+        difference: In what they differ.
+        files: Data files that they read.
+        more: Of these, files that the plan skips.
+        fewer: Files of the plan that they skip.
+    """
+
+    difference: ReaderDifference
+    files: int
+    more: int
+    fewer: int
+
+    def __str__(self) -> str:
+        counts = [f"{self.more:,} more" * bool(self.more), f"{self.fewer:,} fewer" * bool(self.fewer)]
+        number = f"{count(self.files, 'data file')} ({', '.join(filter(None, counts))})"
+        return f"Readers differ: {self.difference.words}. {self.difference.readers} would read {number}."
+
+
+@dataclass(frozen=True)
 class Plan:
     """A scan of one snapshot with a filter. Files' verdicts are read again when they are asked for."""
 
@@ -51,6 +75,8 @@ class Plan:
     """Data files that are read and all of whose rows match."""
     delete_files: int
     """Delete files that come along, each counted once."""
+    refused: int
+    """Data files that are read, and that Iceberg Java 1.12 refuses to scan (core.deletes.Verdict.refused)."""
     missing: int
     """Data and delete files that the manifest list counts in what is read, and that are not found there: the plan lacks
     them."""
@@ -65,11 +91,17 @@ class Plan:
     """Who decoded the manifests, and why; nothing where nobody had to be chosen."""
     files: Batches = field(repr=False)
     make_tasks: Callable[[], Tasks] = field(repr=False)
+    make_other_readers: Callable[[], tuple[OtherReader, ...]] = field(repr=False)
 
     @cached_property
     def tasks(self) -> Tasks:
         """What is read, split and packed; made when first asked for."""
         return self.make_tasks()
+
+    @cached_property
+    def other_readers(self) -> tuple[OtherReader, ...]:
+        """Readers that read other files for the same filter; counted when first asked for."""
+        return self.make_other_readers()
 
     @property
     def bound(self) -> Expression:
@@ -109,6 +141,8 @@ class Intervals:
 
     column: Column
     asked: tuple[Predicate, ...]
+    together: bool
+    """Whether a row must meet all that is asked: the filter has no OR."""
     items: tuple[Interval, ...]
     left_out: int
 

@@ -21,6 +21,7 @@ from explorer.model.manifest import ManifestFile
 SUMS = pa.schema(
     [
         ("amounts", pa.list_(pa.int64())), ("wholly", pa.int64()), ("used", pa.list_(pa.int64())),
+        ("refused", pa.int64()),
         ("residuals", pa.list_(pa.struct([("residual", pa.string()), ("files", pa.int64())]))),
     ]
 )  # fmt: skip
@@ -42,8 +43,9 @@ PARTITIONS = pa.schema(
 
 
 def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table, surely: bool = False) -> pa.Table:
-    """One row of SUMS: files, rows and bytes for each of OUTCOMES, one after the other; files whose rows all match;
-    the places of the deletes that come along; what must still be asked of rows, with its number of files."""
+    """One row of SUMS: files, rows and bytes for each of OUTCOMES, one after the other; files whose rows all match; the
+    places of the deletes that come along; files that Iceberg Java refuses to scan because of one; what must still be
+    asked of rows, with its number of files."""
     verdicts = scan.files(manifest, stored, surely)
     columns = [amounts(verdicts.entries[name]) for name in ("record_count", "file_size_in_bytes")]
     added: list[int] = []
@@ -55,10 +57,42 @@ def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.T
         codes, counts = np.unique(verdicts.codes[verdicts.outcome == READ], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
             asked[str(verdicts.residuals[code])] += count
-    used = [] if deletes is None else _counted(scan, deletes, manifest, _read(verdicts)).used.tolist()
+    counted = None if deletes is None else _counted(scan, deletes, manifest, _read(verdicts))
+    used, refused = ([], 0) if counted is None else (counted.used.tolist(), int(counted.sums["refused"].sum()))
     residuals = [{"residual": said, "files": files} for said, files in asked.items()]
-    row = {"amounts": added, "wholly": int(verdicts.wholly.sum()), "used": used, "residuals": residuals}
+    row = {
+        "amounts": added,
+        "wholly": int(verdicts.wholly.sum()),
+        "used": used,
+        "refused": refused,
+        "residuals": residuals,
+    }
     return pa.Table.from_pylist([row], SUMS)
+
+
+READERS = pa.schema([("files", pa.int64()), ("more", pa.int64()), ("fewer", pa.int64())])
+"""Data files of one manifest that other readers read, and how these differ from the plan's (core.plan.OtherReader)."""
+
+
+def other_reader(scan: Scan, other: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """Count the data files of one manifest that another reader reads.
+
+    Args:
+        scan: The plan's scan.
+        other: The other reader's scan of the same filter.
+        manifest: The manifest.
+        stored: Its entries, with their metrics.
+
+    Returns:
+        One row of READERS.
+    """
+    reads = []
+    for each in (scan, other):
+        keeps = each.manifests([manifest])[0].keeps
+        reads.append((each.files(manifest, stored).outcome == READ) & keeps)
+    ours, theirs = reads
+    counts = [int(some.sum()) for some in (theirs, theirs & ~ours, ours & ~theirs)]
+    return pa.Table.from_pylist([dict(zip(READERS.names, counts, strict=True))], READERS)
 
 
 class Sums:
@@ -67,6 +101,7 @@ class Sums:
     def __init__(self) -> None:
         self.amounts = np.zeros((len(OUTCOMES), 3), np.int64)
         self.wholly = 0
+        self.refused = 0
         self.used: set[int] = set()
         self.residuals = Counter[str]()
 
@@ -75,6 +110,7 @@ class Sums:
         for row in chain.from_iterable(part.to_pylist() for part in rows.read()):
             self.amounts += np.array(row["amounts"], np.int64).reshape(self.amounts.shape)
             self.wholly += row["wholly"]
+            self.refused += row["refused"]
             self.used |= set(row["used"])
             self.residuals.update({r["residual"]: r["files"] for r in row["residuals"]})
 

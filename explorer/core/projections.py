@@ -56,8 +56,9 @@ def partition_columns(spec: PartitionSpec, metadata: TableMetadata) -> dict[int,
 class Projection:
     """How filters project onto one spec."""
 
-    def __init__(self, spec: PartitionSpec, metadata: TableMetadata) -> None:
+    def __init__(self, spec: PartitionSpec, metadata: TableMetadata, widens_old_times: bool = True) -> None:
         self.spec, self.columns = spec, partition_columns(spec, metadata)
+        self._time = _time if widens_old_times else _time_as_spec
         ids = Counter(field.field_id for field in spec.fields)
         self._known = [field for field in spec.fields if ids[field.field_id] == 1]
         """Those whose partition values can be told: of two with one id they could be the other's."""
@@ -94,7 +95,7 @@ class Projection:
             return Predicate(leaf.op, onto)
         apply: Apply = parse_transform(field.transform).transform(primitive)
         kind = field.transform.partition("[")[0]
-        rule = {"bucket": _bucket, "truncate": _truncate}.get(kind, _time)
+        rule = {"bucket": _bucket, "truncate": _truncate}.get(kind, self._time)
         projected = rule(leaf, apply, strict, field.transform)
         if projected is None:
             return None
@@ -138,8 +139,12 @@ def _ordered(leaf: Predicate, apply: Apply, strict: bool, one: Callable[[Any, in
     return (other[0], [apply(one(value, other[1]))]) if other else None
 
 
+def _time_as_spec(leaf: Predicate, apply: Apply, strict: bool, _: str) -> Projected:
+    return _ordered(leaf, apply, strict, lambda value, n: value + n)
+
+
 def _time(leaf: Predicate, apply: Apply, strict: bool, transform: str) -> Projected:
-    projected = _ordered(leaf, apply, strict, lambda value, n: value + n)
+    projected = _time_as_spec(leaf, apply, strict, transform)
     if projected is None:
         return None
     source = leaf.term.column.kind if isinstance(leaf.term, BoundTerm) else None

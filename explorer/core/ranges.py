@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.conversions import from_bytes
 from pyiceberg.transforms import parse_transform
 
 from explorer.core.expressions import BoundTerm
 from explorer.core.ordering import comparable, float_keys, plain
-from explorer.core.values import primitive_type
+from explorer.core.values import bound_as_java_reads, primitive_type
 from explorer.model.manifest import ManifestFile
 
 Mask = npt.NDArray[np.bool_]
@@ -138,8 +137,9 @@ def values_of(values: Sequence[Any]) -> Values:
     return array
 
 
-def decoded(data: pa.Array | pa.ChunkedArray, kind: Any) -> Bounds:
-    """Serialized bounds of one field (spec: "Appendix D"); what does not fit its type is not known."""
+def decoded(data: pa.Array | pa.ChunkedArray, kind: Any, short_days: bool = False) -> Bounds:
+    """Serialized bounds of one field (spec: "Appendix D"); what does not fit its type is not known. `short_days`: 4
+    bytes of a timestamp are the days of a date (see core.reader_rules)."""
     column = data.combine_chunks() if isinstance(data, pa.ChunkedArray) else data
     known = column.is_valid().to_numpy(zero_copy_only=False)
     if isinstance(kind, str) and known.any():
@@ -154,10 +154,10 @@ def decoded(data: pa.Array | pa.ChunkedArray, kind: Any) -> Bounds:
             if code[1] == "f":
                 nan[known] = np.isnan(numbers)
             return Bounds(values, known & ~nan)
-    return _decoded_singly(column.to_pylist(), kind)
+    return _decoded_singly(column.to_pylist(), kind, short_days)
 
 
-def _decoded_singly(data: list[bytes | None], kind: Any) -> Bounds:
+def _decoded_singly(data: list[bytes | None], kind: Any, short_days: bool) -> Bounds:
     primitive = primitive_type(kind)
     values: list[Any] = []
     known = np.zeros(len(data), bool)
@@ -165,10 +165,9 @@ def _decoded_singly(data: list[bytes | None], kind: Any) -> Bounds:
         value = None
         if item is not None and primitive is not None:
             try:
-                short = kind in ("long", "double") and len(item) == 4  # written before it was promoted
-                stored = primitive_type("int" if kind == "long" else "float") if short else primitive
-                value = from_bytes(stored, item) if stored is not None else None
-                value = getattr(value, "bytes", value)  # a UUID
+                value = bound_as_java_reads(item, kind)
+                if short_days and len(item) == 4 and kind.startswith("timestamp"):
+                    value *= 86_400_000_000 * (1000 if "_ns" in kind else 1)
                 known[at] = not (isinstance(value, float) and value != value)
             except Exception:  # damaged, or of another type: no statement
                 value = None
@@ -176,8 +175,8 @@ def _decoded_singly(data: list[bytes | None], kind: Any) -> Bounds:
     return Bounds(values_of(values), known)
 
 
-def file_ranges(entries: pa.Table, field_id: int, kind: Any, nested: bool) -> Ranges:
-    """One column in the files of stored entries that have their metrics."""
+def file_ranges(entries: pa.Table, field_id: int, kind: Any, nested: bool, short_days: bool = False) -> Ranges:
+    """One column in the files of stored entries that have their metrics; `short_days` as `decoded` has it."""
     n = entries.num_rows
     values, nulls, nans = (
         counts(entries, name, field_id) for name in ("value_counts", "null_value_counts", "nan_value_counts")
@@ -192,8 +191,8 @@ def file_ranges(entries: pa.Table, field_id: int, kind: Any, nested: bool) -> Ra
         empty=nulls_only | nans_only,
         sure_no_null=any_nulls & ~(nulls.known & (nulls.values > 0)),
         sure_no_nan=~(nans.known & (nans.values > 0)),
-        lower=decoded(looked_up(entries, "lower_bounds", field_id), kind),
-        upper=decoded(looked_up(entries, "upper_bounds", field_id), kind), nested=nested,
+        lower=decoded(looked_up(entries, "lower_bounds", field_id), kind, short_days),
+        upper=decoded(looked_up(entries, "upper_bounds", field_id), kind, short_days), nested=nested,
     )  # fmt: skip
 
 

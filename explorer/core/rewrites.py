@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import Flags, Ints, ints
+from explorer.core.columns import Flags, Ints, hashes, ints
 from explorer.core.entries import WORDS
 from explorer.core.live_files import Made
 from explorer.core.rewrite_options import LONG_MAX, Rule
@@ -106,14 +106,14 @@ class Grouping:
         self.offsets: dict[str, int] = {}
         """By manifest: how many candidates come before its."""
         places: dict[str, int] = {}
-        columns: list[tuple[Ints, Ints, Ints]] = [(np.zeros(0, np.int64),) * 3]
+        columns: list[tuple[Ints, Ints, Ints, Ints]] = [(np.zeros(0, np.int64),) * 4]
         for part in parts:
             columns += [self._add(part, places)]
-        self._codes, self._sizes, self._reasons = (np.concatenate(c) for c in zip(*columns, strict=True))
+        self._codes, self._sizes, self._reasons, self._hashes = (np.concatenate(c) for c in zip(*columns, strict=True))
         self._order = np.argsort(self._codes, kind="stable")
         self._starts = self._pack()
 
-    def _add(self, part: pa.Table, places: dict[str, int]) -> tuple[Ints, Ints, Ints]:
+    def _add(self, part: pa.Table, places: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints]:
         sizes, reasons = ints(part["size"], 0), ints(part["reasons"], 0)
         seen = self.seen
         seen.files += part.num_rows
@@ -136,7 +136,7 @@ class Grouping:
                 self.names.append(some["partition"][int(first)].as_py() or "")
             told[int(index)] = places[place]
         codes = np.array([told.get(index, 0) for index in range(len(names))], np.int64)
-        return codes[indices], sizes[taken], reasons[taken]
+        return codes[indices], sizes[taken], reasons[taken], hashes(some["file_path"])
 
     def _pack(self) -> Ints:
         """Where groups begin among the candidates in the order of their places: a group is full when the next file
@@ -258,6 +258,12 @@ class Grouping:
             at, count = self.cut
             result[self._order[int(self._starts[at]) + count : int(self._ends[at])]] *= -1
         return result
+
+    @cached_property
+    def repeated(self) -> Ints:
+        """Hashes of paths that stand more than once among the files that would be rewritten."""
+        values, counts = np.unique(self._hashes[self.numbers > 0], return_counts=True)
+        return values[counts > 1]
 
     def numbered(self, part: pa.Table) -> Iterator[int | None]:
         """The number of each file's group (see `numbers`) of JUDGED rows that are read again; None of no candidates."""

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.core.columns import Ints
+from explorer.core.values import no_rows
 
 
 class RowParts:
@@ -38,7 +39,7 @@ class RowParts:
         return last[1]
 
     def _together(self, parts: Sequence[pa.Table]) -> pa.Table:
-        return pa.concat_tables(parts) if parts else self.schema.empty_table()
+        return pa.concat_tables(parts) if parts else no_rows(self.schema)
 
     def read(self) -> Iterator[pa.Table]:
         """All rows, a part at a time, in order."""

@@ -33,6 +33,7 @@ from explorer.core.ordering import comparable
 from explorer.core.projections import Projection
 from explorer.core.pruning import Reason, Verdicts, judged
 from explorer.core.ranges import Ranges, file_ranges, summary_ranges
+from explorer.core.reader_rules import JAVA, ReaderRules
 from explorer.core.values import distinct_partitions, partition_path
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionSpec, TableMetadata
@@ -74,11 +75,17 @@ class ManifestVerdict:
 
 
 class Scan:
-    """A bound filter, ready to be put to manifests and entries. Can be pickled."""
+    """A bound filter, ready to be put to manifests and entries as some readers take them. Can be pickled."""
 
-    def __init__(self, metadata: TableMetadata, bound: Expression, nested: frozenset[int]) -> None:
-        self.metadata, self.bound, self.nested = metadata, bound, nested
-        self._projections = {spec.spec_id: Projection(spec, metadata) for spec in metadata.partition_specs}
+    def __init__(
+        self, metadata: TableMetadata, bound: Expression, nested: frozenset[int], rules: ReaderRules = JAVA
+    ) -> None:
+        self._arguments = metadata, bound, nested, rules
+        metadata, bound = rules.metadata(metadata), rules.expression(bound)
+        self.metadata, self.bound, self.nested, self.rules = metadata, bound, nested, rules
+        self._projections = {
+            spec.spec_id: Projection(spec, metadata, rules.widens_old_times) for spec in metadata.partition_specs
+        }
         self._known: dict[tuple[int, int], list[tuple[Predicate | None, Predicate | None]]] = {}
         """By spec and the identity of a comparison of `bound`."""
         self._partitions: dict[tuple[int, str], tuple[bool, bool, Expression]] = {}
@@ -93,7 +100,11 @@ class Scan:
         }  # fmt: skip
 
     def __reduce__(self) -> tuple[type[Scan], tuple[Any, ...]]:
-        return Scan, (self.metadata, self.bound, self.nested)
+        return Scan, self._arguments
+
+    def as_read_by(self, rules: ReaderRules) -> Scan:
+        """Return the same filter as other readers put it to manifests and entries."""
+        return Scan(*self._arguments[:3], rules)
 
     def manifests(self, listed: Sequence[ManifestFile]) -> list[ManifestVerdict]:
         """A verdict for each data manifest, in order."""
@@ -229,7 +240,8 @@ class FileVerdicts:
 
 def _file_ranges(entries: pa.Table, scan: Scan, term: BoundTerm) -> Ranges:
     column = term.column
-    ranges = file_ranges(entries, column.field_id, column.kind, column.field_id in scan.nested)
+    short_days = scan.rules.short_bounds_are_days
+    ranges = file_ranges(entries, column.field_id, column.kind, column.field_id in scan.nested, short_days)
     return ranges.of(term)
 
 

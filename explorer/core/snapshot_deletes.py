@@ -19,9 +19,12 @@ from explorer.core.delete_pairs import COSTS, HELD, Touched
 from explorer.core.deletes import Applicability, Verdict, named_file
 from explorer.core.entries import LIVE
 from explorer.core.live_files import LiveFile, Made
+from explorer.core.names import base_name
 from explorer.progress import steps
 
 T = TypeVar("T")
+COMPARED = 10_000
+"""Data files that a delete which applies to none is compared with, one by one."""
 TOGETHER = 500
 """Data files whose verdicts are made together."""
 
@@ -74,6 +77,8 @@ class Deletes:
         self._applying = narrow(np.add.reduce(by_kind, axis=0, dtype=np.uint32))  # sums may be of fewer bytes
         self.applying = int(self._applying.sum())
         """Pairs of which the delete applies."""
+        self.refused = int(np.count_nonzero(self._sums["refused"]))
+        """Data files that Iceberg Java 1.12 refuses to scan (see core.deletes.Verdict.refused)."""
         self._hit = narrow(np.flatnonzero(self._applying))
         """Which of these some delete applies to."""
         self.alone = tuple(delete for delete in files.deletes if delete.key not in used)
@@ -92,7 +97,17 @@ class Deletes:
             return "it applies to no data file that could be read: some manifests could not, so it may not dangle"
         if (named := named_file(delete)) in self._strays:
             return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
-        return "it applies to no data file of this snapshot"
+        return self._missed(delete) or "it applies to no data file of this snapshot"
+
+    def _missed(self, delete: LiveFile) -> str:
+        """Name a data file that a delete misses only because of the partition that it is recorded in."""
+        if len(self.files.data) > COMPARED:
+            return ""
+        alone = Applicability(self.files.metadata, self.files.data, [delete])
+        for data in steps(self.files.data, "data files"):
+            for verdict in alone.elsewhere(data):
+                return f"it would apply to {base_name(data.path)}, but {verdict.against}"
+        return ""
 
     @cached_property
     def _strays(self) -> frozenset[str]:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from explorer.core.diff import only
 from explorer.core.entries import DELETED
-from explorer.core.names import file_label, manifest_name, snapshot_name, snapshot_ordinals
+from explorer.core.names import file_label, manifest_names, snapshot_name, snapshot_ordinals
 from explorer.core.units import count
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -91,8 +91,11 @@ def step(
         for manifest in manifests:
             groups.setdefault((manifest.content, manifest.partition_spec_id), ([], []))[side].append(manifest)
 
+    every = {m.manifest_path: m.added_snapshot_id for m in (*before, *here)}
+    name_of = manifest_names(every.items(), ordinals)
+
     def names(manifests: Iterable[ManifestFile]) -> tuple[str, ...]:
-        return tuple(manifest_name(m, ordinals) for m in manifests)
+        return tuple(name_of[m.manifest_path] for m in manifests)
 
     rewritten = [
         Rewritten(names(sources), names(into), _counted(into, "ADDED"), _removed(into, entries))
@@ -101,7 +104,7 @@ def step(
     ]
     left = [m for sources, into in groups.values() if not into for m in sources]
     return Step(
-        name, tuple((manifest_name(m, ordinals), _holds(m)) for m in fresh), tuple(rewritten), names(dead), names(left),
+        name, tuple((name_of[m.manifest_path], _holds(m)) for m in fresh), tuple(rewritten), names(dead), names(left),
         names(taken), orphaned,
     )  # fmt: skip
 

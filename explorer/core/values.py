@@ -17,8 +17,11 @@ from pyiceberg.conversions import from_bytes
 from pyiceberg.transforms import parse_transform
 from pyiceberg.types import IcebergType, PrimitiveType
 
+from explorer.core.ordering import uuid_key
 from explorer.model.metadata import PartitionSpec, TableMetadata
 
+PROMOTED_FROM = {"long": "int", "double": "float", "timestamp": "date", "timestamptz": "date"}
+"""What a column was when its bounds were written with 4 bytes (spec: "Schema Evolution")."""
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -40,6 +43,8 @@ def decode_bound(data: bytes | None, kind: Any) -> Any:
     """A serialized single value as Python; hex text where the type is unknown or the bytes do not fit it."""
     if data is None:
         return None
+    if isinstance(kind, str) and len(data) == 4:
+        kind = PROMOTED_FROM.get(kind.removesuffix("_ns"), kind)
     primitive = primitive_type(kind)
     try:
         if primitive is None:
@@ -49,15 +54,45 @@ def decode_bound(data: bytes | None, kind: Any) -> Any:
         return f"0x{data.hex()}"
 
 
+def bound_as_java_reads(data: bytes, kind: Any) -> Any:
+    """Decode a serialized bound as Iceberg Java does (org.apache.iceberg.types.Conversions.fromByteBuffer).
+
+    Of a long and of a double it takes 4 bytes for what they were before a promotion. It does so of times and timestamps
+    too, where by the spec 4 bytes are the days of a date: Java takes them for microseconds.
+
+    Args:
+        data: The bytes.
+        kind: The column's type, as the spec's JSON has it.
+
+    Returns:
+        The internal value: of a date its days, of a UUID its bytes.
+
+    Raises:
+        Exception: The bytes do not fit the type.
+    """
+    size = None
+    if kind in ("int", "date", "float"):
+        size = 4
+    elif kind in ("long", "double", "time") or str(kind).startswith("timestamp"):
+        size = 8 if len(data) >= 8 else 4
+        kind = kind if size == 8 else "float" if kind == "double" else "int"
+    primitive = primitive_type(kind)
+    if primitive is None:
+        raise ValueError(f"no bounds of type {kind}")
+    value = from_bytes(primitive, data[:size])
+    return getattr(value, "bytes", value)
+
+
 def comparable_bound(data: bytes | None, kind: Any) -> Any:
     """A serialized bound as a value that orders as Iceberg's does; None where it is absent or cannot be told."""
-    primitive = primitive_type(kind)
-    if data is None or primitive is None:
+    if data is None:
         return None
     try:
-        value = from_bytes(primitive, data)
-    except Exception:  # written before a promotion, or damaged: no statement
+        value = bound_as_java_reads(data, kind)
+    except Exception:  # damaged, or of an unknown type: no statement
         return None
+    if kind == "uuid":
+        return uuid_key(value)
     return value.encode() if isinstance(value, str) else value  # text orders by its UTF-8 bytes
 
 
@@ -137,6 +172,9 @@ def python_value(value: pa.Scalar) -> Any:
     return _told(value, None)
 
 
+_NUMPY_UNITS: Mapping[str, Literal["Y", "M", "D", "h"]] = {"year": "Y", "month": "M", "day": "D", "hour": "h"}
+
+
 def partition_value(value: Any, transform: str, kind: Any) -> Any:
     """One partition value for people: month 650 is 2024-03, a bucket stays a number, null is "null"."""
     if value is None:
@@ -148,6 +186,8 @@ def partition_value(value: Any, transform: str, kind: Any) -> Any:
             raise ValueError
         return parse_transform(transform).to_human_string(primitive, number)
     except Exception:  # an unknown transform or a value that does not fit: shown as stored
+        if transform in _NUMPY_UNITS and isinstance(number, int):  # before the year 1 or after 9999
+            return str(np.datetime64(number, _NUMPY_UNITS[transform])).replace("T", "-")
         return str(readable(value, kind))
 
 
@@ -301,6 +341,11 @@ def partition_dicts(table: pa.Table) -> tuple[np.typing.NDArray[np.int64], list[
     empty one)."""
     codes, first = distinct_partitions(table["partition"])
     return codes, [row["partition"] or {} for row in row_dicts(table.select(["partition"]).take(pa.array(first)))]
+
+
+def no_rows(schema: pa.Schema) -> pa.Table:
+    """A table of a schema without rows; Arrow's own way has none for a UUID inside a struct, list or map."""
+    return pa.table([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
 def row_dicts(table: pa.Table, maps: Literal["lossy"] | None = None) -> list[dict[str, Any]]:

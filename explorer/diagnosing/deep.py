@@ -16,7 +16,6 @@ from pyiceberg.transforms import parse_transform
 
 from explorer.core.deletes import PATH_ID
 from explorer.core.doctor.findings import Finding, finding
-from explorer.core.doctor.java_metadata import NAME_MAPPING
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.metrics import is_nan
 from explorer.core.doctor.partitions import ONE_TOO_HIGH, TIMES, is_one_too_high, transformed
@@ -41,7 +40,6 @@ from explorer.progress import steps
 from explorer.table import Table
 
 MISSING = "the file does not exist"
-NO_IDS = "its columns have no field ids"
 OURS = ("its rows cannot be read", "its schema is not one")
 """What begins the words for files that we cannot read, though others may."""
 FORMATS = {b"PAR1": "PARQUET", b"ORC": "ORC", b"Obj\x01": "AVRO", MAGIC: "PUFFIN"}
@@ -121,9 +119,7 @@ class _Deep:
             rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
             if error.cause.startswith(MISSING):
                 return  # diagnosing.files tells of it
-            if error.cause.startswith(NO_IDS):
-                yield self._without_ids(file)
-            elif error.cause.startswith(OURS):
+            if error.cause.startswith(OURS):
                 self.not_checked.append(str(error))
             else:  # what a library cannot decode, another may
                 more: dict[str, Any] = {"severity": "warning"} if "cannot be decoded: " in error.cause else {}
@@ -138,10 +134,6 @@ class _Deep:
         mask = self.lists.masks.get(file.manifest_path, 0)
         return finding(rule, what, file.path, f"named in {file.manifest_path}", found=found, expected=expected,
                        snapshots=self.lists.listing(mask), node=("file", file.path), **more)  # fmt: skip
-
-    def _without_ids(self, file: LiveFile) -> Finding:
-        what = "its columns have no field ids, and the table no name mapping: Spark takes them by place, DuckDB and "
-        return self._of(file, "field-ids-absent", f"{what}pyiceberg do not", None, NAME_MAPPING)
 
     def _format(self, file: LiveFile) -> str:
         """The format that a file begins as; empty where that is none that is known, or it cannot be read."""

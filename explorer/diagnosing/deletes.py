@@ -12,11 +12,13 @@ import pyarrow.compute as pc
 from explorer.core.deletes import Applicability, is_unpartitioned, named_file
 from explorer.core.doctor.findings import Finding
 from explorer.core.doctor.lists import Lists
+from explorer.core.doctor.remedies import may_be_needed
 from explorer.core.entries import ADDED, DELETED, as_of_snapshot, live_entries
 from explorer.core.live_files import LiveFile, LiveFiles, files_of, live_files
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.units import count, human_bytes
 from explorer.core.values import partition_path
+from explorer.maintaining.dangling import doubts
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.table import Table
@@ -40,7 +42,9 @@ def dangling_rules(table: Table, lists: Lists, at: Snapshot, deletes: Deletes) -
     for kind in dict.fromkeys(d.kind for d in deletes.dangling):
         mine = [d for d in deletes.dangling if d.kind == kind and d.key not in misplaced]
         if mine:
-            yield _dangling(lists, at, deletes, mine)
+            reasons = doubts(table.tree, at, mine)
+            remedy = may_be_needed(len(reasons), next(iter(reasons.values()))) if reasons else ""
+            yield _dangling(lists, at, deletes, mine, remedy)
 
 
 def _elsewhere(table: Table, deletes: Deletes, delete: LiveFile) -> LiveFile | None:
@@ -90,7 +94,7 @@ def _where(table: Table, file: LiveFile) -> str:
     return f"{where} (spec {file.spec_id})" if len(meta.partition_specs) > 1 else where
 
 
-def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, mine: Sequence[LiveFile]) -> Finding:
+def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, mine: Sequence[LiveFile], remedy: str) -> Finding:
     size = human_bytes(sum(d.bytes for d in mine))
     named = count(len(mine), mine[0].kind.replace("_", " ").rstrip("s") + " file")
     what = f"{named} of the snapshot ({size}) {'applies' if len(mine) == 1 else 'apply'} to no "
@@ -107,6 +111,7 @@ def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, mine: Sequence[LiveF
         examples=tuple(d.path for d in mine[:3]),
         snapshots=(at.snapshot_id,),
         node=("file", mine[0].path),
+        remedy=remedy,
         **({} if len(mine) >= MANY else {"severity": "info"}),
     )
 

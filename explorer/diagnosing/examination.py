@@ -12,13 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from explorer.core.batches import Parts
+from explorer.core.columns import hashes
 from explorer.core.doctor.across import Across
 from explorer.core.doctor.commits import commit_rules
-from explorer.core.doctor.facts import FACTS, About, facts, hashes, keys_of
+from explorer.core.doctor.facts import FACTS, About, facts, keys_of
 from explorer.core.doctor.findings import Finding, RuleChoice, finding
 from explorer.core.doctor.grouping import grouped
 from explorer.core.doctor.history import WALK, history_rules
 from explorer.core.doctor.lists import Held, Lists, list_rules, list_schema_rules, manifest_rules, record_rules
+from explorer.core.doctor.remedies import REMEDY_OF, keeps_from_loading
 from explorer.core.doctor.rules import BY_ID
 from explorer.core.doctor.summaries import summary_rules
 from explorer.core.doctor.tables import table_rules
@@ -65,7 +67,10 @@ def diagnose(
     choice = RuleChoice.of(skip, severity)
     examination = Examination(table, Depth(files or deep, deep, snapshot, engine))
     findings = [f for f in examination.findings() if f.rule not in choice.skip]
-    told = choice.made(grouped(findings, examination.lists), table.name, table.metadata)
+    listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
+    told = choice.made(
+        grouped(findings, examination.lists), table.name, table.metadata, listed, examination.sound_previous(findings)
+    )
     where = table.reader.storage.resolve
     told = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in told)
     return ShownReport(table.name, told, examination.checked, tuple(examination.not_checked))
@@ -110,6 +115,15 @@ class Examination:
             yield from deep_rules(table, self.lists, self.not_checked, self.checked)
         yield from self._problems()
         yield from self._plugins()
+
+    def sound_previous(self, findings: Iterable[Finding]) -> str:
+        """The path of the metadata file before this one, where it has none of the faults that keep Iceberg from loading
+        this one; empty otherwise."""
+        previous = self._previous()
+        rules = {f.rule for f in findings if REMEDY_OF.get(f.rule) == "M" or keeps_from_loading(f.rule, f.location)}
+        if previous is None or rules & {f.rule for f in table_rules(previous, None)}:
+            return ""
+        return previous.metadata_location
 
     def _previous(self) -> TableMetadata | None:
         log = self.table.metadata.metadata_log
@@ -294,7 +308,7 @@ class Examination:
         if problem.rule == "path-outside" and self._is_chosen(file):
             more["severity"] = "info"
         rule = problem.rule or ("metadata-field" if file == self.table.metadata.metadata_location else "file-missing")
-        node = ("metadata", file) if rule != "file-missing" else ("file", file)
+        node = ("file", file) if rule in ("file-missing", "field-ids-absent") else ("metadata", file)
         return finding(rule, problem.cause, file, problem.location, node=node, **more)
 
     def _is_chosen(self, file: str) -> bool:

@@ -13,7 +13,7 @@ from explorer.core.doctor.lists import Lists
 from explorer.core.entries import DELETED
 from explorer.core.units import count
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
-from explorer.leftovers import orphans
+from explorer.leftovers import files_beside, orphans, other_metadata
 from explorer.table import Table
 
 OLD = 72
@@ -101,10 +101,13 @@ def _told(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
 
 def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     try:
-        loose = orphans(table.tree)
+        others = other_metadata(table.tree, files_beside(table.tree))
+        loose = orphans(table.tree, others)
     except UnreadableFile as error:
         not_checked.append(f"orphan files: {error}")
         return
+    if others:
+        not_checked.append(f"files of {count(len(others), 'other metadata file')}: {others[0].why}")
     if loose:
         old = sum(hours > OLD for hours in loose.values())
         yield finding(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from explorer.core.doctor.findings import Finding, RuleChoice, finding
+from explorer.core.doctor.remedies import previous_words
 from explorer.core.names import NOWHERE
 from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
 from explorer.io.reader import read_metadata
@@ -44,12 +44,8 @@ def _unopened(error: UnreadableFile) -> Finding:
     except (ExplorerError, OSError):
         pass
     remedy = "No other metadata file of it was found that can be read: restore it from a backup."
-    if best and not re.search(r"['\"\\`;]", best[1]):  # it becomes a part of SQL
-        remedy = (
-            f"The newest other metadata file that can be read is {best[1]}: point the catalog to it (CALL {NOWHERE[0]}."
-            f"system.register_table(table => '{NOWHERE[1]}', metadata_file => '{best[1]}')), and lose what was "
-            "committed since."
-        )
+    if best:
+        remedy = previous_words(best[1], *NOWHERE)
     return finding("metadata-unreadable", error.cause, error.path, remedy=remedy, node=("metadata", error.path),
                    refused="table")  # fmt: skip
 

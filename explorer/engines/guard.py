@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.engines import allowed
 from explorer.engines.plans import Unknown, Walk, strings
+from explorer.engines.user_spark import active_session
 from explorer.errors import AccessRefused, StatementFailed
 from explorer.io.paths import canonical
 
@@ -166,12 +167,11 @@ def reason(error: Exception) -> str:
 def _parsed(spark: SparkSession, sql: str, how: str = "parsePlan") -> Any:
     if len(sql) > LONGEST:
         raise AccessRefused(f"a statement has at most {LONGEST:,} characters here, and this has {len(sql):,}")
-    classic: Any = spark._jvm.org.apache.spark.sql.classic  # type: ignore[union-attr]
-    classic.SparkSession.setActiveSession(spark._jsparkSession)  # type: ignore[attr-defined]  # whose settings decide
-    try:
-        return getattr(spark._jsparkSession.sessionState().sqlParser(), how)(sql)  # type: ignore[attr-defined]
-    except Exception as error:
-        raise StatementFailed(f"this is no statement of Spark's: {reason(error)}") from error
+    with active_session(spark):  # whose settings decide
+        try:
+            return getattr(spark._jsparkSession.sessionState().sqlParser(), how)(sql)  # type: ignore[attr-defined]
+        except Exception as error:
+            raise StatementFailed(f"this is no statement of Spark's: {reason(error)}") from error
 
 
 def _carry_out(walk: Walk, plan: Any) -> None:

@@ -15,6 +15,8 @@ from explorer.progress import Cancelled, Watch, listener
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
+LOCAL = ("spark.jobGroup.id", "spark.job.description", "spark.scheduler.pool", "spark.job.interruptOnCancel")
+"""What a question says of the jobs of its thread."""
 POOLS = 16
 """Spark's pools share its cores evenly, and are never forgotten: so many serve all questions in turn."""
 LOOK_S = 0.25
@@ -34,7 +36,9 @@ def question(context: SparkContext, name: str) -> Iterator[None]:
     told of its tasks, and may cancel them. Raises EngineError and StatementFailed, which name the worker that failed,
     and Cancelled."""
     group, watch, over = f"iceberg-explorer-{uuid.uuid4().hex[:12]}", listener(), threading.Event()
+    before: dict[str, str | None] = {}
     try:
+        before = {key: context.getLocalProperty(key) for key in LOCAL}
         context.setJobGroup(group, name, interruptOnCancel=True)
         share_fairly(context)
         if watch is not None:
@@ -47,8 +51,8 @@ def question(context: SparkContext, name: str) -> Iterator[None]:
     finally:
         over.set()
         with contextlib.suppress(Exception):  # Spark was lost
-            for key in ("spark.jobGroup.id", "spark.job.description", "spark.scheduler.pool"):
-                context.setLocalProperty(key, None)  # type: ignore[arg-type]
+            for key, value in before.items():
+                context.setLocalProperty(key, value)  # type: ignore[arg-type]
 
 
 def _look_after(context: SparkContext, group: str, watch: Watch, over: threading.Event) -> None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from explorer.core.batches import Batches, Change, Parts, left_out
 from explorer.core.comparison import FOUND, KEYS, Comparison, comparisons, found_in
+from explorer.core.values import no_rows
 from explorer.engines import workers
 from explorer.engines.choice import entries_in
 from explorer.engines.jobs import question
@@ -58,7 +59,7 @@ def changed(frame: Framed, schema: pa.Schema, change: Change) -> Framed:
     def each(rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
         return map(change, rows)
 
-    return _through(frame, schema, each, change(schema.empty_table()).schema)
+    return _through(frame, schema, each, change(no_rows(schema)).schema)
 
 
 def gathered(frame: Framed, schema: pa.Schema, key: str, combine: Callable[[Batches], pa.Table]) -> Framed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from explorer.core.values import readable
 from explorer.errors import NotPossible
 from explorer.io.catalogs import SANDBOX
 
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _NUMBERS = {"float": "FLOAT", "double": "DOUBLE"}
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)", re.ASCII)
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -29,6 +31,22 @@ def _quoted(name: str) -> str:
 def literal(text: str) -> str:
     """A string literal, in which nothing is an escape but what is escaped here."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def timestamp(milliseconds: int) -> str:
+    """Return a moment as a literal that Spark 3.5 and later accept as an argument of CALL, which takes no functions.
+
+    Args:
+        milliseconds: Since 1970, in UTC.
+
+    Raises:
+        NotPossible: The moment is before year 1 or after year 9999.
+    """
+    try:
+        moment = EPOCH + datetime.timedelta(milliseconds=milliseconds)
+    except OverflowError as error:
+        raise NotPossible(f"{milliseconds} milliseconds is not between the years 1 and 9999") from error
+    return f"TIMESTAMP '{moment.isoformat(' ', 'milliseconds').removesuffix('+00:00')} UTC'"
 
 
 Paths = Mapping[int, Sequence[str]]

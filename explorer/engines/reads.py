@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from explorer.core.secrets import redacted
+from explorer.core.units import count
 from explorer.engines import guard
 from explorer.engines.failures import LOST, explain
 from explorer.engines.jobs import share_fairly, tasks
@@ -100,12 +101,13 @@ class ScanReport:
 @dataclass
 class SparkRead:
     """A read under way. `result` waits for the rows; `progress` and `cancel` may be called from any thread. `seconds`
-    is how long Spark took to plan and read, once it is done."""
+    is how long Spark took to plan and read, once it is done; `more` whether there are more rows than were asked for."""
 
     request: ReadRequest | SqlRequest
     group: str = field(default_factory=lambda: f"read-{uuid.uuid4().hex[:12]}")
     reports: tuple[ScanReport, ...] = ()
     seconds: float = 0.0
+    more: bool = False
     _phase: Phase = "queued"
     _began: float = field(default_factory=time.monotonic)
     _ended: float = 0.0
@@ -167,9 +169,21 @@ class SparkRead:
 
     @property
     def told(self) -> str:
-        """That a quota cut it, if it may have."""
-        whole = self._rows is None or not self.cut or self._rows.num_rows < (quotas().rows or 0)
-        return "" if whole else f"The first {quotas().rows:,} rows: no read gives more here ({VARIABLE})."
+        """That these are not all rows, and whether a quota keeps them back."""
+        if not self.more or self._rows is None:
+            return ""
+        first = f"The first {count(self._rows.num_rows, 'row')}"
+        return f"{first}: no read gives more here ({VARIABLE})." if self.cut else f"{first}; there are more."
+
+    @property
+    def limit(self) -> int | None:
+        """How many rows it gives at most."""
+        return quotas().rows if self.cut else self.request.limit
+
+    def _kept(self, rows: pa.Table) -> pa.Table:
+        """Of the rows that came those that it gives."""
+        self.more = self.limit is not None and rows.num_rows > self.limit
+        return rows.slice(0, self.limit) if self.more else rows
 
     def _out_of_time(self) -> None:
         self._late = True
@@ -282,7 +296,7 @@ class ReadSession:
             read._phase = "running"
             began = time.perf_counter()
             counts = isinstance(read.request, ReadRequest) and read.request.count
-            rows = _counted(frame) if counts else frame.toArrow()
+            rows = _counted(frame) if counts else read._kept(frame.toArrow())
             read.seconds = time.perf_counter() - began
             read.reports = tuple(_reports(frame))
             read._end(rows)
@@ -322,8 +336,7 @@ class ReadSession:
                 frame = guard.condition(spark, frame, request.where)
             known = [f"`{c.replace('`', '``')}`" for c in (request.columns or frame.columns)]
             frame = frame.select(*known, *request.metadata_columns)
-        limit = quotas().rows if read.cut else request.limit
-        return frame.limit(limit) if limit is not None else frame
+        return frame.limit(read.limit + 1) if read.limit is not None else frame  # one more says that there are more
 
     def _load(self, spark: SparkSession, read: SparkRead, version: Version) -> tuple[DataFrame, str]:
         """The rows of a version whose files may be opened, and the canonical path of its metadata file."""

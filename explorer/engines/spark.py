@@ -24,8 +24,17 @@ from explorer.engines.failures import explain
 from explorer.engines.java import PACKAGES, SHA256, Bundle, Java, find_java, resolve_jars
 from explorer.engines.local_files import write_plainly
 from explorer.engines.master import VARIABLE, driver_address, is_local
+from explorer.engines.user_spark import (
+    OWN,
+    require_iceberg,
+    require_version,
+    session_beside,
+    session_settings,
+    user_context,
+)
 from explorer.errors import EngineError
 from explorer.io.home import data_home, private, sandbox_home
+from explorer.io.sandbox import moved_words, stray_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -136,6 +145,8 @@ class SparkEngine:
         self._lock = threading.Lock()
         self._jars = threading.Lock()
         self._watched = 0
+        self.in_users_spark = False
+        """Whether the session is one beside the user's own."""
         self._listeners: list[Callable[[SparkState], object]] = []
         self.state = SparkState("stopped")
 
@@ -170,10 +181,23 @@ class SparkEngine:
     def _start(self) -> None:
         began = time.time()
         try:
+            import pyspark
+
+            require_version(pyspark.__version__)
             if self._asked not in (None, self.master):
                 raise EngineError(
                     f"this process has Spark on {self.master}: stop it before it has another {self._asked}"
                 )
+            if others := sorted(set(stray_entries(self.sandbox).values())):
+                raise EngineError(moved_words(others[0]))
+            context = user_context()
+            self.in_users_spark = context is not None
+            if context is not None:
+                self._enter("starting", "a session beside the one that runs here")
+                _make_folders(self.sandbox)
+                self._session = session_beside(context, self._settings)
+                self._enter("ready", f"version {self._session.version}, in the Spark that ran here already")
+                return
             if (address := driver_address(self._settings)) is not None:
                 self._settings.setdefault("spark.driver.host", address)
             java = find_java()
@@ -206,7 +230,11 @@ class SparkEngine:
             timer.cancel()
 
     def session(self) -> SparkSession:
-        """The session; starts Spark if need be and waits for it. Raises EngineError with the reason when it failed."""
+        """The session; starts Spark if need be, also where it was stopped meanwhile, and waits for it. Raises
+        EngineError with the reason when it failed."""
+        with self._lock:
+            if self._session is not None and self._session.sparkContext._jsc is None:  # somebody stopped it
+                self._session = self._thread = None
         self.start()
         thread = self._thread
         if thread is not None:
@@ -217,15 +245,24 @@ class SparkEngine:
 
     def keep_classes(self) -> Path:
         """Have later starts find the classes that Spark has loaded by now, and say where: see engines.class_archive.
-        Raises EngineError."""
+        Raises EngineError, also where Java is not ours."""
         return gateway.keep_classes(self.session().sparkContext._gateway)
+
+    def new_session(self) -> SparkSession:
+        """A new session with the catalogs and keys of `session`, and otherwise our settings. Raises EngineError."""
+        base = self.session()
+        session = base.newSession()
+        known = {k: v for k, v in base.conf.getAll.items() if k.startswith(("spark.sql.catalog.", "fs."))}
+        ours = session_settings(session, self._settings) if self.in_users_spark else {}
+        for key, value in {**ours, **known}.items():
+            session.conf.set(key, value)
+        return session
 
     def person_session(self) -> SparkSession:
         """A new session for statements that a person writes: temporary views of its own, the settings PERSON, and no
         functions but those that only compute. Raises EngineError."""
-        session = self.session().newSession()
-        catalogs = {k: v for k, v in self.session().conf.getAll.items() if k.startswith("spark.sql.catalog.")}
-        for key, value in {**catalogs, **PERSON}.items():
+        session = self.new_session()
+        for key, value in PERSON.items():
             session.conf.set(key, value)
         state = session._jsparkSession.sessionState()  # type: ignore[attr-defined]
         identifier = session._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier  # type: ignore[union-attr]
@@ -267,10 +304,11 @@ class SparkEngine:
         return str(context.master if context else self._settings["spark.master"])
 
     def stop(self) -> None:
-        """Stop the session; the JVM itself ends with this process."""
+        """Stop the session; the JVM itself ends with this process. The user's own Spark runs on."""
         with self._lock:
             if self._session is not None:
-                self._session.stop()
+                if not self.in_users_spark:
+                    self._session.stop()
                 self._session = None
             self._thread = None
         self._enter("stopped")
@@ -278,11 +316,15 @@ class SparkEngine:
     @property
     def lost(self) -> bool:
         """Whether Spark was ready, and its Java process has ended since."""
-        return self._session is not None and gateway.ended()
+        return self._session is not None and not self.in_users_spark and gateway.ended()
 
     def restart(self) -> None:
         """Stop Spark, also where its process has ended, and begin to start it anew. Sessions made before are of no use
-        any more."""
+        any more. In the user's own Spark only our session is made anew."""
+        if self.in_users_spark:
+            self.stop()
+            self.start()
+            return
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
 
@@ -329,14 +371,16 @@ def _append(session: SparkSession, loader: Any, jar: str) -> None:
 
 
 def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sandbox: Path) -> SparkSession:
-    from pyspark import SparkConf
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-    private(sandbox)
-    (sandbox / "warehouse").mkdir(parents=True, exist_ok=True)
-    gateway.launch(java, jars, options)
+    _make_folders(sandbox)
+    if SparkContext._gateway is not None and not gateway.is_running():  # that of a Spark of the user's, stopped now
+        require_iceberg(SparkContext._jvm)
+    else:
+        gateway.launch(java, jars, options)
     skipped = ("spark.jars.packages", "spark.jars.ivySettings")
-    kept = {key: value for key, value in options.items() if key not in skipped}
+    kept = {OWN: "true", **{key: value for key, value in options.items() if key not in skipped}}
     if is_local(options["spark.master"]):
         kept = {**gateway.sockets(), **kept}
     else:  # its workers have no class path of ours
@@ -346,6 +390,11 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
     session.sparkContext.setLogLevel("ERROR")
     write_plainly(session._jvm, session.sparkContext._jsc.hadoopConfiguration())
     return session
+
+
+def _make_folders(sandbox: Path) -> None:
+    private(sandbox)
+    (sandbox / "warehouse").mkdir(parents=True, exist_ok=True)
 
 
 def java_without_spark() -> Any:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.engines.failures import failure
 from explorer.engines.fileio import JavaFileIO, java_file_io
+from explorer.engines.user_spark import active_session
 from explorer.io.paths import SAME_STORE, local_path, spelled, split_store
 
 if TYPE_CHECKING:
@@ -64,6 +66,31 @@ def iceberg_table(engine: SparkEngine, spark: SparkSession, files: Files, opened
     return iceberg.BaseTable(iceberg.StaticTableOperations(metadata, io), files.metadata_location)
 
 
+def iceberg_catalog(session: SparkSession, name: str) -> Any:
+    """A catalog that a session knows, as an org.apache.iceberg.catalog.Catalog."""
+    jvm: Any = session._jvm
+    with active_session(session):
+        return jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session._jsparkSession, name)  # type: ignore[attr-defined]
+
+
+def iceberg_catalog_table(session: SparkSession, name: str) -> Any:
+    """A table of a catalog that a session knows, freshly loaded, as an org.apache.iceberg.Table."""
+    jvm: Any = session._jvm
+    with active_session(session):
+        return jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, name)  # type: ignore[attr-defined]
+
+
+def catalog_table_uuid(session: SparkSession, catalog: str, name: str) -> str | None:
+    """The UUID of the table that a catalog of Spark's has under a name. Raises EngineError, StatementFailed."""
+    jvm: Any = session._jvm
+    try:
+        identifier = jvm.org.apache.iceberg.catalog.TableIdentifier.parse(name)
+        uuid = iceberg_catalog(session, catalog).loadTable(identifier).operations().current().uuid()
+    except Exception as error:  # every catalog has errors of its own
+        raise failure(error, False, f"Spark's catalog {catalog} cannot load {name}") from error
+    return None if uuid is None else str(uuid)
+
+
 def load(
     engine: SparkEngine, spark: SparkSession, files: Files, version: str | None, opened: Callable[[Any], None]
 ) -> DataFrame:
@@ -93,6 +120,7 @@ def mounts(moved: Sequence[tuple[str, str]], user: str) -> dict[str, str]:
             continue
         if not inner.startswith("/"):
             inner = f"{_HOME}/{user}/{inner}"
+        inner = spelled(inner) or "/"  # Hadoop leaves out `.` in keys of stores, too
         table = f"fs.viewfs.mounttable.{authority or 'default'}"
         settings[f"{table}.homedir"] = _HOME
         link = "linkMergeSlash" if inner == "/" else f"link.{inner}"

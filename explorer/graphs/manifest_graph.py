@@ -8,12 +8,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.core.deletes import Applicability
 from explorer.core.entries import DELETED
-from explorer.core.names import base_name, file_label, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.live_files import LiveFile, LiveFiles, live_files
+from explorer.core.names import base_name, file_label, manifest_names, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes
 from explorer.core.values import partition_path, row_dicts
 from explorer.graphs.drawing import Drawing
-from explorer.graphs.graph import Edge, Node
+from explorer.graphs.graph import Node
 from explorer.graphs.ids import file_node, list_node, manifest_node, node_id, snapshot_node
 from explorer.graphs.source import GraphSource, GraphView
 from explorer.model.manifest import ManifestFile, file_kind
@@ -43,6 +45,10 @@ class Below:
     def __init__(self, source: GraphSource, view: GraphView, drawing: Drawing) -> None:
         self.source, self.view, self.drawing, self.meta = source, view, drawing, source.metadata
         self.ordinals = snapshot_ordinals(self.meta)
+        self.names: dict[str, str] = {}
+        """Of manifests, by their paths."""
+        self.live: dict[tuple[str, int | None], LiveFile] = {}
+        """Live files that are drawn."""
         self.causes = source.causes()
         self.by_sequence = {s.sequence_number: snapshot_node(s.snapshot_id) for s in self.meta.snapshots}
 
@@ -86,9 +92,10 @@ class Below:
                 self.statistics_file(parent, statistics)
         if folded or not listed:
             return
+        self.names |= manifest_names(((m.manifest_path, m.added_snapshot_id) for m in listed), self.ordinals)
         if self.view.search:
             kept = [
-                m for m in listed if self.matches(m.manifest_path, manifest_name(m, self.ordinals)) or self.has_match(m)
+                m for m in listed if self.matches(m.manifest_path, self.names[m.manifest_path]) or self.has_match(m)
             ]
             self.without_match(node, "manifests", len(listed), len(kept), 3)
             listed = kept
@@ -138,7 +145,7 @@ class Below:
                 Node(
                     node,
                     manifest.kind,
-                    manifest_name(manifest, self.ordinals),
+                    self.names[manifest.manifest_path],
                     lines,
                     "",
                     "open" if opened else "folded",
@@ -181,13 +188,16 @@ class Below:
         if not self.view.show_filtered:
             table = table.filter(table["logical_status"].is_valid())
         total = table.num_rows
-        if self.view.search and not self.matches(manifest.manifest_path, manifest_name(manifest, self.ordinals)):
+        if self.view.search and not self.matches(manifest.manifest_path, self.names[manifest.manifest_path]):
             table = table.filter(_by_path(table, self.view.search))
         node = manifest_node(manifest.manifest_path)
         kind = "delete files" if manifest.kind == "delete_manifest" else "data files"
         self.without_match(node, kind, total, table.num_rows, 4)
         rows = self.drawing.page(node, table.num_rows, kind, 4)
-        shown: list[dict[str, Any]] = row_dicts(table.slice(rows.start, len(rows)))
+        drawn = table.slice(rows.start, len(rows))
+        live = live_files(drawn, manifest.partition_spec_id, manifest.manifest_path)
+        self.live |= {file.key: file for file in live}
+        shown: list[dict[str, Any]] = row_dicts(drawn)
         return shown
 
     def has_match(self, manifest: ManifestFile) -> bool:
@@ -229,15 +239,20 @@ class Below:
             if already is None or (already.status in ("filtered", "DELETED") and status in ("ADDED", "EXISTING")):
                 self.drawing.nodes[node] = made  # one node a file: the live entry speaks for it
             self.drawing.edge(parent, node, "contains", status)
-            target = row["referenced_data_file"]
-            if target:
-                self.drawing.edges[(node, file_node(target), "deletes from")] = Edge(
-                    node, file_node(target), "deletes from"
-                )
             if footer and node in self.view.open_files:
                 self.row_groups(node, path, footer)
             if self.causes.get(path):
                 self.trouble(node, path, self.causes[path], 5)
+
+    def link_deletes(self) -> None:
+        """Draw which of the drawn live deletes apply to which of the drawn live data files (spec: "Scan Planning")."""
+        data = [file for file in self.live.values() if file.kind == "data_file"]
+        deletes = [file for file in self.live.values() if file.kind != "data_file"]
+        applicability = Applicability(self.meta, LiveFiles.of(data), deletes)
+        for file in data if deletes else ():
+            for verdict in applicability.of(file):
+                if verdict.applies:
+                    self.drawing.edge(file_node(*verdict.delete.key), file_node(file.path), "deletes from")
 
     def added_by(self, row: Mapping[str, Any]) -> str:
         """The node of the snapshot that added an entry's file, by its sequence number; v1 has none, and a DELETED entry

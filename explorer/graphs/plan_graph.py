@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from explorer.core.names import file_label, manifest_name, shorten, snapshot_ordinals
+from explorer.core.names import file_label, manifest_names, shorten, snapshot_ordinals
 from explorer.core.plan import Plan
 from explorer.core.pruning import Reason
 from explorer.core.scan import OUTCOMES, READ, ManifestVerdict
@@ -36,11 +36,13 @@ def plan_graph(title: str, plan: Plan, files: Mapping[str, pa.Table], pages: Map
     lines = (f"{kept:,} of {count(len(plan.manifests), 'data manifest')} read", shorten(str(plan.bound), WIDE))
     label = f"manifest list {ordinals[snapshot.snapshot_id]}"
     drawing.add(Node(root, "manifest_list", label, lines, facts={**facts, "path": snapshot.manifest_list or ""}))
+    listed = ((v.manifest.manifest_path, v.manifest.added_snapshot_id) for v in plan.manifests)
+    names = manifest_names(listed, ordinals)
     ordered = sorted(plan.manifests, key=lambda v: not v.keeps)
     for at in drawing.page(root, len(ordered), MANIFESTS, 1, key=MANIFESTS):
         verdict = ordered[at]
         path = verdict.manifest.manifest_path
-        node = _manifest(verdict, snapshot.snapshot_id, manifest_name(verdict.manifest, ordinals), path in files)
+        node = _manifest(verdict, snapshot.snapshot_id, names[path], path in files)
         drawing.add(node)
         drawing.edge(root, node.id, "contains", node.status)
         if path in files:

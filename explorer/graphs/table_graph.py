@@ -56,6 +56,7 @@ class _Builder:
         for snapshot in shown:
             if self.below.is_open(list_node(snapshot.snapshot_id)) or snapshot.snapshot_id == self.view.snapshot_id:
                 self.below.manifest_list(snapshot)
+        self.below.link_deletes()
         return self.drawing.graph(self.source.title, self.view.snapshot_id)
 
     def metadata_chain(self) -> list[str]:

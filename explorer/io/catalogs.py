@@ -18,10 +18,13 @@ from explorer.core.secrets import harmless, redacted, secret_values
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.io.configuration import configuration, untrusted
 from explorer.io.home import sandbox_home
+from explorer.io.sandbox import moved_words, other_sandbox
 
 SANDBOX = "sandbox"
 NEAR = 8
 """Tables that are named when one is not there."""
+CONNECTION = ("type", "uri", "warehouse", "catalog-impl", "py-catalog-impl")
+"""Properties that say which catalog it is."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,32 @@ class CatalogTable:
     identifier: str
 
 
+@dataclass(frozen=True)
+class Pointer:
+    """Where a catalog's pointer points, and the properties that the catalog's server gave for reading what is there:
+    secrets, never to be shown."""
+
+    metadata_location: str
+    storage: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
 def configured() -> list[str]:
     """Names of all catalogs at hand: the sandbox first, then those pyiceberg is configured with."""
     return [SANDBOX, *sorted(n for n in _catalogs() if n != SANDBOX)]
+
+
+def default_name() -> str:
+    """pyiceberg's name for the catalog that is meant where none is named."""
+    named = configuration().get("default-catalog")
+    return named if isinstance(named, str) and named else "default"
+
+
+def chosen_name(catalog: str | None, extra: Mapping[str, str] | None = None) -> str:
+    """The catalog that is meant: the one that is named; else the default one where the properties describe it, or the
+    sandbox."""
+    if catalog is not None:
+        return catalog
+    return default_name() if any(key in CONNECTION for key in extra or {}) else SANDBOX
 
 
 def _catalogs() -> Mapping[str, Any]:
@@ -59,13 +85,26 @@ def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, s
 
 def properties_of(name: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """`properties` of a catalog that there is. Raises TableNotFound."""
-    if name not in configured() and not extra:
-        known = ", ".join(configured())
+    other = {key for key in CONNECTION if key in (extra or {})} if name == SANDBOX else set()
+    if other and properties(name, extra) != properties(
+        name, {k: v for k, v in (extra or {}).items() if k not in other}
+    ):
         raise TableNotFound(
-            f"no catalog {name!r} is configured (known: {known}); add it to .pyiceberg.yaml or pass properties"
-            + (f". {notice}" if (notice := untrusted()) else "")
+            f"{SANDBOX!r} is the embedded catalog: the property {min(other)!r} describes another, which needs another "
+            "name (--catalog)"
         )
+    if name not in configured() and not extra:
+        raise TableNotFound(_unknown(name))
     return properties(name, extra)
+
+
+def _unknown(name: str) -> str:
+    known = configured()
+    near = difflib.get_close_matches(name, known, 1)
+    return (
+        f"no catalog {name!r} is configured (known: {', '.join(known)}{f'; did you mean {near[0]}?' if near else ''}); "
+        "add it to .pyiceberg.yaml or pass properties" + (f". {notice}" if (notice := untrusted()) else "")
+    )
 
 
 def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog:
@@ -114,23 +153,37 @@ def _extra(own: Mapping[str, str]) -> str:
     return "postgres" if uri.startswith("postgres") else ""
 
 
-def split(table: str, catalog: str | None = None) -> tuple[str, str]:
-    """(catalog, identifier) of `db.t` (in the sandbox) or `catalog.db.t`."""
+def split(table: str, catalog: str | None = None, extra: Mapping[str, str] | None = None) -> tuple[str, str]:
+    """(catalog, identifier) of `db.t` (in the sandbox, or the catalog that the properties describe) or `catalog.db.t`.
+    Raises TableNotFound for what is no name."""
     parts = table.split(".")
     if catalog is None and len(parts) > 2 and parts[0] in configured():
         return parts[0], ".".join(parts[1:])
     if len(parts) < 2:
         raise TableNotFound(f"{table!r} is no table name: use db.table, catalog.db.table, or a path with a / in it")
-    return catalog or SANDBOX, table
+    return chosen_name(catalog, extra), table
 
 
-@dataclass(frozen=True)
-class Pointer:
-    """Where a catalog's pointer points, and the properties that the catalog's server gave for reading what is there:
-    secrets, never to be shown."""
-
-    metadata_location: str
-    storage: Mapping[str, str] = field(default_factory=dict, repr=False)
+def find(table: str, catalog: str | None = None, extra: Mapping[str, str] | None = None) -> tuple[str, str, Pointer]:
+    """The catalog, identifier and pointer of a table by its name. One without a catalog that the sandbox does not have
+    is looked for in pyiceberg's default catalog. Raises TableNotFound, NotSupported."""
+    name, identifier = split(table, catalog, extra)
+    try:
+        return name, identifier, pointer(name, identifier, extra)
+    except TableNotFound as error:
+        if catalog is not None or name != SANDBOX or table.startswith(f"{SANDBOX}."):
+            raise
+        default, first = default_name(), table.partition(".")[0]
+        if default != SANDBOX and default in configured():
+            try:
+                return default, identifier, pointer(default, identifier, extra)
+            except TableNotFound as other:
+                raise TableNotFound(f"{error}; nor in the default catalog: {other}") from other
+        if first in configured():
+            raise TableNotFound(f"{first!r} is a catalog: its tables are named {first}.namespace.table") from error
+        if table.count(".") > 1:
+            raise TableNotFound(f"{error}. If {first!r} is meant to be a catalog: {_unknown(first)}") from error
+        raise
 
 
 def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> Pointer:
@@ -139,7 +192,10 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
     catalog = load(name, extra)
     try:
         if (row := _sql_row(catalog, identifier)) is not None:
-            return Pointer(str(row["metadata_location"]))
+            metadata_location = str(row["metadata_location"])
+            if name == SANDBOX and (other := other_sandbox(sandbox_home(), metadata_location)) is not None:
+                raise TableNotFound(f"{identifier}: {moved_words(other)}")
+            return Pointer(metadata_location)
         location = catalog.load_table(identifier).metadata_location
         if getattr(catalog, "signs", False) and "s3.access-key-id" not in catalog.properties:
             raise NotSupported(

@@ -99,9 +99,11 @@ class FileRows:
 
     def hits(self, verdicts: Iterable[Verdict]) -> list[Hit]:
         """Of each verdict that applies, the positions of its data file that the delete hides. Raises UnreadableFile."""
-        return [Hit(v, self._positions(v)) for v in verdicts if v.applies]
+        return [Hit(v, self.positions(v)) for v in verdicts if v.applies]
 
-    def _positions(self, verdict: Verdict) -> pa.Array:
+    def positions(self, verdict: Verdict) -> pa.Array:
+        """The positions of a verdict's data file that its delete holds, whether or not it applies. Raises
+        UnreadableFile."""
         data, delete = verdict.data, verdict.delete
         if delete.kind == "deletion_vector":
             return self.vector(delete)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from explorer.errors import TableNotFound, UnreadableFile
+from explorer.errors import ExplorerError, TableNotFound, UnreadableFile
 from explorer.io import budget, catalogs
-from explorer.io.metadata import parse_metadata
-from explorer.io.paths import canonical, local_path, relocated, spelled
+from explorer.io.folder_state import HINT, METADATA_NAME, folder_state, state_of_catalog
+from explorer.io.paths import canonical, local_path, relocated, spelled, written_once
+from explorer.io.places import metadata_folder
 from explorer.io.storage import Storage
-
-SAME_VERSION = 50
-"""Metadata files of one version that are looked into to choose the newest."""
-METADATA_NAME = re.compile(r"^(?:v(\d+)|(\d+)-[0-9a-fA-F-]+|.*?)(\.gz)?\.metadata\.json(\.gz)?$")
+from explorer.model.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,8 @@ class Location:
     """Where a table was found. `reason` says in words why this metadata file was chosen; `catalog` and `identifier`
     are None for a table opened by path; `properties` are the user's own, `given` those that the catalog's server adds
     for storage; `relocate` are the moves that the user knows of, (place that metadata names, where it is now); `asked`
-    is what was looked for, so that it can be looked for again."""
+    is what was looked for, so that it can be looked for again; `beside` says in a sentence what else the folder
+    contains, `problems` what other readers stumble over there; `folder` is the table's folder, where one was named."""
 
     name: str
     metadata_location: str
@@ -35,18 +34,15 @@ class Location:
     given: Mapping[str, str] = field(default_factory=dict, repr=False)
     asked: str = ""
     relocate: tuple[tuple[str, str], ...] = ()
+    beside: str = ""
+    problems: tuple[Problem, ...] = ()
+    folder: str = ""
 
     def renewed(self) -> Mapping[str, str]:
         """What the catalog's server gives now: credentials that it vends expire. Raises TableNotFound."""
         if self.catalog is None or self.identifier is None or not self.given:
             return {}
         return catalogs.pointer(self.catalog, self.identifier, self.properties).storage
-
-
-def metadata_version(path: str) -> int | None:
-    """The version in a metadata file's name: `v3.metadata.json` and `00003-<uuid>.metadata.json` are both 3."""
-    match = METADATA_NAME.match(path.rsplit("/", 1)[-1])
-    return int(match.group(1) or match.group(2)) if match and (match.group(1) or match.group(2)) else None
 
 
 def locate(
@@ -60,7 +56,8 @@ def locate(
     moves = tuple(sorted(map(_move, relocate), key=lambda move: -len(move[0])))
     if not _is_path(table) or (catalog is None and _of_a_catalog(table)):
         named = _by_name(table, catalog, properties)
-        return replace(named, metadata_location=relocated(named.metadata_location, moves), asked=table, relocate=moves)
+        path = relocated(named.metadata_location, moves)
+        return _with_neighbours(replace(named, metadata_location=path, asked=table, relocate=moves))
     if catalog is not None:  # a path in its storage
         properties = catalogs.properties_of(catalog, properties)
     return replace(_by_path(table, properties or {}), asked=table, relocate=moves)
@@ -68,7 +65,7 @@ def locate(
 
 def located_again(old: Location) -> Location:
     """Where the same table is now. Raises as `locate` does."""
-    catalog = old.catalog if old.identifier == old.asked else None
+    catalog = old.catalog if old.identifier == old.asked else None  # else it is named in what was asked for
     return locate(old.asked, catalog, old.properties, old.relocate)
 
 
@@ -106,41 +103,47 @@ def _is_path(table: str) -> bool:
         "/" in table
         or os.sep in table
         or table.startswith(".")
-        or table.endswith(".metadata.json")
+        or METADATA_NAME.match(table) is not None
         or os.path.isdir(table)
     )
 
 
 def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | None) -> Location:
-    name, identifier = catalogs.split(table, catalog)
-    pointer = catalogs.pointer(name, identifier, properties)
+    name, identifier, pointer = catalogs.find(table, catalog, properties)
     reason = f"the catalog {name!r} points to it"
     own = catalogs.properties(name, properties)
     return Location(f"{name}.{identifier}", pointer.metadata_location, reason, name, identifier, own, pointer.storage)
 
 
+def _with_neighbours(named: Location) -> Location:
+    """What else a local folder contains beside the metadata file that a catalog points to."""
+    path = local_path(named.metadata_location)
+    if path is None:  # `pointer` lists the folder in a store: opening a table takes no request for it
+        return named
+    folder = metadata_folder(path)
+    storage = Storage([folder])
+    try:
+        names = _names(folder)
+        state = state_of_catalog(path, names, lambda name: storage.read(f"{folder}/{name}", limit=budget.METADATA))
+    except (ExplorerError, OSError):  # whoever opens the file says what is wrong
+        return named
+    return replace(named, beside=state.beside, problems=state.problems)
+
+
 def _by_path(table: str, properties: Mapping[str, str]) -> Location:
     local = local_path(table)
     path = os.path.abspath(local) if local is not None else table.rstrip("/")
-    if METADATA_NAME.match(path.rsplit("/", 1)[-1]):
+    if METADATA_NAME.match(path.rsplit("/", 1)[-1]) and not (local is not None and os.path.isdir(path)):
         if local is not None and not os.path.isfile(path):
             raise TableNotFound(f"{table}: no such file")
         return Location(_folder_name(path), path, "this metadata file was named", properties=properties)
     if local is None:
-        return _remote_folder(path, properties)
+        return _opened_folder(path, _remote_names(path, properties), properties)
     if os.path.isfile(path):
         raise TableNotFound(f"{table}: a file, but not a metadata file (those are named *.metadata.json)")
     if not os.path.isdir(path):
         raise TableNotFound(f"{table}: no such folder")
-    folder = os.path.join(path, "metadata")
-    names = _names(folder) if os.path.isdir(folder) else []
-    files = [name for name in names if METADATA_NAME.match(name)]
-    if not files:
-        inside = ", ".join(sorted(_names(path, 1000))[:5]) or "nothing"
-        raise TableNotFound(
-            f"{table}: not an Iceberg table folder: no metadata/*.metadata.json in it (it holds {inside})"
-        )
-    return _choose(path, files, "version-hint.text" in names, properties)
+    return _opened_folder(path, lambda folder: _names(folder) if os.path.isdir(folder) else [], properties)
 
 
 def _names(folder: str, most: int = budget.NAMES) -> list[str]:
@@ -149,57 +152,63 @@ def _names(folder: str, most: int = budget.NAMES) -> list[str]:
         return [entry.name for entry in itertools.islice(listed, most)]
 
 
-def _remote_folder(path: str, properties: Mapping[str, str]) -> Location:
-    try:
-        names = Storage([path], properties).names(f"{path}/metadata")
-    except UnreadableFile as error:
-        raise TableNotFound(f"{path}: cannot list its metadata folder: {error.cause}") from error
-    budget.within(len(names), budget.NAMES, path, "names in its metadata folder")
-    files = [name for name in names if METADATA_NAME.match(name)]
-    if not files:
-        raise TableNotFound(f"{path}: not an Iceberg table folder: no metadata/*.metadata.json in it")
-    return _choose(path, files, "version-hint.text" in names, properties)
-
-
-def _choose(path: str, files: list[str], has_hint: bool, properties: Mapping[str, str]) -> Location:
-    """The version hint if it names a file that is there, else the highest version, then the latest last-updated-ms."""
-    folder = f"{path}/metadata"
-    storage = Storage([folder], properties)
-    note = ""
-    if has_hint:
+def _remote_names(path: str, properties: Mapping[str, str]) -> Callable[[str], list[str]]:
+    def names(folder: str) -> list[str]:
         try:
-            hint = storage.read(f"{folder}/version-hint.text", limit=budget.HINT).decode("utf-8", "replace").strip()
+            listed = Storage([path], properties).names(folder)
         except UnreadableFile as error:
-            hint = f"({error.cause})"
-        named = [n for n in files if n.split(".")[0] in (f"v{hint}", hint) or n == hint]
-        if named:
-            return Location(
-                _folder_name(path), f"{folder}/{named[0]}", f"version-hint.text says {hint}", properties=properties
-            )
-        note = f"; version-hint.text says {hint!r}, but no such file is there"
-    best = max(metadata_version(name) or -1 for name in files)
-    newest = sorted(name for name in files if (metadata_version(name) or -1) == best)
-    if len(newest) == 1:
-        reason = f"it has the highest version, {best}, of {len(files)} metadata files{note}"
-        return Location(_folder_name(path), f"{folder}/{newest[0]}", reason, properties=properties)
+            raise TableNotFound(f"{path}: cannot list its metadata folder: {error.cause}") from error
+        budget.within(len(listed), budget.NAMES, path, "names in its metadata folder")
+        return listed
 
-    def updated(name: str) -> int:
-        try:
-            data = storage.read(f"{folder}/{name}", limit=budget.METADATA)
-            return parse_metadata(data, name)[0].last_updated_ms or -1
-        except UnreadableFile:
-            return -2
+    return names
 
-    looked_at = newest[-SAME_VERSION:]
-    chosen = max(looked_at, key=updated)
-    reason = f"{len(newest)} metadata files have version {best}; this one has the latest last-updated-ms{note}"
-    if len(looked_at) < len(newest):
-        reason += f" of the last {SAME_VERSION} by name"
-    return Location(_folder_name(path), f"{folder}/{chosen}", reason, properties=properties)
+
+def _opened_folder(path: str, names: Callable[[str], list[str]], properties: Mapping[str, str]) -> Location:
+    """The state of the table in a folder: its metadata is in `metadata` below, or in the folder itself, or in `data`
+    below. Raises TableNotFound."""
+    inside: list[str] = []
+    for folder in (f"{path}/metadata", path, f"{path}/data"):
+        listed = names(folder)
+        inside = listed if folder == path else inside
+        files = [name for name in listed if METADATA_NAME.match(name)]
+        if files:
+            return _in_folder(path, folder, files, HINT in listed, properties)
+    shown = ", ".join(sorted(inside[:1000])[:5]) or "nothing"
+    raise TableNotFound(
+        f"{path}: not an Iceberg table folder: no *.metadata.json in its metadata folder, in itself or in its data "
+        f"folder (it holds {shown})"
+    )
+
+
+def _in_folder(path: str, folder: str, files: list[str], has_hint: bool, properties: Mapping[str, str]) -> Location:
+    storage = Storage([folder], properties)
+
+    def read(name: str) -> bytes:
+        where = f"{folder}/{name}"
+        return (storage.kept if written_once(where) else storage.read)(where, limit=budget.METADATA)
+
+    state = folder_state(folder, files, _hint(storage, folder) if has_hint else None, read)
+    reason = state.reason if folder == f"{path}/metadata" or folder == path else f"{state.reason}, in its data folder"
+    return Location(
+        _folder_name(path), f"{folder}/{state.name}", reason, properties=properties, beside=state.beside,
+        problems=state.problems, folder=path,
+    )  # fmt: skip
+
+
+def _hint(storage: Storage, folder: str) -> str:
+    """The first line of the version hint, as Java reads it; what is wrong with it where it cannot be read."""
+    try:
+        text = storage.read(f"{folder}/{HINT}", limit=budget.HINT).decode("utf-8", "replace")
+    except UnreadableFile as error:
+        return f"({error.cause})"
+    return re.split("\r|\n", text, maxsplit=1)[0]
 
 
 def _folder_name(path: str) -> str:
     parts = [p for p in canonical(path).split("/") if p]
     if "metadata" in parts and METADATA_NAME.match(parts[-1]):
         parts = parts[: len(parts) - 1 - parts[::-1].index("metadata")]
+    elif parts[-1:] == ["metadata"]:
+        parts = parts[:-1]
     return parts[-1] if parts else path

@@ -37,12 +37,61 @@ LIST_IDS = {
 }  # fmt: skip
 
 
+WITHOUT_IDS = (
+    "no field of its Avro schema has a field id: it is read by the fields' names, as Iceberg Java does; pyiceberg "
+    "refuses it"
+)
 PORTION = 64 << 20
 """Unpacked bytes that are decoded in one call."""
 
 
 def _fields_by_id(record: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
     return {f["field-id"]: f for f in record["fields"] if "field-id" in f}  # io.avro_schema saw to their types
+
+
+def _has_ids(node: Any) -> bool:
+    """Whether any field of an Avro schema has an id, deeper ones too."""
+    if isinstance(node, list):
+        return any(map(_has_ids, node))
+    if not isinstance(node, Mapping):
+        return False
+    inside = (node.get(part) for part in ("type", "items", "values", "fields"))
+    return "field-id" in node or any(map(_has_ids, inside))
+
+
+def _named(node: Any, ids: Mapping[str, int], inner: Mapping[str, Mapping[str, int]]) -> Any:
+    """An Avro schema whose fields have the ids of their names; `inner` has those of the records in some fields."""
+    if isinstance(node, list):
+        return [_named(option, ids, inner) for option in node]
+    if not isinstance(node, Mapping) or not isinstance(node.get("fields"), list):
+        return node
+    fields = []
+    for field in node["fields"]:
+        kind = _named(field["type"], inner[field["name"]], inner) if field["name"] in inner else field["type"]
+        own = {"field-id": ids[field["name"]]} if field["name"] in ids else {}
+        fields.append({**field, **own, "type": kind})
+    return {**node, "fields": fields}
+
+
+def with_ids_by_name(container: Container) -> Container:
+    """A manifest or manifest list in which no field has an id, with ids by the names that the spec gives its fields,
+    as Iceberg Java reads it; another as it is."""
+    if _has_ids(container.schema):
+        return container
+    names = {field.get("name") for field in container.schema["fields"]}
+    if "data_file" not in names:
+        return replace(container, schema=_named(container.schema, LIST_IDS, {}))
+    inner = {"data_file": FIELD_IDS, "partition": _partition_ids(container.metadata.get("partition-spec", ""))}
+    return replace(container, schema=_named(container.schema, {**FIELD_IDS, "data_file": 2}, inner))
+
+
+def _partition_ids(text: str) -> dict[str, int]:
+    """The ids of partition fields by name, of a manifest's header; nothing where it has none that can be read."""
+    try:
+        spec = json.loads(text)
+        return {field["name"]: field["field-id"] for field in spec if type(field["field-id"]) is int}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return {}
 
 
 _NUMBERS = tuple(n for n in LIST_IDS if n not in ("manifest_path", "partitions", "key_metadata"))
@@ -64,6 +113,8 @@ list are in the one before it too."""
 def manifest_files(container: Container, known: Known) -> tuple[list[ManifestFile], list[Problem]]:
     """The records of a manifest list, those that are the same as in `known` as the same object, and what is wrong with
     those that are left out. Raises UnreadableFile when it is Avro, but not a manifest list."""
+    without_ids = not _has_ids(container.schema)
+    container = with_ids_by_name(container)
     fields = _fields_by_id(container.schema)
     if LIST_IDS["manifest_path"] not in fields:
         raise UnreadableFile(container.path, "Avro, but not a manifest list: no field has the id 500 (manifest_path)")
@@ -71,6 +122,8 @@ def manifest_files(container: Container, known: Known) -> tuple[list[ManifestFil
     budget.within(container.count, budget.LISTED, container.path, "manifests")
     listed: list[ManifestFile] = []
     problems: list[Problem] = []
+    if without_ids:
+        problems.append(Problem(container.path, WITHOUT_IDS, "", "all records are shown", "warning", "avro-schema"))
     written = [names.get(name, "") for name in LIST_IDS]
     summaries, called, path_name = 0, repr(names), names["manifest_path"]
     for n, record in enumerate(records(container)):
@@ -208,6 +261,7 @@ class _Layout:
 def entries(container: Container, metrics: bool = True) -> pa.Table:
     """All readable entries as stored: ENTRY_SCHEMA (without the metric columns if not `metrics`) and `partition`, a
     struct whose field names are partition field ids. Raises UnreadableFile when it is no manifest."""
+    container = with_ids_by_name(container)
     layout = _Layout(container)
     if container.plain:
         try:
@@ -232,6 +286,7 @@ def entries_of_many(containers: Sequence[Container], metrics: bool = True) -> li
     """`entries` of several manifests; those with the same writer schema are decoded in one call, which is what costs
     with many small ones. A manifest that cannot be decoded gives its error in its place."""
     results: dict[int, pa.Table | UnreadableFile] = {}
+    containers = [with_ids_by_name(container) for container in containers]
     alike: dict[str, list[int]] = {}
     for i, container in enumerate(containers):
         alike.setdefault(json.dumps(container.schema) if container.plain else f"alone: {i}", []).append(i)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from explorer.core.doctor.history import walkable
@@ -33,15 +34,39 @@ LONG = 1 << 63
 """Ids, times and sizes are signed 64-bit numbers."""
 
 
+@dataclass(frozen=True)
+class StateHead:
+    """What tells the metadata files of a folder apart: the table, when it was updated, and the files before this."""
+
+    table_uuid: str
+    last_updated_ms: int
+    earlier: tuple[str, ...]
+
+
+def read_head(data: bytes, path: str) -> StateHead:
+    """Read a metadata file's head; what is missing or of another type is empty or -1. Raises UnreadableFile when it is
+    no table metadata at all."""
+    raw = _load(data, path, [])
+    uuid, updated, log = raw.get("table-uuid"), raw.get("last-updated-ms"), raw.get("metadata-log")
+    entries = [entry for entry in log if isinstance(entry, dict)] if isinstance(log, list) else []
+    earlier = tuple(e["metadata-file"] for e in entries if isinstance(e.get("metadata-file"), str))
+    last_updated = int(updated) if updated is not None and _is_long(updated) else -1
+    return StateHead(uuid if isinstance(uuid, str) else "", last_updated, earlier)
+
+
 def parse_metadata(data: bytes, path: str) -> tuple[TableMetadata, list[Problem]]:
     """Parse the bytes of a metadata file, gzipped or not. Raises UnreadableFile when it is no table metadata at all."""
-    text = _gunzip(data, path) if data[:2] == b"\x1f\x8b" else data
     problems: list[Problem] = []
+    reader = _Reader(_load(data, path, problems), path, problems)
+    return reader.table(), problems
+
+
+def _load(data: bytes, path: str, problems: list[Problem]) -> dict[str, Any]:
+    text = _gunzip(data, path) if data[:2] == b"\x1f\x8b" else data
     raw = load_json(text, path, problems)
     if not isinstance(raw, dict) or "format-version" not in raw:
         raise UnreadableFile(path, "this is JSON, but not Iceberg table metadata: it has no `format-version`")
-    reader = _Reader(raw, path, problems)
-    return reader.table(), problems
+    return raw
 
 
 def _gunzip(data: bytes, path: str) -> bytes:

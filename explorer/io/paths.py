@@ -19,6 +19,8 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 """Of a URI; a single letter is a Windows drive."""
 DOTS = re.compile(r"(?:^|[/\\])\.\.?(?:[/\\]|$)")
 """`.` or `..` in a path."""
+_HERE = re.compile(r"(?<=/)(?:\./+)+|/\.$")
+"""What means nothing in a local path."""
 
 
 def local_path(path: str) -> str | None:
@@ -61,13 +63,13 @@ def canonical(path: str) -> str:
 
 
 def spelled(path: str) -> str:
-    """One way to write what a path says, without a look at the disk: `file:///x`, `file:/x` and `/x` are one, `./x` and
-    `x`, and a store by its names."""
+    """One way to write what a path says, without a look at the disk: `file:///x`, `file:/x` and `/x` are one, `/x/./y`
+    and `/x/y`, `./x` and `x`, and a store by its names: what follows these is a key, in which a dot is a name."""
     local = local_path(path)
     if local is None or _names_a_host(path):
         scheme, _, rest = path.partition(":")
         return f"{SAME_STORE.get(scheme.lower(), scheme.lower())}:{rest}".rstrip("/")
-    return re.sub(r"^(?:\./)+", "", re.sub("/{2,}", "/", local)).rstrip("/")
+    return re.sub(r"^(?:\./)+", "", _HERE.sub("", re.sub("/{2,}", "/", local))).rstrip("/")
 
 
 def relocated(path: str, moved: Sequence[tuple[str, str]]) -> str:

@@ -1,7 +1,7 @@
 """Which folders may be read for a table.
 
-- The folder of its metadata file, and the folder above when that one is named `metadata`: the table's own, which
-  whoever opened the table, or their catalog, named.
+- The folder of its metadata file, and the folder above when that one is named `metadata`, and the folder that was
+  opened: the table's own, which whoever opened the table, or their catalog, named.
 - Unless that is as good as a whole disk or bucket: a local folder with fewer than two names in its path, or a bucket.
   There only `metadata` and `data` are the table's.
 - For a table of a catalog also the `location` in its metadata, if that is strictly below the catalog's warehouse, or
@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,6 +48,8 @@ def whereabouts(metadata: TableMetadata, location: Location) -> Whereabouts:
     here = table_folder(path)
     moved = [*location.relocate]
     folders = [*own_folders(path), *(new for _, new in moved)]
+    if location.folder and not _inside(location.folder, here):
+        folders += _own(location.folder)
     refused: list[tuple[str, str]] = []
     problems: list[Problem] = []
     stated, named = relocated(metadata.location, moved), metadata.properties
@@ -69,7 +71,9 @@ def whereabouts(metadata: TableMetadata, location: Location) -> Whereabouts:
             refused.append(("location", stated))
             cause = f"the table says it lives at {stated}, which is no folder of its own: nothing is read there"
             tell(cause, "add it as a root if its files are to be read", "warning")
-    elif _same_place(metadata_path, metadata_folder(path)):
+    elif location.folder and _same_place(stated, location.folder):
+        pass  # its metadata is elsewhere than usual, in the folder that was named
+    elif _same_place(metadata_path, metadata_folder(path)) or _is_where_it_was_written(metadata, moved):
         refused.append(("location", stated))
         cause = f"the table keeps its metadata here, and says that it lives at {stated}: nothing is read there"
         tell(cause, "add that as a root if its files are to be read", "warning")
@@ -86,6 +90,15 @@ def whereabouts(metadata: TableMetadata, location: Location) -> Whereabouts:
         else:
             refused.append((name, written))
     return Whereabouts(tuple(folders), tuple(moved), tuple(refused), tuple(problems))
+
+
+def _is_where_it_was_written(metadata: TableMetadata, moved: Sequence[tuple[str, str]]) -> bool:
+    """Whether the metadata's own paths say that it is kept in the folder that it was read from."""
+    here = metadata_folder(metadata.metadata_location)
+    current = metadata.current_snapshot
+    paths = [entry.metadata_file for entry in metadata.metadata_log[-1:]]
+    paths += [current.manifest_list] if current is not None and current.manifest_list else []
+    return bool(paths) and all(_same_place(metadata_folder(relocated(path, moved)), here) for path in paths)
 
 
 def _same_place(one: str, other: str) -> bool:
@@ -113,7 +126,14 @@ def table_folder(metadata_location: str) -> str:
 def own_folders(metadata_location: str) -> list[str]:
     """What may be read without looking into the metadata file."""
     folder, here = metadata_folder(metadata_location), table_folder(metadata_location)
-    return [here] if _is_deep(canonical(here)) else [folder, f"{here.rstrip('/')}/metadata", f"{here.rstrip('/')}/data"]
+    return _own(here) if _is_deep(canonical(here)) else [folder, *_own(here)]
+
+
+def _own(folder: str) -> list[str]:
+    """What may be read of a table's folder."""
+    return (
+        [folder] if _is_deep(canonical(folder)) else [f"{folder.rstrip('/')}/{name}" for name in ("metadata", "data")]
+    )
 
 
 def location_is_own(stated: str, metadata_location: str, properties: Mapping[str, str]) -> bool:

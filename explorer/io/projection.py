@@ -101,6 +101,21 @@ def name_mapping(value: Any) -> dict[str, Json]:
     return mapping
 
 
+def mapping_by_names(kind: Any) -> dict[str, Json]:
+    """The name mapping that a type's JSON amounts to, as `name_mapping` returns it."""
+    if not isinstance(kind, Mapping):
+        return {}
+    parts = [(f["name"], f["id"], f["type"]) for f in kind.get("fields", ())]
+    parts += [(part, kind.get(f"{part}-id"), kind[part]) for part in ("element", "key", "value") if part in kind]
+    return {name: {"field-id": own, "fields": mapping_by_names(inside)} for name, own, inside in parts}
+
+
+def with_ids_by_place(schema: pa.Schema) -> pa.Schema:
+    """A file's schema without ids, with those that Iceberg Java gives its columns: 1 to the first, 2 to the second,
+    and none to what is inside."""
+    return pa.schema([f.with_metadata({FIELD_ID: str(place)}) for place, f in enumerate(schema, 1)])
+
+
 def mapped(field: pa.Field, mapping: Mapping[str, Json], name: str | None = None) -> pa.Field:
     """A field of a file without ids, with those that a name mapping gives it and what is inside (spec: "Column
     Projection"). `name` is what the mapping calls it, where that is not its own."""
@@ -122,12 +137,20 @@ def mapped(field: pa.Field, mapping: Mapping[str, Json], name: str | None = None
     return pa.field(field.name, kind, field.nullable, known)
 
 
-def project(stored: pa.Table, fields: Sequence[Json], rows: int, partition: Mapping[int, Any], room: int) -> pa.Table:
+def project(
+    stored: pa.Table,
+    fields: Sequence[Json],
+    rows: int,
+    partition: Mapping[int, Any],
+    room: int,
+    by_place: bool = False,
+) -> pa.Table:
     """The columns of `fields` (a struct's JSON fields) from those of a file with `rows` rows; every one of these fields
     that the file has is among `stored`. `partition` has values of identity partitions by source id. `room` is how many
-    bytes may come to be of what the file does not store. Raises Unprojectable, and what Arrow raises on values that do
-    not fit."""
-    made = _Projection(room, partition)
+    bytes may come to be of what the file does not store. With `by_place` columns have their ids by `with_ids_by_place`:
+    of a struct Iceberg Java then finds no field, and reads null. Raises Unprojectable, and what Arrow raises on values
+    that do not fit."""
+    made = _Projection(room, partition, by_place)
     at = {field_id(f): i for i, f in reversed(list(enumerate(stored.schema)))}
     arrays = []
     for field in fields:
@@ -146,8 +169,8 @@ class _Projection:
     """The projection of one file's columns; counts what comes to be that the file does not store: a default, or what
     variants share, may be large, a million times."""
 
-    def __init__(self, room: int, partition: Mapping[int, Any]) -> None:
-        self.room, self.partition = room, partition
+    def __init__(self, room: int, partition: Mapping[int, Any], by_place: bool = False) -> None:
+        self.room, self.partition, self.by_place = room, partition, by_place
 
     def take(self, size: int) -> None:
         """Count bytes before they come to be."""
@@ -160,7 +183,7 @@ class _Projection:
         errors."""
         if isinstance(array, pa.ExtensionArray):
             array = array.storage
-        if pa.types.is_null(array.type) or kind == "unknown":
+        if pa.types.is_null(array.type) or kind == "unknown" or (self.by_place and _is_struct(array.type)):
             return self.nulls(len(array), kind)
         if kind == "variant":
             return self.variants(array, path)
@@ -252,6 +275,12 @@ class _Projection:
         made = arrow_type(kind)
         self.take(rows * _width(made))
         return pa.nulls(rows, made)
+
+
+def _is_struct(kind: pa.DataType) -> bool:
+    """Whether a type is a struct, or a list of nothing else."""
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return _is_struct(kind.value_type) if is_list else pa.types.is_struct(kind)
 
 
 def _width(kind: pa.DataType) -> int:

@@ -50,7 +50,7 @@ class TableReader(ManifestReader):
         first = Storage([places.metadata_folder(path), *roots], *keys)
         self.metadata, problems = read_metadata(first, path)
         where = places.whereabouts(self.metadata, location)
-        self.problems = (*problems, *where.problems)
+        self.problems = (*location.problems, *problems, *where.problems)
         super().__init__(Storage([*where.folders, *roots], *keys, moved=where.moved, refused=where.refused))
         self._records = manifests.Known()
         self._lists: LRUCache[int, Listed] = LRUCache(

@@ -21,7 +21,16 @@ from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
 from explorer.io.json_text import load_json
 from explorer.io.metadata import parse_schema
-from explorer.io.projection import SPARK, arrow_type, has_ids, mapped, name_mapping, project
+from explorer.io.projection import (
+    SPARK,
+    arrow_type,
+    has_ids,
+    mapped,
+    mapping_by_names,
+    name_mapping,
+    project,
+    with_ids_by_place,
+)
 from explorer.io.puffin import NoPuffin, read_footer
 from explorer.io.storage import Storage
 from explorer.model.metadata import Schema, TableMetadata
@@ -34,6 +43,9 @@ LINEAGE = (
 )
 POSITIONS = ({"id": PATH_ID, "name": "file_path", "type": "string"}, {"id": POSITION_ID, "name": "pos", "type": "long"})
 POSITION_NAMES = name_mapping([{"field-id": f["id"], "names": [f["name"]]} for f in POSITIONS])
+READ_BY = b"read by"
+"""In the metadata of rows of a file without field ids, where the table has no name mapping either: `places` or `names`,
+as Iceberg Java reads such files."""
 VECTOR_MAGIC = bytes.fromhex("d1d33964")
 FORMATS = {
     "PARQUET": ("a Parquet file", "ends", b"PAR1"), "ORC": ("an ORC file", "starts", b"ORC"),
@@ -144,24 +156,25 @@ def _columns(
     at = data[-4:] if where == "ends" else data[: len(magic)]
     if at != magic:
         raise UnreadableFile(file.path, f"not {kind}: it {where} with {at!r}, not {magic!r}")
-    ids = {f["id"] for f in fields}
-    names = {name for name, entry in (mapping or {}).items() if entry["field-id"] in ids}
+    ids, by_place = {f["id"] for f in fields}, mapping is None and file.file_format == "PARQUET"
+    known = mapping_by_names({"fields": fields}) if mapping is None else mapping
+    names = {name for name, entry in known.items() if entry["field-id"] in ids}
     with budget.reading(len(data) * UNPACKING, file.path):
-        arguments = {"format": file.file_format, "ids": sorted(ids), "names": sorted(names)}
+        arguments = {"format": file.file_format, "ids": sorted(ids), "names": None if by_place else sorted(names)}
         table = isolated.run("columns", file.path, data, **arguments)
     whole = pa.ipc.read_schema(pa.py_buffer(table.schema.metadata[b"file_schema"]))
     rows = int(table.schema.metadata[b"file_rows"])
-    if not has_ids(whole):
-        if len(whole) and mapping is None:
-            cause = "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default)"
-            raise UnreadableFile(file.path, f"{cause}; Spark takes them by their place or name")
-        whole = pa.schema([mapped(f, mapping or {}) for f in whole])
+    without_ids = not has_ids(whole)
+    if without_ids:
+        whole = with_ids_by_place(whole) if by_place else pa.schema([mapped(f, known) for f in whole])
     unfit = (ValueError, ArithmeticError, KeyError, TypeError, pa.ArrowException)
     try:
         table = table.cast(pa.schema([whole.field(name) for name in table.column_names]))
-        return project(table, fields, rows, absent, budget.limit())
+        projected = project(table, fields, rows, absent, budget.limit(), by_place and without_ids)
     except unfit as error:  # what Python and Arrow raise on values that are not what they are read as
         raise UnreadableFile(file.path, f"its rows cannot be read: {error}"[:500]) from error
+    how = ("places" if by_place else "names") if without_ids and mapping is None and len(whole) else ""
+    return projected.replace_schema_metadata({READ_BY: how}) if how else projected
 
 
 def data_rows(

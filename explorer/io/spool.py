@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from explorer.core.batches import Batches
 from explorer.core.row_parts import RowParts
+from explorer.core.values import no_rows
 from explorer.errors import ExplorerError
 from explorer.io import budget
 from explorer.io.home import cache_home
@@ -40,7 +41,7 @@ def spooled(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
         size += part.nbytes
         if size > budget.share(16):
             return _on_disk(schema, chain(_let_go(held), parts))
-    return RowParts.of(pa.concat_tables([schema.empty_table(), *held]).unify_dictionaries().combine_chunks())
+    return RowParts.of(pa.concat_tables([no_rows(schema), *held]).unify_dictionaries().combine_chunks())
 
 
 def _let_go(held: list[pa.Table]) -> Iterator[pa.Table]:

@@ -122,10 +122,12 @@ class Storage:
         """(the path looked up, its canonical form, the root it is below)."""
         if not isinstance(path, str):
             raise UnreadableFile(repr(path)[:100], "is no path")
-        # One reader follows links first, another folds `..` first. What is too long is no path, as `canonical` says.
-        if len(path) <= LONGEST and DOTS.search(path.removeprefix("./")):
-            raise OutsideRoots(path, "has `.` or `..` in it, which readers take in different ways: it was not opened")
         resolved = self.resolve(path)
+        # One reader follows links first, another folds `..` first; in a store some take `.` for a name. What is too
+        # long is no path, as `canonical` says.
+        if len(path) <= LONGEST and (dots := DOTS.search(spelled(resolved))):
+            what = dots[0].strip("/\\")
+            raise OutsideRoots(path, f"has `{what}` in it, which readers take in different ways: it was not opened")
         real = self.canonical(resolved)
         for root in self.roots:
             if below(real, root):

@@ -2,7 +2,7 @@
 in the child of io.isolated: none of the three decoders is to be trusted with a stranger's file.
 
 Only columns that are asked for are decoded: the top-level ones of some field ids, or, in a file without any, of some
-names."""
+names, or else the places that these ids are."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ RECORDS = 4096
 
 
 def columns(
-    data: bytes, path: str, limits: Mapping[str, int], format: str, ids: list[int], names: list[str]
+    data: bytes, path: str, limits: Mapping[str, int], format: str, ids: list[int], names: list[str] | None
 ) -> pa.Table:
     """The columns; the schema's metadata has the file's whole Arrow schema as `file_schema`, and its number of rows as
     `file_rows`. Raises UnreadableFile, and what decoders raise."""
-    table, schema, rows = _FORMATS[format](data, path, limits, set(ids), set(names))
+    table, schema, rows = _FORMATS[format](data, path, limits, set(ids), None if names is None else set(names))
     whole = {"file_schema": schema.serialize().to_pybytes(), "file_rows": str(rows)}
     return table.replace_schema_metadata(whole)
 
 
-def _wanted(schema: pa.Schema, ids: Collection[int], names: Collection[str]) -> list[str]:
+def _wanted(schema: pa.Schema, ids: Collection[int], names: Collection[str] | None) -> list[str]:
     if has_ids(schema):
         return [f.name for f in schema if field_id(f) in ids]
+    if names is None:
+        return [f.name for place, f in enumerate(schema, 1) if place in ids]
     return [f.name for f in schema if f.name in names]
 
 
@@ -41,7 +43,7 @@ _within = functools.partial(budget.within, fix=SPARK)
 Stored = tuple[pa.Table, pa.Schema, int]
 
 
-def _parquet(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names: set[str]) -> Stored:
+def _parquet(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names: set[str] | None) -> Stored:
     import pyarrow.parquet as pq
 
     opened = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us", page_checksum_verification=True)
@@ -67,7 +69,7 @@ def _tops(path: str) -> set[str]:
     return {".".join(parts[:n]) for n in range(1, min(len(parts), 100) + 1)}
 
 
-def _orc(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names: set[str]) -> Stored:
+def _orc(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names: set[str] | None) -> Stored:
     from pyarrow import orc
 
     opened = orc.ORCFile(pa.BufferReader(data))
@@ -112,7 +114,7 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 # -- Avro (spec: "Appendix A: Avro") ----------------------------------------------------------------------------------
-def _avro(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names: set[str]) -> Stored:
+def _avro(data: bytes, path: str, limits: Mapping[str, int], ids: set[int], names: set[str] | None) -> Stored:
     from explorer.io import avro  # Parquet needs neither it nor its decoders
 
     container = avro.open_container(data, path)

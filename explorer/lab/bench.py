@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.engines.spark import SANDBOX, SparkEngine, sandbox_conf
+from explorer.engines.tables import iceberg_catalog
 from explorer.io.locate import locate
 from explorer.io.metadata import parse_metadata
 from explorer.io.reader import TableReader
@@ -37,13 +38,12 @@ class Bench:
         self.engine = engine
         self.home = Path(tempfile.mkdtemp(prefix="iceberg-explorer-lab-"))
         weakref.finalize(self, shutil.rmtree, self.home, ignore_errors=True)
-        self.spark = engine.session().newSession()
+        self.spark = engine.new_session()
         for key, value in sandbox_conf(self.home).items():
             self.spark.conf.set(key.replace(f".{SANDBOX}", f".{CATALOG}"), value)
         self.workshop = Workshop(engine, "bench", "")
         self.spark.sql(f"CREATE NAMESPACE {CATALOG}.{NAMESPACE}")
-        session: Any = self.spark._jsparkSession  # type: ignore[attr-defined]
-        self.catalog = self.workshop.jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session, CATALOG)
+        self.catalog = iceberg_catalog(self.spark, CATALOG)
         self._runs = itertools.count(1)
         self._bases: dict[int, str] = {}
         self._lock = threading.Lock()

@@ -117,7 +117,7 @@ def _kept(bench: Bench, answer: str) -> Marked:
     table = carried_out(bench, table, "INSERT OVERWRITE t VALUES (2)")
     overwritten = table.metadata.current_snapshot_id
     table = carried_out(bench, table, str(answer).replace("{first}", str(first)))
-    done, table = run(table, "expire", engine=bench.engine)
+    done, table = run(table, "expire", retain_last=1, options={"older_than": "2999-01-01"}, engine=bench.engine)
     left = count(done.after.snapshots, "snapshot")
     said = f"The expiry left {left}, and the reader's file is {'there' if planned.exists() else 'gone'}."
     if table.metadata.current_snapshot_id != overwritten:

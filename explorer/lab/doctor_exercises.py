@@ -12,13 +12,14 @@ from explorer.core.units import count
 from explorer.diagnosing import diagnose
 from explorer.engines.quoting import literal
 from explorer.engines.spark import SANDBOX, SparkEngine
+from explorer.engines.tables import iceberg_catalog_table
 from explorer.errors import ExplorerError
-from explorer.io.locate import locate, metadata_version
+from explorer.io.folder_state import metadata_version
+from explorer.io.locate import locate
 from explorer.io.paths import local_path
 from explorer.io.reader import TableReader
 from explorer.lab.bench import Bench
 from explorer.lab.exercises import Exercise, Marked
-from explorer.lab.java import loaded
 from explorer.lab.observe import observe
 from explorer.scenarios import fresh_copy
 from explorer.scenarios.build import LAB
@@ -66,7 +67,7 @@ def small_files(engine: SparkEngine) -> Table:
         f"CREATE TABLE {SANDBOX}.{LAB}.{name} (id INT, day STRING) USING iceberg PARTITIONED BY (day) "
         f"LOCATION '{engine.sandbox}/warehouse/{LAB}/{name}'"
     )
-    workshop, java = Workshop(engine, name, ""), loaded(engine.session(), f"{SANDBOX}.{LAB}.{name}")
+    workshop, java = Workshop(engine, name, ""), iceberg_catalog_table(engine.session(), f"{SANDBOX}.{LAB}.{name}")
     append, builder = java.newAppend(), workshop.iceberg("DataFiles").builder(java.spec())
     for day in range(DAYS):
         made = workshop.data_file(java, "data.parquet", [{"id": day, "day": f"d{day}"}], f"day=d{day}")
@@ -85,7 +86,7 @@ def risen_rows(engine: SparkEngine) -> Table:
     """A table of three inserts whose second row was deleted by a writer that spells paths in its own way."""
     table = _opened(fresh_copy(engine, "three_inserts"))
     workshop = Workshop(engine, table.name, "")
-    java, second = loaded(engine.session(), table.name), table.metadata.snapshots[1].snapshot_id
+    java, second = iceberg_catalog_table(engine.session(), table.name), table.metadata.snapshots[1].snapshot_id
     path = next(f["file_path"] for f in table.files() if f["snapshot_id"] == second)
     delete = workshop.position_delete_file(java, "delete-1.parquet", [(str(_file(path)), 0)])
     java.newRowDelta().addDeletes(delete).commit()

@@ -24,11 +24,6 @@ def _classes(target: Any) -> Any:
         java_class = java_class.getSuperclass()
 
 
-def loaded(session: Any, name: str) -> Any:
-    """A table of a catalog that Spark knows, freshly loaded, as an org.apache.iceberg.Table."""
-    return session._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, name)
-
-
 def items(java_list: Any) -> list[Any]:
     """The items of a Java list. To iterate over it costs an exception, which pyspark examines for 70 ms."""
     return [java_list.get(i) for i in range(java_list.size())]

@@ -20,6 +20,7 @@ from explorer.engines.quotas import quotas
 from explorer.engines.quoting import identifier
 from explorer.engines.reads import ReadSession
 from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
+from explorer.engines.user_spark import active_session_kept
 from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.estimating import estimate
 from explorer.io.locate import locate
@@ -81,7 +82,8 @@ class _Laid:
     def layouts(self, queries: Sequence[str]) -> tuple[Layout, ...]:
         """Each of them, those that could not be made too."""
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{LAB}")
-        frame = self._spark.createDataFrame(self._rows).repartition(self._dealt)
+        with active_session_kept(self._spark.sparkContext):
+            frame = self._spark.createDataFrame(self._rows).repartition(self._dealt)
         writer = frame.writeTo(f"{SANDBOX}.{self._name}").using("iceberg")
         writer = writer.tableProperty("write.distribution-mode", "none")
         writer.create()

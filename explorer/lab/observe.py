@@ -19,6 +19,7 @@ from explorer.engines.failures import failure
 from explorer.engines.guard import run
 from explorer.engines.quotas import audit, person
 from explorer.engines.spark import SparkEngine, shared_engine
+from explorer.engines.tables import iceberg_catalog, iceberg_catalog_table
 from explorer.errors import NotFoundInTable, NotSupported, UnreadableFile
 from explorer.io.paths import local_path
 from explorer.lab import java as reflect
@@ -63,7 +64,7 @@ def observe_api(
     spark = engine or shared_engine()
     check_known(table, spark)
     session: Any = spark.session()
-    java = reflect.loaded(session, table.name)
+    java = iceberg_catalog_table(session, table.name)
     title, act = API[operation]
 
     def run() -> tuple[()]:
@@ -182,7 +183,7 @@ def _observed(
 def _commit_report(session: Any, name: str, snapshot_id: int) -> dict[str, Any] | None:
     """Iceberg's own CommitReport of a snapshot, where the reporter of the session's catalog still has it."""
     jvm = session._jvm
-    catalog = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session._jsparkSession, name)
+    catalog = iceberg_catalog(session, name)
     try:
         reporter = reflect.field(catalog, "metricsReporter")
         report = reporter.commitReport() if reporter is not None else None

@@ -167,7 +167,8 @@ def _dangling(name: str, _: Any, answer: Any) -> Marked:
     if (listed, applying) == true:
         return Marked(True, f"{said} They dangle.")
     if applying != true[1]:
-        return Marked(False, f"{said} The new file has the rows without the deleted ones: {known.verdicts[0].against}.")
+        why = known.why_alone(known.alone[0])
+        return Marked(False, f"{said} The new file has the rows without the deleted ones: {why}.")
     return Marked(False, f"{said} Compaction removes data files; a delete file stays until something looks at it.")
 
 

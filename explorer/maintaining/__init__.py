@@ -11,18 +11,22 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.collection import Collection
-from explorer.core.batches import Batches, Parts
-from explorer.core.dangling import OLDEST, by_place, dropped_by, oldest
+from explorer.core.batches import Batches
 from explorer.core.orphan_rules import Fate
+from explorer.core.orphan_rules import refusal as orphan_refusal
 from explorer.core.orphan_rules import sentences as orphan_sentences
 from explorer.core.retention import gc_refusal
 from explorer.core.rewrite_words import sentences
-from explorer.core.units import count, human_bytes
+from explorer.core.units import human_bytes
+from explorer.engines import quoting
 from explorer.engines.choice import Engine
-from explorer.maintaining.calls import STRATEGIES, Asked, asked, call
+from explorer.errors import UnreadableFile
+from explorer.maintaining.calls import LOOKS, STRATEGIES, Asked, asked, call, catalog_and_name
+from explorer.maintaining.dangling import plan_dangling
 from explorer.maintaining.expiry import plan_expiry
 from explorer.maintaining.manifests import plan_append, plan_rewrite_manifests
 from explorer.maintaining.orphans import listed_fates
+from explorer.maintaining.refusals import check_readable_by_iceberg, read_through
 from explorer.maintaining.rewriting import plan_rewrite
 from explorer.metadata_tree import MetadataTree
 from explorer.table import Table
@@ -51,13 +55,15 @@ CHANGES = ("rewritten", "removed", "merged", "dropped")
 
 @dataclass(frozen=True)
 class Preview:
-    """What an operation would do, from metadata alone: the statement that does it (empty where none does), sentences,
-    and tables of groups, files, manifests or snapshots, each row with what becomes of it and why."""
+    """What an operation would do, from metadata alone: sentences, and tables of groups, files, manifests or snapshots,
+    each row with what becomes of it and why. `call` is the statement that does it; empty where there is none, where it
+    would change nothing, and where it must not be run: `refusal` then says why (it is the first of the sentences)."""
 
     operation: str
     call: str
     words: tuple[str, ...]
     tables: Mapping[str, Collection]
+    refusal: str = ""
 
     @property
     def files(self) -> list[str]:
@@ -73,7 +79,7 @@ def preview(
     table: Table,
     operation: str,
     columns: str = "",
-    retain_last: int = 1,
+    retain_last: int | None = None,
     engine: Engine = "auto",
     options: Mapping[str, str] | None = None,
     where: str = "",
@@ -82,43 +88,76 @@ def preview(
     procedure, by its names, as text; `where` is a filter of what to rewrite. Raises NotFoundInTable for an operation,
     option, column or filter that there is not."""
     made = asked(table, operation, options or {}, where, columns, retain_last)
+    table = table.complete
     tree = table.tree.by(engine, f"preview of {operation}")
     try:
-        explained, tables = _planned(table, tree, made, engine)
+        check_readable_by_iceberg(table.metadata)
+        plan = _planned(table, tree, made, engine)
+        statement = call(table, made) if plan.acts and not plan.refusal else ""
     except pa.ArrowException:  # some are ValueErrors too, and no refusal
         raise
+    except UnreadableFile as error:
+        plan, statement = Plan((), {}, refusal=_unreadable(operation, error)), ""
     except ValueError as error:
-        explained, tables = [f"Iceberg would refuse: {error}."], {}
-    return Preview(operation, call(table, made), tuple(explained), tables)
+        plan, statement = Plan((), {}, refusal=f"Iceberg would refuse: {error}."), ""
+    refusal = (plan.refusal,) if plan.refusal else ()
+    return Preview(operation, statement, (*refusal, *plan.words), plan.tables, plan.refusal)
 
 
-def _planned(
-    table: Table, tree: MetadataTree, made: Asked, engine: Engine
-) -> tuple[Iterable[str], Mapping[str, Collection]]:
+@dataclass(frozen=True)
+class Plan:
+    """What an operation would do: sentences, tables, whether the table would be another one afterwards, and why the
+    operation must not be carried out, if so."""
+
+    words: Iterable[str]
+    tables: Mapping[str, Collection]
+    acts: bool = False
+    refusal: str = ""
+
+
+def _unreadable(operation: str, error: UnreadableFile) -> str:
+    """Say what an operation does to a table of which a manifest list or manifest cannot be read."""
+    if operation == "expire":
+        return (
+            "Do not run this: Spark would commit the expiry first, then read every manifest, and fail. The snapshots "
+            f"would be gone, and none of their files removed. {error}."
+        )
+    if operation == "remove-orphans":
+        return f"Do not run this: files in use may be among those that it would remove. {error}."
+    if operation in LOOKS:
+        return f"This cannot be told: {error}."
+    return f"Spark would fail, and change nothing: {error}."
+
+
+def _planned(table: Table, tree: MetadataTree, made: Asked, engine: Engine) -> Plan:
     operation = made.operation
     if operation in STRATEGIES:
         return _rewriting(table, made, engine)
     if operation == "dangling-deletes":
-        return _dangling(table, tree)
+        explained, rows = plan_dangling(table, tree)
+        return Plan(explained, {"deletes": Collection.of_rows(rows, "deletes")})
     values = made.values()
     if operation == "expire":
         expiry = plan_expiry(tree, values)
         files = Batches(REMOVED, lambda: _batches(expiry.file_rows(), REMOVED))
-        return expiry.words(), {
+        tables = {
             "snapshots": Collection.of_rows(expiry.snapshot_rows(), "snapshots"),
             "files": Collection(files, "files"),
         }
+        catalog, name = catalog_and_name(table)
+        return Plan(expiry.words(quoting.identifier([catalog, *name.split(".")])), tables, expiry.acts)
     if operation == "remove-orphans":
         return _orphans(tree, values)
-    explained, rows = (
-        plan_append(tree)
-        if operation == "next-append"
-        else plan_rewrite_manifests(tree, values.get("spec_id"), values.get("sort_by", ()))
-    )
-    return explained, {"manifests": Collection.of_rows(rows, "manifests")}
+    if operation == "next-append":
+        explained, rows = plan_append(tree)
+    else:
+        explained, rows = plan_rewrite_manifests(tree, values.get("spec_id"), values.get("sort_by", ()))
+    read_through(tree, [row["manifest_path"] for row in rows if row["becomes"] in ("merged", "rewritten")])
+    acts = any(row["becomes"] == "rewritten" for row in rows)
+    return Plan(explained, {"manifests": Collection.of_rows(rows, "manifests")}, acts)
 
 
-def _rewriting(table: Table, made: Asked, engine: Engine) -> tuple[Iterable[str], Mapping[str, Collection]]:
+def _rewriting(table: Table, made: Asked, engine: Engine) -> Plan:
     plan = plan_rewrite(table, STRATEGIES[made.operation], made.options, made.where, engine)
 
     rule, target = plan.rule, human_bytes(plan.rule.target)
@@ -135,13 +174,15 @@ def _rewriting(table: Table, made: Asked, engine: Engine) -> tuple[Iterable[str]
 
     groups = Collection(Batches(GROUPS, lambda: _batches(rows(), GROUPS)), "groups")
     explained = [plan.already] if plan.already else sentences(table.metadata, plan.rule, plan.grouping)
-    return explained, {"groups": groups, "files": Collection(plan.files, "files")}
+    explained = [*explained, *([plan.note] if plan.note else [])]
+    tables = {"groups": groups, "files": Collection(plan.files, "files")}
+    return Plan(explained, tables, len(plan.grouping.rewritten) > 0, plan.refusal)
 
 
-def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Iterable[str], Mapping[str, Collection]]:
+def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> Plan:
     if refusal := gc_refusal(tree.metadata):
         raise ValueError(refusal)
-    listing, fates = listed_fates(tree, values)
+    listing, fates, others = listed_fates(tree, values)
     tally = Counter((fate.becomes, fate.live) for fate in fates)
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -149,40 +190,16 @@ def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Iterable[st
             yield {"file": f.file, "becomes": f.becomes, "reason": f.reason, "live": f.live, "age": _age(f)}
 
     explained = Collection(Batches(FATES, lambda: _batches(rows(), FATES)), "files")
-    return orphan_sentences(tree.metadata, listing, tally), {"files": explained}
+    return Plan(
+        orphan_sentences(tree.metadata, listing, tally),
+        {"files": explained},
+        acts=tally["removed", False] > 0,
+        refusal=orphan_refusal(listing, tally, others),
+    )
 
 
 def _age(fate: Fate) -> str:
     return f"{fate.age_hours:.1f} h" if fate.age_hours < 48 else f"{fate.age_hours / 24:.1f} d"
-
-
-def _dangling(table: Table, tree: MetadataTree) -> tuple[Iterable[str], Mapping[str, Collection]]:
-    snapshot = table.metadata.current_snapshot
-    known = table.row_reader.deletes(snapshot, tree)
-    data = [m for m in tree.manifests(snapshot) if m.content == 0]
-    lowest = by_place(tree.read(Parts(data, False, oldest, OLDEST))) if known.dangling else {}
-    rows = [
-        {
-            "file": delete.path,
-            "kind": delete.kind,
-            "dropped_by": "; ".join(dropped_by(table.metadata, delete, lowest)) or "nothing that runs by itself",
-            "reason": known.why_alone(delete),
-            "sequence_number": delete.sequence_number,
-            "bytes": delete.bytes,
-            "record_count": delete.record_count,
-        }
-        for delete in known.dangling
-    ]  # fmt: skip
-    explained = [
-        f"{count(len(rows), 'delete')} of {len(known.files.deletes)} apply to no data file: they hide nothing."
-        if known.whole
-        else "Some manifests could not be read: which deletes apply to no data file cannot be told."
-    ]
-    ways = Counter(way for delete in known.dangling for way in dropped_by(table.metadata, delete, lowest))
-    explained += [f"{count(number, 'delete')} would be dropped by {way}." for way, number in ways.most_common()]
-    if rows:
-        explained.append("Until then, each is read by whoever plans a scan of its partition.")
-    return explained, {"deletes": Collection.of_rows(rows, "deletes")}
 
 
 def _batches(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.Table]:

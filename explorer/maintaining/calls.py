@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -67,10 +66,15 @@ class Asked:
 
 
 def asked(
-    table: Table, operation: str, options: Mapping[str, str], where: str = "", columns: str = "", retain_last: int = 1
+    table: Table,
+    operation: str,
+    options: Mapping[str, str],
+    where: str = "",
+    columns: str = "",
+    retain_last: int | None = None,
 ) -> Asked:
-    """What is asked for, checked. An expiry of which nothing else is said is of all that is older than now, but for
-    `retain_last` snapshots of each branch. Raises NotFoundInTable for what there is not."""
+    """What is asked for, checked. An expiry goes by the policy of the table and its refs (core.retention), unless
+    `options` or `retain_last` say otherwise. Raises NotFoundInTable for what there is not."""
     if operation not in (*PROCEDURES, *LOOKS):
         raise NotFoundInTable(f"no operation {operation!r}: there are {', '.join((*PROCEDURES, *LOOKS))}")
     strategy = STRATEGIES.get(operation)
@@ -81,8 +85,8 @@ def asked(
     if where.strip() and not strategy:
         raise NotFoundInTable(f"{operation} takes no filter")
     given = dict(options)
-    if operation == "expire" and not {"older_than", "snapshot_ids"} & set(given):
-        given = {"older_than": str(int(time.time() * 1000)), "retain_last": str(retain_last), **given}
+    if operation == "expire" and retain_last is not None:
+        given = {"retain_last": str(retain_last), **given}
     made = Asked(operation, given, where, columns)
     made.values() if not strategy else None
     if strategy in ("sort", "zorder"):
@@ -192,7 +196,7 @@ def _value(name: str, kind: Argument, text: str) -> Any:
 
 def _literal(kind: Argument, value: Any) -> str:
     if kind == "timestamp":
-        return f"TIMESTAMP_MILLIS({value}L)"
+        return quoting.timestamp(value)
     if kind == "ids":
         return f"array({', '.join(f'{v}L' for v in value)})"
     if kind == "texts":

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from explorer.core.lineage import ancestry
 from explorer.core.names import runs, snapshot_name, snapshot_ordinals
 from explorer.core.reach import Reach, reach
 from explorer.core.retention import Retention, retention, unused_metadata
 from explorer.core.units import count, human_bytes, instant
+from explorer.maintaining.refusals import read_through
 from explorer.metadata_tree import MetadataTree
-from explorer.model.metadata import StatisticsFile, TableMetadata
+from explorer.model.metadata import Snapshot, StatisticsFile, TableMetadata
 from explorer.progress import steps
 
 RULES_SHOWN = 12
@@ -29,12 +31,22 @@ class Expiry:
     statistics: tuple[StatisticsFile, ...]
     schemas: tuple[int, ...]
     specs: tuple[int, ...]
+    cut_off: Reach
+    """What only expired snapshots of no branch or tag reach."""
 
-    def words(self) -> Iterator[str]:
-        """What it comes to."""
+    @property
+    def acts(self) -> bool:
+        """Whether the table would be another one afterwards."""
+        refs_go = any(not ref.kept for ref in self.decided.refs)
+        return bool(self.decided.expired or refs_go or self.schemas or self.specs)
+
+    def words(self, table: str) -> Iterator[str]:
+        """What it comes to; `table` is its name in SQL."""
         decided, gone, meta = self.decided, self.gone, self.metadata
         gone_too = "time travel to them ends"
         yield f"{count(len(decided.expired), 'snapshot')} of {len(meta.snapshots)} would expire; {gone_too}."
+        if self.cut_off.files:
+            yield self._cut_off_words(table)
         yield (
             f"{count(len(gone.files), 'data or delete file')}, {count(len(gone.manifests), 'manifest')} and "
             f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} "
@@ -48,6 +60,18 @@ class Expiry:
                 yield f"clean_expired_metadata would drop {count(len(ids), name)} that no snapshot left uses: {some}."
         yield from (f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in decided.refs if not r.kept)
         yield from _kept_words(meta, decided)
+
+    def _cut_off_words(self, table: str) -> str:
+        """Warn of snapshots that no branch or tag leads to: a later commit may have cut them off by mistake."""
+        ordinals = snapshot_ordinals(self.metadata)
+        cut_off = [s.snapshot_id for s in _unreferenced(self.metadata, self.decided)]
+        names = runs(snapshot_name(i, ordinals) for i in cut_off)
+        return (
+            f"Look before you run this: {names} {'is' if len(cut_off) == 1 else 'are'} of no branch or tag, and "
+            f"{count(len(self.cut_off.files), 'data or delete file')} of {'it' if len(cut_off) == 1 else 'them'} would "
+            f"be lost. To keep them, create a branch first: ALTER TABLE {table} CREATE BRANCH cut_off AS OF VERSION "
+            f"{cut_off[-1]}"
+        )
 
     def snapshot_rows(self) -> list[dict[str, Any]]:
         """A row a snapshot: what becomes of it, and why."""
@@ -82,11 +106,17 @@ class Expiry:
 
 
 def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
-    """What an expiry with these arguments would do. Raises ValueError, with Iceberg's reason, where it would refuse."""
+    """What an expiry with these arguments would do. Raises ValueError, with Iceberg's reason, where it would refuse,
+    and of a complete tree UnreadableFile: Spark reads every manifest, of snapshots that stay too."""
     meta, now = tree.metadata, int(time.time() * 1000)
     older, least, ids = values.get("older_than"), values.get("retain_last"), values.get("snapshot_ids", ())
     decided = retention(meta, now, older, least, ids)
     gone = reach(tree, meta.snapshots, without=decided.kept)
+    if decided.expired:
+        read_through(tree)
+    unreferenced = _unreferenced(meta, decided)
+    others = [s for s in meta.snapshots if s not in unreferenced]
+    cut_off = reach(tree, unreferenced, without=others)
     kept_ids = {s.snapshot_id for s in decided.kept}
     of_kept = {s.path for s in meta.statistics if s.snapshot_id in kept_ids}
     schemas: list[int] = []
@@ -100,7 +130,13 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
         )
         schemas, specs = unused_metadata(meta, policy, used)
     statistics = tuple(s for s in meta.statistics if s.path not in of_kept)
-    return Expiry(meta, decided, gone, statistics, tuple(schemas), tuple(specs))
+    return Expiry(meta, decided, gone, statistics, tuple(schemas), tuple(specs), cut_off)
+
+
+def _unreferenced(metadata: TableMetadata, decided: Retention) -> list[Snapshot]:
+    """The expired snapshots that no branch or tag leads to, oldest first."""
+    reached = {i for ref in metadata.refs for i in ancestry(metadata, ref.snapshot_id)}
+    return [s for s in decided.expired if s.snapshot_id not in reached]
 
 
 def _kept_words(meta: TableMetadata, decided: Retention) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -18,14 +18,15 @@ from explorer.core.orphan_rules import (
     hidden_partitions,
     spelled,
 )
-from explorer.leftovers import Below, known_files
+from explorer.leftovers import Below, OtherMetadata, files_beside, known_files, other_metadata
 from explorer.metadata_tree import MetadataTree
 
 
-def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, list[Fate]]:
+def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing, list[Fate], list[str]]:
     """What remove_orphan_files with these arguments would do with each file that is no live one, or that it would take
-    for none. Raises ValueError where Iceberg would refuse the arguments, UnreadableFile where the folder, a list or a
-    manifest cannot be read."""
+    for none; and what is to be said of metadata files that the table does not know. Raises ValueError where Iceberg
+    would refuse the arguments, UnreadableFile where the folder, a list or a manifest, or another metadata file cannot
+    be read."""
     now, mode = int(time.time() * 1000), str(values.get("prefix_mismatch_mode", "ERROR")).upper()
     if mode not in MODES:
         raise ValueError(f"prefix_mismatch_mode is {mode!r}: there are {', '.join(MODES)}")
@@ -37,4 +38,20 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     hint = f"{tree.metadata.location.rstrip('/')}/metadata/version-hint.text"
     below = Below(tree, location)
     known = spelled(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
-    return listing, list(fates(listing, below.written, known, below.live, hidden_partitions(tree.metadata)))
+    others = other_metadata(tree, {**below.paths, **files_beside(tree)})
+    elsewhere = _elsewhere(below, others)
+    hidden = hidden_partitions(tree.metadata)
+    told = list(fates(listing, below.written, known, below.live, hidden, elsewhere))
+    return listing, told, [other.why for other in others]
+
+
+def _elsewhere(below: Below, others: Sequence[OtherMetadata]) -> dict[str, str]:
+    """The files that only other metadata leads to, each with that metadata file."""
+    own = set(below.live)
+    elsewhere: dict[str, str] = {}
+    for other in others:
+        for _ in below.telling(known_files(other.tree)):
+            pass
+        elsewhere |= dict.fromkeys(below.live - own - elsewhere.keys(), other.path)
+    below.live = own
+    return elsewhere

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 import pyarrow as pa
 
@@ -16,6 +17,8 @@ from explorer.core.rewrites import JUDGED, Grouping, file_reason
 from explorer.core.scan import Scan
 from explorer.engines.choice import Engine
 from explorer.maintaining.calls import bound
+from explorer.maintaining.refusals import MAX_CHECKED_FILES, misplaced_words, promoted_date, repeated_file, wrong_size
+from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.planning import deletes_of
 from explorer.table import Table
@@ -34,17 +37,19 @@ ALREADY = "Nothing would be rewritten: version 3 has deletion vectors, and there
 class Rewrite:
     """A planned rewrite. `files` are all that the planner looks at, FILES: `group` is the number of the group that a
     file would be rewritten in, or be left in; null where it is no candidate. `already` says why nothing is done
-    whatever the sizes; empty otherwise."""
+    whatever the sizes, `refusal` why it must not be done, `note` what was not looked at; each may be empty."""
 
     rule: Rule
     grouping: Grouping
     files: Batches
     already: str = ""
+    refusal: str = ""
+    note: str = ""
 
 
 def plan_rewrite(table: Table, strategy: Strategy, options: Mapping[str, str], where: str, engine: Engine) -> Rewrite:
-    """Plan a rewrite of the current snapshot. Raises ValueError where Iceberg would refuse, with its reason, and
-    NotFoundInTable for a filter that does not fit."""
+    """Plan a rewrite of the current snapshot. Raises ValueError where Iceberg would refuse, with its reason,
+    NotFoundInTable for a filter that does not fit, and of a complete table UnreadableFile."""
     metadata, snapshot = table.metadata, table.metadata.current_snapshot
     chosen = rule(metadata, strategy, options)
     filtered = bound(table, where)
@@ -63,7 +68,38 @@ def plan_rewrite(table: Table, strategy: Strategy, options: Mapping[str, str], w
     grouping, already = Grouping(chosen, rows.read()), ""
     if strategy == "position-deletes" and metadata.format_version >= 3 and grouping.seen.vectors == grouping.seen.files:
         grouping, already = Grouping(chosen, ()), ALREADY
-    return Rewrite(chosen, grouping, Batches(FILES, lambda: _told(chosen, grouping, rows, already)), already)
+    refusal = note = ""
+    if len(grouping.rewritten):
+        refusal, note = _refusal(table, tree, strategy, grouping, rows)
+    files = Batches(FILES, lambda: _told(chosen, grouping, rows, already))
+    return Rewrite(chosen, grouping, files, already, refusal, note)
+
+
+def _refusal(
+    table: Table, tree: MetadataTree, strategy: Strategy, grouping: Grouping, rows: Batches
+) -> tuple[str, str]:
+    """Say why a rewrite would fail or do harm, and what was not looked at."""
+    snapshot = table.metadata.current_snapshot
+    data = [m for m in tree.manifests(snapshot) if m.content == 0]
+    if misplaced := misplaced_words(tree, data, table.row_reader.applicability(snapshot).deletes):
+        return misplaced, ""
+    if strategy != "position-deletes":
+        if repeated := repeated_file(rows.read(), grouping.repeated):
+            return repeated, ""
+        if promoted := promoted_date(table.metadata):
+            return promoted, ""
+    first = islice(_rewritten(grouping, rows), MAX_CHECKED_FILES)
+    return wrong_size(tree, first, int(grouping.taken[0].sum()))
+
+
+def _rewritten(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int]]:
+    """The paths and recorded sizes of the files that would be rewritten, without deletion vectors: theirs are sizes of
+    blobs."""
+    for part in rows.read():
+        columns = zip(*(part[name].to_pylist() for name in ("file_path", "size", "vector")), strict=True)
+        for (path, size, vector), group in zip(columns, grouping.numbered(part), strict=True):
+            if group is not None and group > 0 and not vector:
+                yield path, size
 
 
 def _told(rule: Rule, grouping: Grouping, rows: Batches, already: str) -> Iterator[pa.Table]:

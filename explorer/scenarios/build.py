@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import shutil
 import threading
@@ -11,18 +12,24 @@ from pathlib import Path
 
 from explorer.engines.spark import SANDBOX, SparkEngine
 from explorer.errors import TableNotFound
-from explorer.io import catalogs
+from explorer.io.home import sandbox_home
+from explorer.io.paths import local_path
+from explorer.io.sandbox import catalog_entries, forget_entries, other_sandbox
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS, Scenario
 from explorer.scenarios.workshop import BUILDING, Workshop
 
 
 def built() -> set[str]:
-    """Names of the scenarios whose tables are in the sandbox."""
-    try:
-        listed = {table.identifier for table in catalogs.tables(catalogs.SANDBOX)}
-    except TableNotFound:
-        return set()
-    return {s.name for s in SCENARIOS if f"{NAMESPACE}.{s.name}" in listed}
+    """Names of the scenarios whose tables are in the sandbox, with their files."""
+    sandbox = sandbox_home()
+    entries = catalog_entries(sandbox)
+    return {
+        s.name
+        for s in SCENARIOS
+        if (location := entries.get(f"{NAMESPACE}.{s.name}")) is not None
+        and other_sandbox(sandbox, location) is None
+        and os.path.isfile(local_path(location) or "")
+    }
 
 
 def missing() -> list[Scenario]:
@@ -48,12 +55,13 @@ def build_all(
         workshop = Workshop(engine, scenario.name, str(location))
         try:
             scenario.build(workshop)
+            forget_entries(engine.sandbox, [f"{NAMESPACE}.{scenario.name}"])  # one whose files are gone
             spark.sql(f"ALTER TABLE {SANDBOX}.{BUILDING}.{scenario.name} RENAME TO {NAMESPACE}.{scenario.name}")
         except BaseException:
             _discard(engine, scenario.name)
             raise
     progress("", len(scenarios), len(scenarios))
-    if scenarios:
+    if scenarios and not engine.in_users_spark:
         engine.keep_classes()  # of all that the teaching tables needed
 
 

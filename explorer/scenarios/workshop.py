@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.engines.spark import SANDBOX, SparkEngine
+from explorer.engines.tables import iceberg_catalog_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -70,7 +71,7 @@ class Workshop:
     # -- Java API -----------------------------------------------------------------------------------------------------
     def java(self) -> Any:
         """The table as an org.apache.iceberg.Table, freshly loaded."""
-        return self.iceberg("spark.Spark3Util").loadIcebergTable(self.spark._jsparkSession, self.identifier)
+        return iceberg_catalog_table(self.spark, self.identifier)
 
     def file_factory(self, table: Any, equality_ids: Sequence[int] = ()) -> Any:
         """A writer factory for a table; with `equality_ids`, for equality deletes on those field ids."""

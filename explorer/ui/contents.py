@@ -71,7 +71,7 @@ def content(page: Dashboard, name: str, view: ViewState) -> Any:
         "commits": lambda: commits_view(table, page.show_snapshot),
         "metadata": lambda: metadata_view(table),
         "plan": lambda: plan_view(table, snapshot, page.reads, offers.sql, offers.lab, page.show_row),
-        "health": lambda: table_health(table),
+        "health": lambda: table_health(table, snapshot),
         "tables": lambda: page.catalog_health.look(table.reader.location.catalog or SANDBOX),
         "problems": lambda: doctor_view(table, page.show_finding, page.found),
         "maintain": lambda: procedures_view(table, page.changed, offers.lab),

@@ -28,8 +28,8 @@ TILES = "a partition each, as large as its bytes"
 WIDTHS = {"level": 80, "table": 310, "beyond its thresholds": 420, "data files": 90, "size": 90, "why it failed": 300}
 
 
-def table_health(table: Table) -> Any:
-    """One table's health, measured now; thresholds may be set, and columns' clustering asked for."""
+def table_health(table: Table, snapshot_id: int | None) -> Any:
+    """One table's health as of a snapshot; thresholds may be set, and columns' clustering asked for."""
     limits: dict[str, float] = {}
     checked: list[Health] = []
     measure = pmui.Select(label="threshold of", options=[m.id for m in MEASURES], width=220, **CHOICE)
@@ -40,7 +40,7 @@ def table_health(table: Table) -> Any:
     job = Job(buttons=[apply, clustering], box=box)
 
     def start(columns: bool = False) -> None:
-        job.start(lambda: checkup(table, clustering=columns), show, "Measuring the table…")
+        job.start(lambda: checkup(table, clustering=columns, snapshot_id=snapshot_id), show, "Measuring the table…")
 
     def show(health: Health) -> None:
         checked[:] = [health]

@@ -120,7 +120,7 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
         label="operation", options={w: n for n, w in ABOUT.items()}, value="compact", width=250, **CHOICE
     )
     columns = pmui.TextInput(label="columns to sort by", width=160, visible=False, **SMALL)
-    retain = pmui.IntInput(label="snapshots to keep", value=1, start=1, width=140, visible=False, **NUMBER)
+    retain = pmui.IntInput(label="keep (0: by policy)", value=0, start=0, width=140, visible=False, **NUMBER)
     where = pmui.TextInput(label="only files that may match", width=210, **SMALL)
     options = pmui.TextInput(label="options: name=value; …", width=240, **SMALL)
     teaching, writable = writes and maintenance.is_teaching(table), writes and maintenance.is_writable(table)
@@ -140,7 +140,7 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
     def chosen() -> dict[str, Any]:
         rewrites = operation.value in STRATEGIES
         return {
-            "operation": operation.value, "columns": columns.value, "retain_last": retain.value or 1,
+            "operation": operation.value, "columns": columns.value, "retain_last": retain.value or None,
             "options": _options(options.value), "where": where.value if rewrites else "",
         }  # fmt: skip
 

@@ -23,6 +23,8 @@ DRAWN, NAMED, FEW = 1000, 12, 80
 SHAPES = {"append": "circle", "overwrite": "square", "delete": "inverted_triangle", "replace": "diamond"}
 OTHER = "#7a8594"
 LEFT, RIGHT = 66, 24
+LETTER = 7
+"""Pixels of a letter of a label, at most."""
 STRIP, APART, LABEL, AXIS = 58, 8, 16, 66
 """Heights in pixels: of a strip, between two, of a label and of the axis."""
 
@@ -36,7 +38,11 @@ def moments_figures(told: Overview, chosen: Callable[[int], None]) -> list[Any]:
     room = (last - first) * 0.03 or 500.0  # around a single one
     span = Range1d(start=first - room, end=last + room)
     drawn = [_lineage(told, shown, times, span, chosen)]
-    drawn += [_strip(what, shown, times, span, bottom=what == AMOUNTS[-1]) for what in AMOUNTS]
+    strips = [_strip(what, shown, times, span, bottom=what == AMOUNTS[-1]) for what in AMOUNTS]
+    drawn += [strip for strip, _ in strips]
+    left = max(LEFT, *(LETTER * letters + 12 for _, letters in strips))
+    for panel in drawn:  # the same for all, or a bar would stand below another commit's time
+        panel.min_border_left = left
     return drawn
 
 
@@ -104,8 +110,9 @@ def _lineage(
     return drawn
 
 
-def _strip(what: str, shown: Sequence[Moment], times: Sequence[float], span: Range1d, bottom: bool) -> Any:
-    """What each snapshot added (up) and removed (down)."""
+def _strip(what: str, shown: Sequence[Moment], times: Sequence[float], span: Range1d, bottom: bool) -> tuple[Any, int]:
+    """What each snapshot added (up) and removed (down), and the letters of the longest label. A snapshot whose summary
+    records neither has a cross."""
     unit: Unit = "bytes" if what == "bytes" else ""
     up, down = ([float(side[what] or 0) for side in sides] for sides in
                 ([m.added for m in shown], [m.removed for m in shown]))  # fmt: skip
@@ -128,15 +135,19 @@ def _strip(what: str, shown: Sequence[Moment], times: Sequence[float], span: Ran
                 "did": [told[i] for i in some]}  # fmt: skip
         bars.append(drawn.segment(x0="x", x1="x", y0=0, y1="v", line_color=colour, line_width=wide, source=data))
     hover(drawn, bars, "name: @did")
+    unknown = [i for i, m in enumerate(shown) if m.added[what] is None and m.removed[what] is None]
+    if unknown:
+        data = {"x": [times[i] for i in unknown], "y": [0.0] * len(unknown), "name": [names[i] for i in unknown]}
+        crosses = drawn.scatter("x", "y", marker="x", size=8, line_color=OTHER, line_width=2, source=data)
+        hover(drawn, [crosses], "name: its summary records no " + what)
     drawn.xaxis.visible = bottom
     apart = LABEL / STRIP * 1.2 * (most + least)  # labels that are nearer than that would lie over each other
     ticks = sorted({0.0, *(v for v in (-least, most) if abs(v) >= apart)})
     drawn.yaxis.ticker = FixedTicker(ticks=ticks)
-    drawn.yaxis.major_label_overrides = {
-        v: PlainText(text=f"{'−' if v < 0 else '+' if v else ''}{amount(abs(v), unit)}" if v else what) for v in ticks
-    }
+    labels = {v: f"{'−' if v < 0 else '+'}{amount(abs(v), unit)}" if v else what for v in ticks}
+    drawn.yaxis.major_label_overrides = {v: PlainText(text=label) for v, label in labels.items()}
     drawn.ygrid.ticker = FixedTicker(ticks=[0.0])
-    return drawn
+    return drawn, max(map(len, labels.values()))
 
 
 def moments_words(told: Overview) -> str:

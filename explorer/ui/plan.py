@@ -231,10 +231,14 @@ def _residual(row: dict[str, Any]) -> str:
 def _files_grid(files: pd.DataFrame) -> list[Any]:
     if files.empty:
         return [note("No manifest is read, so no file is looked at: the tab Manifests says why.")]
-    filters = {name: {"type": "input", "func": "like", "placeholder": "filter"} for name in files.columns[:-1]}
+    is_cut = (files["verdict"] == OUTCOMES[READ]).sum() >= LISTED or (
+        files["verdict"] != OUTCOMES[READ]
+    ).sum() >= LISTED
+    text = {"type": "input", "func": "like", "placeholder": "filter"}
+    filters = {} if is_cut else dict.fromkeys(files.columns[:-1], text)  # which would search what is listed alone
     widths = {"file": 200, "verdict": 110, "because": 310, "partition": 120, "still asked of its rows": 170, "rows": 70}
     cut = f"At most {LISTED:,} that are read and {LISTED:,} that are skipped are listed; plan --stage files tells all."
-    more = [note(cut)] if len(files) >= LISTED else []
+    more = [note(cut)] if is_cut else []
     wrapped = list(widths)[:-1]
     return [*more, grid(files, widths, min_height=260, wrapped=wrapped, header_filters=filters)]
 

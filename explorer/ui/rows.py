@@ -169,7 +169,7 @@ class ReadPanel:
         if "_file" in rows.column_names:
             parts.append(Text("Click a row to see its file and deletes in the graph.", variant="body2"))
         parts.append(save_buttons(lambda: rows, "rows"))
-        if rows.num_rows == asked.request.limit:
+        if read.more and not read.cut:
             everything = replace(asked.request, limit=None)
             parts += [
                 Text("The limit cut it off. All rows:", variant="body2"),
@@ -314,9 +314,7 @@ def _deletes_parts(show: Callable[[str], None], state: DeletesState) -> list[Any
         {
             "Graph": lambda: GraphPane.of(state, sizing_mode="stretch_both", min_height=380),
             "Layers": lambda: answered(state.layers, partial(_layers, show), "Adding layers up…"),
-            f"Pairs ({_shown(pairs + len(known.alone))})": lambda: answered(
-                lambda: _pairs(known), _pairs_grid, "Telling pairs…"
-            ),
+            f"Pairs ({_shown(pairs)})": lambda: answered(lambda: _pairs(known), _pairs_grid, "Telling pairs…"),
             f"Cost by data file ({_shown(len(known.costs))})": lambda: answered(
                 lambda: _costs(known), _costs_grid, "Adding costs up…"
             ),

@@ -18,7 +18,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from explorer.collection import Collection
-from explorer.core.names import manifest_named, snapshot_name, snapshot_ordinals
+from explorer.core.names import manifest_names, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, instant
 from explorer.core.values import column_values, named_partition_path, pandas_values, row_dicts
 from explorer.graphs.graph import Graph
@@ -98,7 +98,8 @@ def _named(table: pa.Table, what: str, metadata: TableMetadata) -> dict[str, lis
     if what == "snapshots":
         return {"snapshot": [snapshot_name(i, ordinals) for i in table["snapshot-id"].to_pylist()]}
     paths, added = table["manifest_path"].to_pylist(), table["added_snapshot_id"].to_pylist()
-    return {"manifest": [manifest_named(*one, ordinals) for one in zip(paths, added, strict=True)]}
+    names = manifest_names(zip(paths, added, strict=True), ordinals)
+    return {"manifest": [names[path] for path in paths]}
 
 
 def _partitions(values: list[Any], spec_ids: list[int], metadata: TableMetadata) -> list[str]:
@@ -120,8 +121,9 @@ def table_view(
     lacks: Callable[[], str] = str,
 ) -> pn.viewable.Viewable:
     """A table with a filter under each heading, sorting by heading, remote pages, and downloads of all rows. Of more
-    than SHOWN the page holds the FIRST, and has a field for a condition. `go` is called with the kind and the path, or
-    the id, of what a clicked row is about; `lacks` says, once it is read, what could not be."""
+    than SHOWN the page holds the FIRST, and has a field for a condition in place of the filters. `go` is called with
+    the kind and the path, or the id, of what a clicked row is about; `lacks` says, once it is read, what could not
+    be."""
     box = pn.Column(sizing_mode="stretch_both")
     job = Job(box=box)
     which = pmui.TextInput(label=f"which {what}", placeholder=EXAMPLES.get(what, ""), width=380, visible=False, **SMALL)
@@ -150,9 +152,11 @@ def table_view(
         wide = {c: known_widths.get(c, ID if c.endswith(IDS) else 110) for c in data.columns}
         text = {"type": "input", "func": "like", "placeholder": "filter"}
         least = {"type": "number", "func": ">=", "placeholder": "at least"}
+        # Filters under the headings search what the page holds: of a part they would say that the rest is not there.
+        searched = data.columns if len(some) == len(rows) else []
         filters = {
             c: text if data[c].dtype.kind in "OTU" or str(data[c].dtype) == "str" else least
-            for c in data.columns
+            for c in searched
             if data[c].dtype.kind in "OTUiuf" or str(data[c].dtype) == "str"
         }
         look: dict[str, Any] = {"min_height": 300, "pagination": "remote", "page_size": 50}
@@ -162,8 +166,9 @@ def table_view(
             known = some.to_arrow().column(key)
             widget.on_click(lambda event: go(kind, str(known[int(event.row)].as_py())))
         first = f"the first {len(some):,} of " if len(some) < len(rows) else ""
+        search = "; the field above searches all of them, and downloads have all" if first else ""
         many = count(len(rows), ONE.get(what, what[:-1]), what)
-        caption = f"{first}{many}{'. Click one to see it in the graph' if key in data.columns else ''}"
+        caption = f"{first}{many}{search}{'. Click one to see it in the graph' if key in data.columns else ''}"
         buttons = download_buttons(lambda: rows, what, ("csv", "parquet", "json"))
         bar = pn.Row(Text(caption, variant="subtitle1"), *buttons, styles=WRAP)
         return [bar, *said, widget]

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
+from explorer.core.deletes import refusal
 from explorer.core.doctor.findings import Finding, Report
 from explorer.core.doctor.rules import RULES
 from explorer.core.live_rows import LiveRows
@@ -203,6 +204,7 @@ def live_rows_object(counted: LiveRows) -> dict[str, Any]:
     return {
         "snapshot-id": counted.snapshot_id, "rows": counted.rows, "recorded": counted.recorded,
         "data_rows": counted.data_rows, "hidden": counted.hidden, "files_read": counted.files_read,
+        "refused_by_iceberg_java": counted.refused,
         "deletes": [
             {"path": d.path, "content_offset": d.content_offset, "kind": d.kind, "recorded": d.recorded,
              "hides": d.rows, "data_files": d.data_files}
@@ -228,4 +230,5 @@ def render_live_rows(counted: LiveRows) -> str:
         }
         for d in counted.deletes
     ]
-    return told + (f"\n{render_table(rows)}" if rows else "")
+    refused = f"⚠ {refusal(counted.refused)}\n" if counted.refused else ""
+    return told + refused + (f"\n{render_table(rows)}" if rows else "")

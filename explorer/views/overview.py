@@ -151,6 +151,8 @@ def _drawn(told: Overview) -> Iterator[str]:
         rows = [{"partition": shorten(t.label, 60), "files": t.files, "size": human_bytes(t.bytes)}
                 for t in told.judged.tiles[:PARTITIONS]]  # fmt: skip
         yield from ("", "Partitions by bytes, the largest first", *render_table(rows, 120).splitlines())
+        if len(told.judged.tiles) > PARTITIONS:
+            yield f"… {len(told.judged.tiles) - PARTITIONS:,} more: `iceberg-explorer partitions` lists all"
 
 
 EXPLAINED = {

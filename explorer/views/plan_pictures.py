@@ -66,7 +66,7 @@ def intervals_svg(intervals: Intervals) -> str:
     top = 44 + 14 * len(asked[:ASKED])
     bottom = top + step * len(intervals.items)
     out = [opened(bottom + 44, f"data files by the bounds of {intervals.column.name}"), *_legend()]
-    out += [_band(p, kind, place, top - 6, bottom + 4) for p in asked]
+    out += _bands(asked, intervals.together, kind, place, (top - 6, bottom + 4))
     out += [_asks(p, kind, place, 44 + 14 * at) for at, p in enumerate(asked[:ASKED])]
     lines = sorted(enumerate(intervals.items), key=lambda line: line[1].outcome == READ)
     out += [_line(item, place, top + step * at, step, named) for at, item in lines]
@@ -148,21 +148,32 @@ def _line(item: Interval, place: Place, y: float, step: float, named: bool) -> s
     return "".join([*parts, "</g>"])
 
 
-def _band(predicate: Predicate, kind: Any, place: Place, top: float, bottom: float) -> str:
-    """What one comparison asks for, as a band from top to bottom."""
+def _bands(asked: Sequence[Predicate], together: bool, kind: Any, place: Place, ends: tuple[float, float]) -> list[str]:
+    """What is asked for, as bands from top to bottom. Of a range with two ends it is what lies between them."""
+    each = [(str(p), spans) for p in asked if (spans := _spans(p, kind, place))]
+    halves = [p for p in asked if p.op in ("lt", "lt-eq", "gt", "gt-eq")]
+    if together and len(halves) > 1:
+        spans = [_spans(p, kind, place)[0] for p in halves]
+        low, high = max(a for a, _ in spans), min(b for _, b in spans)
+        others = [(str(p), found) for p in asked if p not in halves and (found := _spans(p, kind, place))]
+        each = [(" AND ".join(map(str, halves)), [(low, high)] if low <= high else []), *others]
+    look = f'y="{ends[0]}" height="{ends[1] - ends[0]:.1f}" fill="#f9a825" opacity="0.35"'
+    return [
+        f'<rect x="{a:.1f}" width="{max(4.0, b - a):.1f}" {look}>{told(f"asked: {words}")}</rect>'
+        for words, spans in each
+        for a, b in spans
+    ]
+
+
+def _spans(predicate: Predicate, kind: Any, place: Place) -> list[tuple[float, float]]:
+    """From where to where one comparison asks; nothing where it asks for what is unequal."""
     values = sorted(comparable(v, kind) for v in predicate.literals)
     left, right = float(LEFT), float(WIDTH - RIGHT)
     if predicate.op in ("eq", "in", "starts-with"):
-        spans = [(place(v) - 2, place(v) + 2) for v in values]
-    elif predicate.op in ("lt", "lt-eq"):
-        spans = [(left, place(values[0]))]
-    elif predicate.op in ("gt", "gt-eq"):
-        spans = [(place(values[0]), right)]
-    else:
-        return ""
-    title = told(f"asked: {predicate}")
-    look = f'y="{top}" height="{bottom - top:.1f}" fill="#f9a825" opacity="0.35"'
-    return "".join(f'<rect x="{a:.1f}" width="{max(4.0, b - a):.1f}" {look}>{title}</rect>' for a, b in spans)
+        return [(place(v) - 2, place(v) + 2) for v in values]
+    if predicate.op in ("lt", "lt-eq"):
+        return [(left, place(values[0]))]
+    return [(place(values[0]), right)] if predicate.op in ("gt", "gt-eq") else []
 
 
 def _axis(intervals: Intervals, points: Sequence[Any], place: Place, bottom: float) -> list[str]:

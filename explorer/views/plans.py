@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.clustering import QUANTILES, Clustering
+from explorer.core.deletes import refusal
 from explorer.core.expressions import TRUE
 from explorer.core.metrics_modes import ColumnMode
 from explorer.core.names import base_name
@@ -42,6 +43,11 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "missing-files": plan.missing,
         "uncounted-manifests": plan.uncounted,
         "delete-files": plan.delete_files,
+        "refused-by-iceberg-java": plan.refused,
+        "other-readers": [
+            {"rule": o.difference.rule, "data-files": o.files, "more": o.more, "fewer": o.fewer, "words": str(o)}
+            for o in plan.other_readers
+        ],
         "residuals": dict(plan.residuals),
         "tasks": {
             "count": plan.tasks.count, "largest-weight": plan.tasks.largest,
@@ -152,6 +158,10 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         what = "nothing more" if text == "true" else text
         bounds = " (Iceberg takes partition values into account there, never bounds)" if plan.wholly else ""
         yield clean(f"the engine still asks {what} of the rows of {count(files, 'file')}{bounds * (text != 'true')}")
+    if plan.refused:
+        yield f"⚠ {refusal(plan.refused)}"
+    for other in plan.other_readers:
+        yield f"⚠ {other}"
     tasks = plan.tasks
     yield (
         f"{count(tasks.count, 'task')} of at most {human_bytes(tasks.packing.target)}, the largest "

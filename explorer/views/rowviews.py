@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.core.delete_layers import Layer
-from explorer.core.deletes import KIND_WORDS
+from explorer.core.deletes import KIND_WORDS, refusal
 from explorer.core.fates import FateEvent, RowVersion
 from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name
@@ -80,6 +80,8 @@ def delete_lines(known: Deletes, limit: int | None = None) -> Iterator[str]:
         if c.deletes
     ]
     yield clean("a reader opens: " + ("; ".join(blocks) if blocks else "no deletes"))
+    if known.refused:
+        yield f"⚠ {refusal(known.refused)}"
 
 
 def render_deletes(known: Deletes) -> str:
@@ -149,7 +151,11 @@ def render_row_diff(diff: RowDiff, limit: int = 50) -> str:
     ]
     parts = [{"partition": name or "(unpartitioned)"} | dict(n) for name, n in sorted(diff.partitions.items())]
     tail = render_table(parts, 120) if len(parts) > 1 else ""
-    return (render_table(shown, 160) if shown else "") + clean(row_diff_words(diff)) + "\n" + tail
+    held = {change: table.num_rows for change, table in vars(diff.changes).items()}
+    cut = (
+        f"The first {limit} rows of each kind are shown; --output json has more\n" if max(held.values()) > limit else ""
+    )
+    return (render_table(shown, 160) if shown else "") + cut + clean(row_diff_words(diff)) + "\n" + tail
 
 
 def event_rows(events: Iterable[FateEvent], columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -157,11 +163,17 @@ def event_rows(events: Iterable[FateEvent], columns: Sequence[str]) -> list[dict
     return [
         {
             "when": second(e.timestamp_ms), "snapshot": e.snapshot, "what": e.what,
-            "row": ", ".join(f"{c}={plain(e.row.get(c))}" for c in columns), "at": f"{base_name(e.file)}:{e.pos}",
+            "row": ", ".join(f"{c}={plain(e.row.get(c))}" for c in columns),
+            "at": f"{base_name(e.file)}:{e.pos}{_copy(e.copy)}",
             "how": e.words,
         }
         for e in events
     ]  # fmt: skip
+
+
+def _copy(number: int) -> str:
+    """Which live entry of its file a row is read for, where there are several."""
+    return f" (entry {number + 1})" if number else ""
 
 
 def layer_rows(layers: Iterable[Layer]) -> list[dict[str, Any]]:
@@ -174,7 +186,7 @@ def version_rows(versions: Iterable[RowVersion], names: Sequence[str]) -> list[d
     snapshots, in order."""
     return [
         {
-            "file": v.file, "pos": v.pos, "row": plain(v.row),
+            "file": v.file, "pos": v.pos, "copy": v.copy, "row": plain(v.row),
             "stretches": [
                 {"first": names[s.first], "last": names[s.last], "hidden_by": s.hidden_by or None} for s in v.stretches
             ],
@@ -187,7 +199,7 @@ def fate_object(
     events: Iterable[FateEvent], explained: Mapping[str, Sequence[str]], versions: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """A fate as JSON: events, the sentences for each snapshot asked about, and `version_rows`."""
-    names = ("snapshot_id", "snapshot", "timestamp_ms", "what", "file", "pos", "row", "by", "words")
+    names = ("snapshot_id", "snapshot", "timestamp_ms", "what", "file", "pos", "copy", "row", "by", "words")
     return {
         "events": [{n: plain(getattr(e, n)) for n in names} for e in events],
         "explained": {k: list(v) for k, v in explained.items()},

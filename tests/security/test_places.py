@@ -116,7 +116,7 @@ def test_what_is_below_what(path: str, root: str, inside: bool) -> None:
         "file:{t}/data/../../secret",
         "file:{t}/x#/../../secret",  # Java folds `..`, and takes `#` and `?` for letters of a path
         "file://{t}/x?a=/../../secret",
-        "file:{t}/./data/x",
+        "s3://bucket/t/./x",  # a name to a store, nothing to Hadoop
         "s3://bucket/t/x#/../../other",
         "{t}/data/..",
     ],

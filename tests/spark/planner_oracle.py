@@ -18,6 +18,7 @@ from pyiceberg.transforms import parse_transform
 
 from explorer.core.expression_json import value_json
 from explorer.core.expressions import Expression, written
+from explorer.core.ordering import comparable
 from explorer.core.values import primitive_type, result_type
 from explorer.engines.planners import iceberg_expression
 from explorer.engines.spark import SparkEngine
@@ -98,7 +99,7 @@ def value(rng: random.Random, kind: str, narrow: bool) -> Any:
         letters = "ab" if narrow else string.ascii_lowercase + "é\U0001f600"
         return "".join(rng.choice(letters) for _ in range(rng.randint(0, 6)))
     if kind == "uuid":
-        return uuid.UUID(int=abs(number)).bytes  # Java orders UUIDs as signed numbers
+        return uuid.UUID(int=number % 2**128).bytes
     if kind.startswith("fixed"):
         return bytes(rng.choice(b"\x00\x01\xff") for _ in range(3))
     if kind == "binary":
@@ -144,7 +145,7 @@ def metrics(rng: random.Random, kinds: Mapping[str, str], rows: Sequence[Row]) -
             found["nan-value-counts"][field_id] = len(values) - len(real)
         if mode == "counts" or not real or (kind in ("float", "double") and field_id not in found["nan-value-counts"]):
             continue
-        low, high = min(real), max(real)
+        low, high = (choose(real, key=lambda v: comparable(v, kind)) for choose in (min, max))
         if kind in ("float", "double"):  # as Parquet's writers: a zero is -0.0 below and 0.0 above
             low, high = (-0.0 if low == 0 else low), (0.0 if high == 0 else high)
         if mode == "truncate" and isinstance(low, (str, bytes)) and not kind.startswith(("fixed", "uuid")):
@@ -162,7 +163,7 @@ TRANSFORMS = {
     "s": ["identity", "truncate[2]"],
     "day": ["year", "month", "day"], "ts": ["year", "month", "day", "hour"], "tz": ["day", "bucket[3]"],
     "dec": ["truncate[10]", "bucket[4]"], "bin": ["truncate[1]"], "b": ["identity"], "f": ["identity"],
-    "u": ["bucket[4]"], "ns": ["day", "hour"], "t": ["identity"],
+    "u": ["identity", "bucket[4]"], "ns": ["day", "hour"], "t": ["identity"],
 }  # fmt: skip
 
 

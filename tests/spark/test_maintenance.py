@@ -51,8 +51,10 @@ def test_the_command_knows_every_operation() -> None:
 def test_expiry_removes_what_the_preview_says(name: str, retain: int, sandbox: Path, engine: SparkEngine) -> None:
     table = copy(engine, name)
     before = on_disk(table)
-    seen = maintenance.preview(table, "expire", retain_last=retain)
-    done, after = maintenance.run(table, "expire", retain_last=retain, engine=engine)
+    now = {"older_than": "2999-01-01"}
+    seen = maintenance.preview(table, "expire", retain_last=retain, options=now)
+    done, after = maintenance.run(table, "expire", retain_last=retain, options=now, engine=engine)
+    assert done.sql == seen.call
     gone = before - on_disk(after)
     assert {p.removeprefix("file:") for p in seen.files} == gone
     assert gone
@@ -238,3 +240,32 @@ def test_rollback_to_a_time(branchy: str, engine: SparkEngine) -> None:
         maintenance.run_undo(
             explorer.open_table("demo.branches_and_tags"), "rollback", snapshot="snapshot-4", engine=engine
         )
+
+
+def test_another_table_of_the_name_is_not_written_to(
+    sandbox: Path, engine: SparkEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """pyiceberg's catalog `twin` and Spark's catalog `twin` are two catalogs."""
+    for place in ("ours", "sparks"):
+        own = {"uri": f"sqlite:///{tmp_path}/{place}/catalog.db", "warehouse": f"file://{tmp_path}/{place}/warehouse"}
+        (tmp_path / place).mkdir()
+        catalog = SqlCatalog("twin", **own)
+        catalog.create_namespace("db")
+        made = catalog.create_table("db.t", pa.schema([("id", pa.int32())]))
+        for i in range(2):
+            made.append(pa.table({"id": pa.array([i], pa.int32())}))
+    for key, value in {"TYPE": "sql", "URI": f"sqlite:///{tmp_path}/ours/catalog.db"}.items():
+        monkeypatch.setenv(f"PYICEBERG_CATALOG__TWIN__{key}", value)
+    session = engine.session()
+    for key, value in sandbox_conf(tmp_path / "sparks").items():
+        session.conf.set(key.replace("sandbox", "twin"), value)
+    table, before = explorer.open_table("twin.db.t"), made.refresh().metadata_location
+    for refused in (
+        lambda: maintenance.run(table, "compact", engine=engine, allow_writes=True, options=ALL),
+        lambda: maintenance.run_undo(table, "rollback", snapshot="snapshot-1", engine=engine, allow_writes=True),
+        lambda: observe(table, "INSERT INTO t VALUES (7)", engine, allow_writes=True),
+        lambda: observe_api(table, "newFastAppend", engine, allow_writes=True),
+    ):
+        with pytest.raises(AccessRefused, match=r"another table named db.t .* Nothing was written"):
+            refused()
+    assert made.refresh().metadata_location == before

@@ -1,7 +1,7 @@
 """What Spark refuses the doctor calls an error and says so; of what Spark opens it never says that it cannot.
 
 Each row is an edit of a small table (tests/cases/edits.py). What Spark says to it is recorded in spark_answers.json,
-and asked again here; tests/unit/test_refusals.py holds the doctor to it."""
+and asked again here; tests/unit/test_spark_refusals.py holds the doctor to it."""
 
 from __future__ import annotations
 

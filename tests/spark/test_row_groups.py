@@ -71,7 +71,8 @@ def compare(judge: Judge, made: Made, where: str) -> Counter[str]:
         assert group.keeps == all(theirs.values()), evidence
         matches = [holds_for(bound, row) for row in made.files[0].rows[start : start + group.rows]]
         if not group.keeps:
-            assert not any(matches), evidence
+            # Java reads Parquet's statistics of UUIDs in its own order, and loses rows (docs/readers.md)
+            assert not any(matches) or "u" in {p.term.column.name for p in predicates(bound)}, evidence
         else:
             assert group.pages, evidence
             assert sum(matches) <= group.pages.rows, evidence

@@ -13,7 +13,7 @@ from pyiceberg.expressions import EqualTo
 
 import explorer
 from explorer.cli import main
-from explorer.core.fates import Stretch, row_versions
+from explorer.core.fates import Place, Stretch, row_versions
 from explorer.core.lifecycle import lives
 from explorer.core.lineage import HistoryEntry
 from explorer.core.names import base_name, runs
@@ -116,8 +116,8 @@ def test_a_fate_is_a_bar_for_each_stored_row(table: Table) -> None:
     bars.selected.indices = [2]
     assert at == [(versions[2].file, snapshots[-1][0])]
     assert "readers see it" in timeline_words(versions, snapshots)
-    place = ("file", 7)
-    [version] = row_versions([1, 2, 3, 4], {place: {}}, [{place: ""}, {place: "a"}, {}, {place: "a"}], [])
+    place = Place("file", 7)
+    [version] = row_versions([1, 2, 3, 4], {place.stored: {}}, [{place: ""}, {place: "a"}, {}, {place: "a"}], [])
     assert version.stretches == (Stretch(0, 0), Stretch(1, 1, "a"), Stretch(3, 3, "a"))
 
 

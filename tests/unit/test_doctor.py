@@ -20,7 +20,8 @@ from explorer.cli import main
 from explorer.core.doctor import across
 from explorer.core.doctor.findings import ORDER, Finding, RuleChoice
 from explorer.core.doctor.grouping import MEMBERS
-from explorer.core.doctor.rules import REMEDIES, RULES
+from explorer.core.doctor.remedies import REMEDY_OF, TEXTS
+from explorer.core.doctor.rules import RULES
 from explorer.errors import NotFoundInTable
 from explorer.io.paths import local_path
 from explorer.leftovers import orphans
@@ -270,11 +271,14 @@ def test_rules_are_skipped_and_severities_set(table: Path) -> None:
 def test_the_document_has_every_rule_as_it_is() -> None:
     text = (ROOT / "docs" / "doctor.md").read_text()
     rows = [
-        f"| {r.number} | `{r.id}` | {r.severity} | {r.title} | {r.source} | {r.depth} | {r.remedy} |" for r in RULES
+        f"| {r.number} | `{r.id}` | {r.severity} | {r.title} | {r.source} | {r.depth} | {REMEDY_OF[r.id]} |"
+        for r in RULES
     ]
     assert [line for line in text.splitlines() if re.match(r"\| \d", line)] == rows
     assert len({r.id for r in RULES}) == len(RULES)
-    assert all(r.severity in ORDER and r.remedy in REMEDIES for r in RULES)
+    assert all(r.severity in ORDER and REMEDY_OF[r.id] in TEXTS for r in RULES)
+    letters = set(re.findall(r"^- \*\*([A-Z])\*\*", text, re.MULTILINE))
+    assert letters == set(TEXTS) - {""} >= set(REMEDY_OF.values()) - {""}
     assert f"[{max(r.number for r in RULES)} rules]" in (ROOT / "README.md").read_text()
 
 

@@ -81,7 +81,7 @@ def test_what_is_wrong_is_said(text: str, says: str) -> None:
         ("tz = '2024-03-01 10:00:00+02:00'", "tz = '2024-03-01 08:00:00Z'"),
         ("tz = '2024-03-01 10:00:00+00:59'", "tz = '2024-03-01 09:01:00Z'"),
         ("price = 1.5", "price = 1.50"),
-        ("who = 'F79C3E09-677C-4BBD-A479-3F349CB785E7'", "who = 0xf79c3e09677c4bbda4793f349cb785e7"),
+        ("who = 'F79C3E09-677C-4BBD-A479-3F349CB785E7'", "who = f79c3e09-677c-4bbd-a479-3f349cb785e7"),
         ("three = '00ff01'", "three = 0x00ff01"), ("ok = 'true'", "ok = true"), ("n = '12'", "n = 12"),
         ("id > 3000000000", "false"), ("id < 3000000000", "true"), ("id != -3000000000", "true"), ("f > 1e39", "false"),
         ("id IN (3000000000)", "false"), ("id NOT IN (3000000000)", "true"), ("id IN (3, 3000000000)", "id = 3"),

@@ -1,32 +1,252 @@
-"""The doctor against what Spark was seen to refuse (tests/spark/test_refusals.py asks Spark again)."""
+"""Statements are printed only where they do what they say: sick tables, lost metadata, metadata that a table does not
+know."""
 
 from __future__ import annotations
 
+import json
+import os
+import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import explorer
-from explorer.views.doctor import REFUSED
-from tests.cases.edits import ANSWERS, R, make_edited
+from explorer import maintenance
+from explorer.cli import main
+from explorer.conflicts import explain_conflict
+from explorer.core.dangling import doubt
+from explorer.core.live_files import LiveFile, place
+from explorer.engines import quoting
+from explorer.errors import NotPossible, UnreadableFile
+from explorer.io.paths import local_path
+from explorer.maintaining import preview
+from tests.cases import build_case
+from tests.unit.paper import on_paper
+from tests.unit.small import edit_metadata, make_table
+
+ALL = {"rewrite-all": "true"}
+NOW = {"older_than": "2999-01-01", "retain_last": "1"}
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-def test_what_spark_refuses_is_an_error_that_says_so(name: str, tmp_path: Path) -> None:
-    path = make_edited(name, tmp_path / "t")
-    report = explorer.doctor(str(path), deep=R[name][1] in ("manifest", "make"))
-    answer, rule = ANSWERS[name]
-    unreadable = any(f.rule == "metadata-unreadable" for f in report.findings)
-    current = None if unreadable else explorer.open_table(str(path)).metadata.current_snapshot_id
-    telling = [
-        f
-        for f in report.findings
-        if f.refused == "table" or (f.refused == "scan" and (not f.snapshots or current in f.snapshots))
-    ]
-    if answer == "reads":
-        assert not telling, report
-        return
-    telling = telling or [f for f in report.findings if f.refused == "part"]
-    assert rule in {f.rule for f in telling}, report
-    assert all(f.severity in ("fatal", "error") or f.rule == "readers-differ" for f in telling)
-    assert any(words in repr(report) for words in REFUSED.values())
+def case(name: str, folder: Path) -> explorer.Table:
+    """A table of tests/cases whose files are all old enough to be removed as orphans."""
+    return explorer.open_table(str(aged(build_case(name, folder))))
+
+
+def aged(folder: Path) -> Path:
+    for path in folder.rglob("*"):
+        os.utime(path, (time.time() - 9 * 86400,) * 2)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "options", "reason"),
+    [
+        ("01", "compact", ALL, "is live 2 times"),
+        ("02", "compact", ALL, "is live 2 times"),
+        ("04", "compact", {}, "does not exist"),
+        ("04", "rewrite-manifests", {}, "does not exist"),
+        ("04", "expire", NOW, "Spark would commit the expiry first"),
+        ("04", "next-append", {}, "does not exist"),
+        ("05", "compact", ALL, "does not exist"),
+        ("05", "rewrite-manifests", {}, "does not exist"),
+        ("05", "expire", NOW, "Spark would commit the expiry first"),
+        ("05", "remove-orphans", {}, "does not exist"),
+        ("15", "compact", ALL, "recorded in another partition"),
+        ("15", "rewrite-position-deletes", ALL, "recorded in another partition"),
+        ("26", "compact", ALL, "was a date"),
+        ("27", "compact", ALL, "bytes long"),
+        ("52", "compact", ALL, "has the id 1"),
+        ("10", "remove-orphans", {}, "is not in the log of"),
+    ],
+)
+def test_a_sick_table_gets_no_statement(
+    name: str, operation: str, options: dict[str, str], reason: str, tmp_path: Path
+) -> None:
+    seen = preview(case(name, tmp_path), operation, options=options)
+    assert seen.call == ""
+    assert reason in seen.refusal
+    assert seen.words[0] == seen.refusal
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "options"),
+    [("02", "rewrite-manifests", {}), ("16", "rewrite-manifests", {}), ("12", "compact", {}), ("12", "expire", {}),
+     ("12", "remove-orphans", {}), ("12", "rewrite-position-deletes", ALL)],
+)  # fmt: skip
+def test_what_changes_nothing_is_no_statement(
+    name: str, operation: str, options: dict[str, str], tmp_path: Path
+) -> None:
+    table = case(name, tmp_path)
+    if operation == "expire":
+        options = {"older_than": "2001-01-01"}
+    seen = preview(table, operation, options=options)
+    assert (seen.call, seen.refusal) == ("", "")
+
+
+def test_a_table_without_its_lists_is_not_counted_nor_compared(tmp_path: Path) -> None:
+    for name in ("04", "05"):
+        table = case(name, tmp_path / name)
+        for ask in (
+            lambda t: explorer.live_rows(t),
+            lambda t: t.diff("snapshot-1", "main"),
+            lambda t: t.row_diff("snapshot-1", "main"),
+            lambda t: explain_conflict(t, "snapshot-1", "cow-delete", []),
+            lambda t: explorer.estimate(t, "id = 1"),
+        ):
+            with pytest.raises(UnreadableFile, match="this answer depends on it"):
+                ask(table)
+        assert explorer.live_rows(table, "snapshot-1").rows > 0
+
+
+def test_what_was_lost_before_both_snapshots_is_no_part_of_their_difference(tmp_path: Path) -> None:
+    table = case("05", tmp_path)  # manifest-2 is lost
+    assert len(table.diff("snapshot-3", "snapshot-4").added) == 1
+
+
+def test_going_back_says_what_is_at_least_known(tmp_path: Path) -> None:
+    told = {}
+    for name in ("04", "05"):
+        outcome = maintenance.preview_undo(case(name, tmp_path), "rollback", snapshot="snapshot-1")
+        told[name] = " ".join(outcome.words)
+    assert "at most 1 file would come, and at least 0 go: 1 file of this table could not be read" in told["04"]
+    assert "at most 0 files would come, and at least 2 go" in told["05"]
+    assert "No other snapshot reaches at least 2 data or delete files" in told["05"]
+    forward = maintenance.preview_undo(case("05", tmp_path / "again"), "set-current", snapshot="snapshot-4")
+    assert "For readers" not in " ".join(forward.words)
+
+
+def test_expiry_goes_by_the_policy_of_the_table(table: Path) -> None:
+    opened = explorer.open_table(str(table))
+    assert [row["becomes"] for row in preview(opened, "expire").tables["snapshots"]] == ["kept"] * 3  # of today
+    edit_metadata(
+        table, lambda d: [s.update({"timestamp-ms": s["timestamp-ms"] - 9 * 86400_000}) for s in d["snapshots"]]
+    )
+    old = explorer.open_table(str(table))
+    assert [row["becomes"] for row in preview(old, "expire").tables["snapshots"]] == ["expired", "expired", "kept"]
+    assert preview(old, "expire").call.endswith("expire_snapshots(table => 'your_db.your_table')")
+    edit_metadata(table, lambda d: d["properties"].update({"history.expire.min-snapshots-to-keep": "2"}))
+    policy = explorer.open_table(str(table))
+    assert [row["becomes"] for row in preview(policy, "expire").tables["snapshots"]] == ["expired", "kept", "kept"]
+    kept = preview(policy, "expire", retain_last=3)
+    assert kept.call == ""
+    assert preview(policy, "expire", retain_last=1).call.endswith("retain_last => 1)")
+    run = CliRunner().invoke(main, ["maintain", str(table), "expire", "-o", "json"])
+    assert json.loads(run.stdout)["words"][0].startswith("1 snapshot of 3 would expire")
+
+
+@pytest.mark.parametrize(("name", "number"), [("30", 102), ("45", 103)])
+def test_expiry_warns_of_what_was_cut_off(name: str, number: int, tmp_path: Path) -> None:
+    seen = preview(case(name, tmp_path), "expire", options=NOW)
+    assert any(f"CREATE BRANCH cut_off AS OF VERSION {number}" in words for words in seen.words)
+    healthy = preview(explorer.open_table(str(make_table(tmp_path))), "expire", options=NOW)
+    assert healthy.call
+    assert not any("CREATE BRANCH" in words for words in healthy.words)
+
+
+def test_a_missing_file_is_not_promised_to_be_compacted(table: Path) -> None:
+    opened = explorer.open_table(str(table))
+    Path(str(local_path(opened.files()[0]["file_path"]))).unlink()
+    seen = preview(opened, "compact", options=ALL)
+    assert (seen.call, "is missing" in seen.refusal) == ("", True)
+
+
+def test_live_files_of_newer_metadata_are_no_orphans(table: Path) -> None:
+    """A table that is opened at an older metadata file: all that came later is live."""
+    aged(table)
+    older = sorted((table / "metadata").glob("*.metadata.json"))[1]
+    stale = explorer.open_table(str(older))
+    seen = preview(stale, "remove-orphans")
+    assert seen.call == ""
+    assert "live files would be removed" in seen.refusal
+    assert f"is newer than {older}, which was opened" in seen.refusal
+    lost = {row["file"]: row["live"] for row in seen.tables["files"] if row["becomes"] == "removed"}
+    assert len(lost) == 8  # of two more commits: data, manifest, list and metadata file each
+    assert set(lost.values()) == {True}
+    report = explorer.doctor(str(older), files=True)
+    assert "orphan-files" not in {f.rule for f in report.findings}
+    assert any("newer than" in said for said in report.not_checked)
+    current = preview(explorer.open_table(str(table)), "remove-orphans")
+    assert (current.refusal, len(current.tables["files"])) == ("", 0)
+
+
+def test_metadata_that_the_log_has_dropped_is_an_orphan_as_before(table: Path) -> None:
+    edit_metadata(table, lambda d: d.update({"metadata-log": d["metadata-log"][-1:]}))
+    aged(table)
+    seen = preview(explorer.open_table(str(table)), "remove-orphans")
+    assert [Path(row["file"]).name[:5] for row in seen.tables["files"]] == ["00000", "00001"]
+    assert not seen.refusal
+    assert seen.call
+
+
+def test_another_table_in_the_folder_is_live(tmp_path: Path) -> None:
+    folder = aged(build_case("39", tmp_path))
+    files = sorted((folder / "metadata").glob("*.metadata.json"))
+    by_table: dict[str, Path] = {json.loads(path.read_text())["table-uuid"]: path for path in files}
+    assert len(by_table) == 2
+    for path in by_table.values():
+        seen = preview(explorer.open_table(str(path)), "remove-orphans")
+        assert "is of another table (its UUID differs)" in seen.refusal
+        assert seen.call == ""
+    (folder / "metadata" / "00009-lost.metadata.json").write_text("{")
+    unreadable = preview(explorer.open_table(str(path)), "remove-orphans")
+    assert "00009-lost" in unreadable.refusal
+
+
+def test_a_refused_operation_is_not_run(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    aged(table)
+    older = explorer.open_table(str(sorted((table / "metadata").glob("*.metadata.json"))[1]))
+    monkeypatch.setattr(maintenance, "check_writable", lambda *_: None)
+    monkeypatch.setattr(maintenance, "check_known", lambda *_: None)
+    with pytest.raises(NotPossible, match="live files would be removed"):
+        maintenance.run(older, "remove-orphans", engine=object())  # type: ignore[arg-type]  # nothing is asked of it
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "literal"),
+    [
+        (1, "TIMESTAMP '1970-01-01 00:00:00.001 UTC'"),
+        (1795771566106, "TIMESTAMP '2026-11-27 09:26:06.106 UTC'"),
+        (-62135596800000, "TIMESTAMP '0001-01-01 00:00:00.000 UTC'"),
+        (253402300799999, "TIMESTAMP '9999-12-31 23:59:59.999 UTC'"),
+    ],
+)
+def test_moments_are_literals_not_functions(milliseconds: int, literal: str) -> None:
+    assert quoting.timestamp(milliseconds) == literal
+    with pytest.raises(NotPossible):
+        quoting.timestamp(253402300800000)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("13", "data files of other partitions or specs are older than it"),
+        ("14", "a delete for all partitions needs an unpartitioned spec"),
+        ("64", "which is cut off"),
+    ],
+)
+def test_a_delete_that_may_be_needed_is_not_offered_to_be_dropped(name: str, reason: str, tmp_path: Path) -> None:
+    table = case(name, tmp_path)
+    seen = preview(table, "dangling-deletes")
+    assert [reason in row["may_be_needed"] for row in seen.tables["deletes"]] == [True]
+    assert seen.words[1].startswith("Look before you drop them: 1 of them may have been meant")
+    for finding in explorer.doctor(table).findings:
+        assert "rewrite_position_delete_files" not in finding.remedy
+        assert "remove-dangling-deletes" not in finding.remedy
+
+
+def test_a_delete_that_no_older_data_is_left_for_can_be_dropped() -> None:
+    specs = [{"spec-id": 0, "fields": [{"field-id": 1000, "name": "p", "transform": "identity", "source-id": 1}]}]
+    metadata = on_paper([None], change=lambda data: data.update({"partition-specs": specs}))
+
+    def told(number: int, equality_ids: tuple[int, ...], partition: str | None = "a") -> str:
+        delete = LiveFile(
+            "d", "equality_deletes", 0, {"1000": partition}, number, 0, 1, 10, "m", "PARQUET", equality_ids
+        )
+        return doubt(metadata, delete, {repr(delete.place): 9, repr(place(0, {"1000": "b"})): 5})
+
+    assert told(5, (2,)) == ""
+    assert "other partitions" in told(6, (2,))
+    assert told(6, (1, 2)) == ""  # its rows name their partition
+    assert "is null" in told(6, (1, 2), None)

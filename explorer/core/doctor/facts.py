@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import polars
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import Flags, Ints, flags, ints
+from explorer.core.columns import Flags, Ints, flags, hashes, ints
 from explorer.core.deletes import PATH_ID
 from explorer.core.doctor.metrics import metric_notes
 from explorer.core.doctor.noting import NOTE, Notes
@@ -180,12 +179,6 @@ def _list(value: Any, kind: pa.DataType) -> pa.Array:
     if isinstance(value, np.ndarray):
         return pa.ListArray.from_arrays(pa.array([0, len(value)], pa.int32()), pa.array(value, kind.value_type))
     return pa.array(value, kind)
-
-
-def hashes(column: pa.ChunkedArray) -> Ints:
-    """64 bits of each text, the same wherever the same version of polars runs."""
-    series = polars.Series(polars.from_arrow(column.cast(pa.large_string())))
-    return series.hash(seed=7).to_numpy().view(np.int64)
 
 
 def keys_of(stored: pa.Table) -> Ints:

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from explorer.core.doctor.rules import BY_ID, RULES, Rule, Severity, remedy
+from explorer.core.doctor.remedies import GOES_BACK, REMEDY_OF, Situation, keeps_from_loading, remedy
+from explorer.core.doctor.rules import BY_ID, RULES, Rule, Severity
 from explorer.core.lineage import ancestry
 from explorer.core.secrets import redacted
 from explorer.errors import NotFoundInTable
+from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 
 ORDER: Sequence[Severity] = ("fatal", "error", "warning", "info")
@@ -81,6 +83,14 @@ class Report:
         return EXIT[self.worst] if self.worst else 0
 
 
+def _mended_as(cause: Finding) -> str:
+    """The rule whose remedy helps against a finding: of one that explains others, theirs may be the only one."""
+    explained = {f.rule for f in cause.explains}
+    if cause.rule == "metrics-wrong" and "file-missing" in explained:
+        return "file-size"
+    return "record-count" if cause.rule == "metrics-wrong" and "record-count" in explained else cause.rule
+
+
 @dataclass(frozen=True)
 class RuleChoice:
     """Rules that are not asked, and severities that are another than the rule's."""
@@ -98,26 +108,35 @@ class RuleChoice:
             levels |= {rule.id: level for rule in _named(name)}  # type: ignore[dict-item, misc]
         return cls(frozenset(rule.id for name in skip for rule in _named(name)), levels)
 
-    def made(self, findings: Iterable[Finding], table: str, metadata: TableMetadata | None) -> tuple[Finding, ...]:
-        """The findings that are asked for, with the refs that they affect and what would help, the worst first."""
+    def made(
+        self,
+        findings: Iterable[Finding],
+        table: str,
+        metadata: TableMetadata | None,
+        listed: Sequence[ManifestFile] = (),
+        previous: str = "",
+    ) -> tuple[Finding, ...]:
+        """The findings that are asked for, with the refs that they affect and what would help, the worst first.
+        `listed` are the current snapshot's manifests, `previous` is as remedies.Situation has it."""
         asked = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
-        bad = [f for f in asked if f.severity in ("fatal", "error") or f.about.remedy in ("A", "L")]
+        bad = [f for f in asked if f.severity in ("fatal", "error") or REMEDY_OF.get(f.rule) in GOES_BACK]
         hurt = {i for f in bad for i in f.snapshots}
-        whole = _whole_ancestor(metadata, hurt)
+        now = metadata.current_snapshot_id if metadata else None
+        situation = Situation(
+            table, metadata, _whole_ancestor(metadata, hurt),
+            frozenset(f.rule for f in asked if not f.snapshots or now in f.snapshots),
+            frozenset(f.rule for f in asked if keeps_from_loading(f.rule, f.location)),
+            frozenset(f.rule for f in asked), listed, previous,
+        )  # fmt: skip
         told = [
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
-                remedy=f.remedy or remedy(f.about, table, whole, _property(f.location)),
+                remedy=f.remedy or remedy(_mended_as(f), situation, f.snapshots, f.file, f.node, f.location),
             )
             for f in asked
         ]  # fmt: skip
         return tuple(sorted(told, key=lambda f: (ORDER.index(f.severity), f.about.number)))
-
-
-def _property(location: str) -> str:
-    """The name of the table property that a finding is about; empty where it is about something else."""
-    return location.removeprefix("/properties/") if location.startswith("/properties/") else ""
 
 
 def _named(name: str) -> list[Rule]:

@@ -146,7 +146,7 @@ def _table(raw: Mapping[str, Any]) -> Iterator[Refusal]:
     properties = raw.get("properties")
     for name, value in properties.items() if isinstance(properties, Mapping) else ():
         if not isinstance(value, str):
-            yield Refusal("/properties", f"the property {name[:100]!r} is no text", shown(value))
+            yield Refusal("/properties", f"the property {name[:100]!r} is no text", f"a {type(value).__name__}")
 
 
 def _elements(raw: Mapping[str, Any]) -> Iterator[Refusal]:

@@ -70,7 +70,7 @@ def _summary(values: pa.Array, told: FieldSummary, part: PartField, live: npt.ND
             what = "a partition field is NaN here, and the manifest list says that it never is: readers skip the file"
             notes.add(rule, nan, what, None, "contains_nan: false", column=column)
         known &= ~nan
-    if not known.any():
+    if not known.any() or kind == "uuid":  # readers differ in the order of UUIDs
         return
     for bound, least in ((told.lower_bound, True), (told.upper_bound, False)):
         if bound is None:

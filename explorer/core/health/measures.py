@@ -9,7 +9,7 @@ from typing import Literal
 
 from explorer.errors import NotFoundInTable
 
-Scope = Literal["current snapshot", "retained history", "metadata file"]
+Scope = str
 """What a number is of: never of two of them. The retained history is that of the current snapshot: itself and its
 ancestors, as far as they are left."""
 Unit = Literal["", "bytes", "share", "times", "per hour"]

@@ -1,0 +1,59 @@
+"""Entries of the sandbox's catalog that point into another sandbox: its folder was moved, or is a copy."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+from explorer.errors import UnreadableFile
+from explorer.io.paths import below, canonical
+
+_INSIDE = "/sandbox/warehouse/"
+
+
+def other_sandbox(sandbox: Path, metadata_location: str) -> str | None:
+    """The folder of another sandbox that a metadata file lies in; None for one of this sandbox, or of none."""
+    folder, found, _ = metadata_location.rpartition(_INSIDE)
+    try:
+        if not found or below(canonical(metadata_location), canonical(str(sandbox))):
+            return None
+    except UnreadableFile:
+        return None
+    return f"{folder}/sandbox"
+
+
+def catalog_entries(sandbox: Path) -> dict[str, str]:
+    """By table, the metadata file that the catalog points to."""
+    catalog = sandbox / "catalog.db"
+    if not catalog.is_file():
+        return {}
+    asked = "SELECT table_namespace || '.' || table_name, metadata_location FROM iceberg_tables"
+    with contextlib.closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        try:
+            return dict(connection.execute(f"{asked} WHERE metadata_location IS NOT NULL").fetchall())
+        except sqlite3.Error:  # no catalog yet, or another program holds it: whoever opens it says so
+            return {}
+
+
+def stray_entries(sandbox: Path) -> dict[str, str]:
+    """By table, the other sandbox that its entry in the catalog points into."""
+    others = {name: other_sandbox(sandbox, location) for name, location in catalog_entries(sandbox).items()}
+    return {name: other for name, other in others.items() if other is not None}
+
+
+def forget_entries(sandbox: Path, names: Iterable[str]) -> None:
+    """Remove tables from the catalog; no file is touched."""
+    with contextlib.closing(sqlite3.connect(sandbox / "catalog.db")) as connection, connection:
+        where = "table_namespace || '.' || table_name = ?"
+        connection.executemany(f"DELETE FROM iceberg_tables WHERE {where}", [(name,) for name in names])
+
+
+def moved_words(other: str) -> str:
+    """What to say of a sandbox whose catalog points into another."""
+    return (
+        f"this sandbox was moved or copied: its catalog still points into {other}, where nothing is read or written. "
+        "Run `iceberg-explorer demo`: it removes those entries and builds the teaching tables here; a table's folder "
+        "in the warehouse can be opened by its path"
+    )

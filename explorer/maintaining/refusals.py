@@ -1,0 +1,183 @@
+"""Why Spark would refuse a procedure on a table, or why its result would not be what the plan promises."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from explorer.core.batches import Parts
+from explorer.core.columns import Ints, hashes
+from explorer.core.deletes import named_file
+from explorer.core.entries import live_entries
+from explorer.core.live_files import LiveFile, place
+from explorer.core.names import shorten
+from explorer.core.units import count
+from explorer.core.values import partition_dicts
+from explorer.metadata_tree import MetadataTree
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import TableMetadata
+
+MANIFEST_FIELD_IDS = frozenset({0, 1, 2, 3, 4, *range(100, 147)})
+"""Ids of the fields of manifest entries and data files, which the spec keeps below 1000."""
+MAX_CHECKED_FILES = 1000
+"""Files whose sizes are compared with what the manifests say."""
+PATH_WIDTH = 200
+"""Characters of a path in a sentence."""
+NOTHING = pa.schema([("manifest_path", pa.string())])
+PLACES = pa.schema([("file_path", pa.string()), ("place", pa.string())])
+
+
+def check_readable_by_iceberg(metadata: TableMetadata) -> None:
+    """Raise ValueError when Iceberg Java cannot read any manifest of a table."""
+    for spec in metadata.partition_specs:
+        for field in spec.fields:
+            if field.field_id in MANIFEST_FIELD_IDS:
+                raise ValueError(
+                    f"partition field {field.name!r} has the id {field.field_id}, which a field of every manifest has "
+                    "too: Iceberg cannot read the manifests of this table"
+                )
+
+
+def read_through(tree: MetadataTree, paths: Collection[str] | None = None) -> None:
+    """Read manifests as a procedure does, each once.
+
+    Args:
+        tree: A complete one, which raises UnreadableFile for what cannot be read.
+        paths: Those of the current snapshot to read; None for those of all snapshots.
+    """
+    meta = tree.metadata
+    snapshots = meta.snapshots if paths is None else [meta.current_snapshot]
+    listed = {m.manifest_path: m for snapshot in snapshots for m in tree.manifests(snapshot)}
+    manifests = [m for path, m in listed.items() if paths is None or path in paths]
+    for _ in tree.read(Parts(manifests, False, _nothing, NOTHING, folded=True)).read():
+        pass
+
+
+def _nothing(_: ManifestFile, stored: pa.Table) -> pa.Table:
+    return NOTHING.empty_table()
+
+
+def repeated_file(rows: Iterable[pa.Table], repeated: Ints) -> str:
+    """Return why Iceberg refuses to rewrite files of which one is live twice.
+
+    Args:
+        rows: Parts of the planned files, with `file_path`.
+        repeated: Hashes of paths that the plan has more than once.
+
+    Returns:
+        A sentence; empty when no path is there twice.
+    """
+    if not len(repeated):
+        return ""
+    paths: Counter[str] = Counter()
+    for part in rows:
+        some = pc.is_in(pa.array(hashes(part["file_path"])), pa.array(repeated))
+        paths.update(part["file_path"].filter(some).to_pylist())
+    path, times = paths.most_common(1)[0]
+    if times < 2:
+        return ""
+    return (
+        f"Iceberg would refuse: {_short(path)} is live {times} times, so its rows would be written {times} times "
+        "('Invalid REPLACE operation: … added records > … replaced records')."
+    )
+
+
+def wrong_size(tree: MetadataTree, files: Iterable[tuple[str, int]], total: int) -> tuple[str, str]:
+    """Compare the first files that would be rewritten with what is stored.
+
+    Args:
+        tree: The table's.
+        files: Paths and recorded sizes, at most MAX_CHECKED_FILES of them.
+        total: How many files would be rewritten.
+
+    Returns:
+        Why Spark would fail, empty when no file is known to be wrong; and what was not compared, as a sentence.
+    """
+    recorded = dict(files)
+    stored = tree.sizes(recorded)
+    wrong = [path for path, size in recorded.items() if path in stored and stored[path] != size]
+    missing = [path for path in recorded if path not in stored]
+    note = ""
+    if total > len(recorded):
+        note = f"Of {count(total, 'file')} the first {len(recorded):,} were looked for: doctor --files looks for all."
+    if missing:
+        return f"Spark would fail: {_short(missing[0])} is missing, or cannot be reached from here.", note
+    if wrong:
+        sizes = f"{stored[wrong[0]]:,} bytes long, not {recorded[wrong[0]]:,} as its manifest says"
+        return f"Spark would fail: {_short(wrong[0])} is {sizes}.", note
+    return "", note
+
+
+def promoted_date(metadata: TableMetadata) -> str:
+    """Return why Spark cannot rewrite data files from before a date column became a timestamp; empty otherwise."""
+    current = metadata.schema(metadata.current_schema_id)
+    names = {i: f.name for i, f in current.by_id.items() if str(f.type).startswith("timestamp")} if current else {}
+    for schema in metadata.schemas:
+        for field_id in names.keys() & schema.by_id.keys():
+            if schema.by_id[field_id].type == "date":
+                return (
+                    f"Spark would fail: column {names[field_id]!r} was a date, and Spark 4.1 cannot read files from "
+                    "that time as timestamps."
+                )
+    return ""
+
+
+def misplaced_delete(
+    tree: MetadataTree, manifests: Sequence[ManifestFile], deletes: Collection[LiveFile]
+) -> tuple[LiveFile, str] | None:
+    """Find a position delete or vector that names a live data file of another partition or spec.
+
+    Iceberg Java from 1.12 on refuses to plan a scan of such a file; other readers apply the delete.
+
+    Args:
+        tree: The table's.
+        manifests: The data manifests of the snapshot.
+        deletes: The live deletes of the snapshot.
+
+    Returns:
+        The delete and the path of the data file; None when there is none.
+    """
+    named = {path: delete for delete in deletes if (path := named_file(delete))}
+    if not named:
+        return None
+    places = {path: repr(delete.place) for path, delete in named.items()}
+    rows = tree.read(Parts(manifests, False, partial(_elsewhere, places), PLACES))
+    found = next((path for part in rows.read() for path in part["file_path"].to_pylist()), None)
+    return None if found is None else (named[found], found)
+
+
+def misplaced_words(tree: MetadataTree, manifests: Sequence[ManifestFile], deletes: Collection[LiveFile]) -> str:
+    """Return `misplaced_delete` as the reason why nothing may be rewritten; empty when there is none."""
+    misplaced = misplaced_delete(tree, manifests, deletes)
+    if misplaced is None:
+        return ""
+    delete, path = misplaced
+    return (
+        f"Do not run this: the delete {_short(delete.path)} is recorded in another partition than {_short(path)}, "
+        "which it names. Iceberg 1.12 refuses to read that file, older versions and other readers apply the delete, "
+        "and rewriting position deletes would drop it."
+    )
+
+
+def _elsewhere(places: Mapping[str, str], manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """PLACES, of live files of one manifest that lie in another place than `places` says."""
+    files = live_entries(stored, manifest)
+    files = files.filter(pc.is_in(files["file_path"], pa.array(list(places), pa.string())))
+    codes, partitions = partition_dicts(files)
+    where = [repr(place(manifest.partition_spec_id, partition)) for partition in partitions]
+
+    def wrong() -> Iterator[tuple[str, str]]:
+        for path, code in zip(files["file_path"].to_pylist(), codes, strict=True):
+            if where[code] != places[path]:
+                yield path, where[code]
+
+    paths = list(wrong())
+    return pa.table([[path for path, _ in paths], [at for _, at in paths]], schema=PLACES)
+
+
+def _short(path: str) -> str:
+    return shorten(path, PATH_WIDTH)

@@ -1,0 +1,319 @@
+"""Every remedy that the doctor prints is run as it is printed, on a table that was damaged for its rule; where it
+prints no statement, no procedure mends the table."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import explorer
+from explorer import scenarios
+from explorer.core.doctor.findings import Finding
+from explorer.core.doctor.remedies import REMEDY_OF
+from explorer.core.doctor.rules import RULES
+from explorer.engines.spark import SparkEngine
+from explorer.io.home import sandbox_home
+from explorer.io.paths import local_path
+from tests.cases import build_case
+from tests.robustness.editing import edit_avro, edit_json
+from tests.unit.small import make_table, newest_metadata
+from tests.unit.test_doctor import ENTRIES, LISTS, METADATA, current
+
+STATEMENT = re.compile(
+    r"(?:CALL \S+?\(.*?\)|INSERT OVERWRITE \S+ SELECT (?:DISTINCT )?\* FROM \S+?|ALTER TABLE .*?\))(?=[;.,]?(?: |$))"
+)
+DAYS = 86_400_000
+ELSEWHERE = {
+    "delete-dangling", "position-deletes-v3", "delete-names-nothing", "orphan-files", "statistics-stale",
+    "property-unsafe", "file-missing", "vector-wrong", "two-vectors", "partition-value", "record-count",
+    "row-ids-overlap", "next-row-id", "delete-partition", "equality-id-unknown", "manifest-missing",
+    "partition-summary",
+}  # fmt: skip
+"""Rules with remedies whose tables are damaged in other tests of this file, or in test_doctor.py."""
+NOT_TRIED = {"deleted-file-live", "deletes-in-v1", "metadata-unreadable", "property-refused"}
+"""Rules whose remedy is that of others that are tried (going back, the metadata file before)."""
+DAMAGES: list[tuple[str, str, Callable[[Path], Any]]] = [
+    *(
+        (f"metadata-{n}", rule, lambda t, edit=edit: edit_json(newest_metadata(t), lambda d: (edit(d), None)[1]))
+        for n, (rule, edit) in enumerate(METADATA)
+    ),
+    *(
+        (f"list-{n}", rule, lambda t, change=change: edit_avro(current(t)[0], change))
+        for n, (rule, change) in enumerate(LISTS)
+        if rule != "manifest-missing"  # which is outside the folders that may be read
+    ),
+    *(
+        (f"entry-{n}", rule, lambda t, change=change: edit_avro(current(t)[1][0], change))
+        for n, (rule, change) in enumerate(ENTRIES)
+    ),
+]
+
+
+def statements(remedy: str) -> list[str]:
+    """The statements of a remedy, as they are printed."""
+    return STATEMENT.findall(remedy)
+
+
+def found(name: str, rule: str, **options: Any) -> list[Finding]:
+    findings = explorer.doctor(name, **options).findings
+    return [f for f in findings if f.rule == rule or any(e.rule == rule for e in f.explains)]
+
+
+def expire_others(engine: SparkEngine, own: str) -> None:
+    engine.session().sql(
+        f"CALL sandbox.system.expire_snapshots(table => '{own}', older_than => TIMESTAMP '2999-01-01 00:00:00 UTC', "
+        "retain_last => 1)"
+    )
+
+
+def place(path: Any) -> Path:
+    return Path(str(local_path(str(path))))
+
+
+def edited(path: Any, change: Callable[[Any], Any]) -> None:
+    """Change a file of a table that Spark reads: its checksum goes."""
+    file = place(path)
+    (edit_json if file.name.endswith(".json") else edit_avro)(file, lambda data: (change(data), None)[1])
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+def test_every_rule_has_a_remedy_that_is_tried() -> None:
+    damaged = {rule for _, rule, _ in DAMAGES}
+    with_statement = {rule.id for rule in RULES if REMEDY_OF[rule.id] not in ("", "W")}
+    assert with_statement <= damaged | ELSEWHERE | NOT_TRIED
+    assert set(REMEDY_OF) == {rule.id for rule in RULES}
+
+
+@pytest.fixture(scope="module")
+def namespace(engine: SparkEngine) -> Iterator[str]:
+    """Whose tables leave the catalog afterwards: Spark cannot drop those that it cannot load."""
+    engine.session().sql("CREATE NAMESPACE IF NOT EXISTS sandbox.mended")
+    yield "mended"
+    with contextlib.closing(sqlite3.connect(sandbox_home() / "catalog.db")) as catalog:
+        catalog.execute("DELETE FROM iceberg_tables WHERE table_namespace = 'mended'")
+        catalog.commit()
+
+
+@pytest.mark.parametrize(("label", "rule", "damage"), DAMAGES, ids=[label for label, *_ in DAMAGES])
+def test_a_damaged_table(
+    label: str, rule: str, damage: Callable[[Path], Any], namespace: str, engine: SparkEngine, tmp_path: Path
+) -> None:
+    spark, own = engine.session(), f"{namespace}.{label.replace('-', '_')}"
+    name = f"sandbox.{own}"
+    folder = make_table(tmp_path)
+    if REMEDY_OF[rule] == "E":  # its remedy takes what is old enough
+        _age(folder)
+    spark.sql(f"CALL sandbox.system.register_table('{own}', 'file:{newest_metadata(folder)}')")
+    damage(folder)
+    sick = found(name, rule)
+    sick = [f for f in sick if "Restore the metadata file" in f.remedy] or sick
+    assert sick
+    letter, printed = REMEDY_OF[rule], statements(sick[0].remedy)
+    rows = 6
+    if "Restore the metadata file" in sick[0].remedy:
+        spark.sql(printed[0])
+        assert not found(f"{name}_restored", rule)
+        assert spark.table(f"{name}_restored").count() in (4, 6)
+    elif letter in ("G", "T", "L", "F") and "rollback_to_snapshot" in sick[0].remedy:
+        spark.sql(printed[0])
+        assert not found(name, rule, snapshot="main")
+        assert spark.table(name).count() == 4  # the snapshot before
+    elif letter in ("B", "R", "O") and printed:
+        spark.sql(printed[0])
+        spark.sql(f"CALL sandbox.system.rewrite_manifests('{own}')")
+        expire_others(engine, own)
+        assert not found(name, rule)
+        assert spark.table(name).count() == rows
+    elif letter == "E":
+        spark.sql(printed[0])
+        assert not found(name, rule)
+        assert spark.table(name).count() == rows
+    elif letter == "S":
+        spark.sql(printed[0])
+        assert not found(name, rule)
+    elif letter == "U":
+        for finding in sick:
+            spark.sql(statements(finding.remedy)[0])
+        assert not found(name, rule)
+    elif letter in ("I", "N", "P"):
+        assert not printed
+        for attempt in (
+            f"CALL sandbox.system.rewrite_data_files(table => '{own}', options => map('rewrite-all', 'true'))",
+            f"ALTER TABLE {name} SET TBLPROPERTIES ('touched' = 'yes')",
+        ):
+            spark.sql(attempt)
+            assert found(name, rule)
+    else:
+        assert not printed, sick[0].remedy
+
+
+def _age(folder: Path) -> None:
+    """All but the current snapshot are older than the days that expiry keeps."""
+
+    def older(data: dict[str, Any]) -> None:
+        for snapshot in data["snapshots"][:-1]:
+            snapshot["timestamp-ms"] -= 9 * DAYS
+        for entry in data["snapshot-log"][:-1]:
+            entry["timestamp-ms"] -= 9 * DAYS
+        data["metadata-log"] = []  # in which the snapshots have other times
+
+    edit_json(newest_metadata(folder), older)
+
+
+def _vectors(table: explorer.Table) -> str:
+    listed = table.tree.manifests(table.metadata.current_snapshot)
+    return next(m.manifest_path for m in listed if m.content == 1)
+
+
+def _data(table: explorer.Table) -> str:
+    listed = table.tree.manifests(table.metadata.current_snapshot)
+    return next(m.manifest_path for m in listed if m.content == 0)
+
+
+def _two_vectors(table: explorer.Table) -> None:
+    def twice(records: list[dict[str, Any]]) -> None:
+        other = copy.deepcopy(records[0])
+        other["data_file"]["content_offset"] += 1
+        records.append(other)
+
+    edited(_vectors(table), twice)
+
+
+def _fewer_rows(table: explorer.Table) -> None:
+    """A data file has a row more than is recorded: compaction refuses it."""
+
+    def fewer(records: list[dict[str, Any]]) -> None:
+        largest = max((r["data_file"] for r in records), key=lambda file: file["record_count"])
+        assert largest["record_count"] > 1
+        largest["record_count"] -= 1
+
+    edited(_data(table), fewer)
+
+
+def _overlap(table: explorer.Table) -> None:
+    current = table.metadata.current_snapshot
+    assert current is not None
+    edited(current.manifest_list, lambda records: [r.update(first_row_id=0) for r in records if not r["content"]])
+
+
+def _wrong_day(table: explorer.Table) -> None:
+    def shift(records: list[dict[str, Any]]) -> None:
+        partition = records[0]["data_file"]["partition"]
+        name = next(name for name, value in partition.items() if not isinstance(value, str))
+        partition[name] = partition[name] + type(partition[name] - partition[name])(1)
+
+    edited(_data(table), shift)
+
+
+TEACHING: list[tuple[str, str, bool, Callable[[explorer.Table], Any]]] = [
+    ("two-vectors", "deletion_vectors", False, _two_vectors),
+    ("vector-wrong", "deletion_vectors", True, lambda t: edited(
+        _vectors(t), lambda r: r[0]["data_file"].update(record_count=r[0]["data_file"]["record_count"] + 1)
+    )),
+    ("row-ids-overlap", "deletion_vectors", False, _overlap),
+    ("partition-value", "hidden_partitioning", True, _wrong_day),
+    ("next-row-id", "deletion_vectors", False, lambda t: edited(
+        t.metadata.metadata_location, lambda d: d.update({"next-row-id": 1})
+    )),
+    ("equality-id-unknown", "equality_deletes", False, lambda t: edited(
+        _vectors(t), lambda r: r[0]["data_file"].update(equality_ids=[99])
+    )),
+    ("record-count", "compaction_sort", True, _fewer_rows),
+    ("manifest-missing", "three_inserts", False, lambda t: place(_data(t)).unlink()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "scenario", "deep", "damage"), TEACHING, ids=[rule for rule, *_ in TEACHING])
+def test_a_damaged_teaching_table(
+    rule: str, scenario: str, deep: bool, damage: Callable[[explorer.Table], Any], sandbox: Path, engine: SparkEngine
+) -> None:
+    table = explorer.open_table(scenarios.fresh_copy(engine, scenario))
+    own, spark = table.name.removeprefix("sandbox."), engine.session()
+    rows = spark.table(table.name).count()
+    damage(table)
+    spark.catalog.clearCache()
+    sick = found(table.name, rule, deep=deep)
+    assert sick
+    printed = statements(sick[0].remedy)
+    if not printed:
+        assert "No procedure mends it" in sick[0].remedy or "no procedure mends it" in sick[0].remedy
+        if REMEDY_OF[rule] == "N":
+            spark.sql(
+                f"CALL sandbox.system.rewrite_data_files(table => '{own}', options => map('rewrite-all', 'true'))"
+            )
+            assert found(table.name, rule)
+        return
+    spark.sql(printed[0])
+    if REMEDY_OF[rule] in ("R", "O"):
+        spark.sql(f"CALL sandbox.system.rewrite_manifests('{own}')")
+        expire_others(engine, own)
+        assert spark.table(table.name).count() == rows
+    assert not found(table.name, rule, deep=deep, snapshot="main")
+    assert spark.table(table.name).collect()
+
+
+CASES = [("01", "file-twice"), ("02", "file-twice"), ("05", "manifest-missing"), ("04", "manifest-list-missing"),
+         ("16", "partition-summary"), ("18", "metrics-wrong")]  # fmt: skip
+ROWS = {"01": (5, 5), "02": (2, 2), "05": (1,), "04": (2,), "16": (1,), "18": (3,)}
+"""After each statement of the remedy, on a table of its own."""
+
+
+@pytest.mark.parametrize(("case", "rule"), CASES)
+def test_a_table_of_a_public_report(case: str, rule: str, namespace: str, engine: SparkEngine, tmp_path: Path) -> None:
+    spark, number = engine.session(), 0
+    while True:
+        folder = build_case(case, tmp_path / str(number))
+        own = f"{namespace}.case_{case}_{number}"
+        spark.sql(f"CALL sandbox.system.register_table('{own}', 'file:{newest_metadata(folder)}')")
+        printed = statements(found(f"sandbox.{own}", rule)[0].remedy)
+        assert len(printed) == len(ROWS[case])
+        spark.sql(printed[number])
+        assert spark.table(f"sandbox.{own}").count() == ROWS[case][number]
+        if "rewrite_data_files" in printed[number]:
+            spark.sql(f"CALL sandbox.system.rewrite_manifests('{own}')")
+        assert not found(f"sandbox.{own}", rule, snapshot="main")
+        number += 1
+        if number == len(printed):
+            break
+
+
+def test_a_lost_data_file_is_dropped_by_going_back(sandbox: Path, engine: SparkEngine) -> None:
+    table = explorer.open_table(scenarios.fresh_copy(engine, "three_inserts"))
+    last = table.metadata.current_snapshot
+    assert last is not None
+    place(next(f["file_path"] for f in table.files() if f["snapshot_id"] == last.snapshot_id)).unlink()
+    [sick] = found(table.name, "file-missing", files=True)
+    assert "it has 2 data files and 2 rows, the current one 3 and 3" in sick.remedy
+    engine.session().sql(statements(sick.remedy)[0])
+    assert not found(table.name, "file-missing", files=True, snapshot="main")
+    assert engine.session().table(table.name).count() == 2
+
+
+def test_a_field_added_where_the_last_id_is_low_does_harm(namespace: str, engine: SparkEngine, tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+    edit_json(newest_metadata(folder), lambda d: d.update({"last-column-id": 1}))
+    own, spark = f"{namespace}.low", engine.session()
+    spark.sql(f"CALL sandbox.system.register_table('{own}', 'file:{newest_metadata(folder)}')")
+    sick = found(f"sandbox.{own}", "last-column-id-low")[0]
+    assert sick.remedy.startswith("Add no column")
+    with pytest.raises(Exception, match="multiple fields"):
+        spark.sql(f"ALTER TABLE sandbox.{own} ADD COLUMN extra INT")
+
+
+def test_a_broken_metadata_file_is_replaced_under_another_name(
+    namespace: str, engine: SparkEngine, tmp_path: Path
+) -> None:
+    folder = make_table(tmp_path)
+    newest_metadata(folder).write_text('{"format-version": 2, ')
+    [sick] = explorer.doctor(str(folder)).findings
+    [printed] = statements(sick.remedy)
+    spark = engine.session()
+    spark.sql(printed.replace("your_catalog", "sandbox").replace("your_db.your_table", f"{namespace}.broken"))
+    assert spark.table(f"sandbox.{namespace}.broken_restored").count() == 4

@@ -1,0 +1,52 @@
+"""A user's own SparkSession is left as it is, and what cannot work in it is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.engines.spark import SparkEngine
+from explorer.errors import EngineError
+
+
+def run_beside(how: str, folder: Path) -> Any:
+    command = [sys.executable, "-m", "tests.spark.users_session", how, str(folder)]
+    environment = {**os.environ, "ICEBERG_EXPLORER_HOME": str(folder / "home")}
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=Path(__file__).parents[2])
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
+def test_nothing_of_a_users_session_changes(tmp_path: Path) -> None:
+    answer = run_beside("with", tmp_path)
+    assert answer["told"] == ["UTC", 4, 2, 2, 2, 1, 3, True]
+    assert answer["differs"] == {}
+    assert answer["stopped"] == 1
+
+
+def test_a_users_spark_without_iceberg_is_told(tmp_path: Path) -> None:
+    answer = run_beside("without", tmp_path)
+    assert "Java has no Iceberg" in answer["told"]
+    assert "spark.jars.packages=org.apache.iceberg:iceberg-spark-runtime" in answer["told"]
+    assert answer["differs"] == {}
+
+
+def test_a_session_that_was_stopped_is_made_anew(engine: SparkEngine) -> None:
+    first = engine.session()
+    first.stop()
+    again = engine.session()
+    assert again is not first
+    assert again.sql("SELECT 1 AS one").first()["one"] == 1  # type: ignore[index]
+
+
+def test_an_older_pyspark_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.__version__", "3.5.6")
+    engine = SparkEngine()
+    with pytest.raises(EngineError, match=r"pyspark 3.5.6 is installed.*pyspark==4.1"):
+        engine.session()

@@ -1,0 +1,119 @@
+"""A process that has a Spark of its user's: what the explorer leaves as it was, and what it says. Run by
+test_users_spark.py with `with` or `without` Iceberg's jar; prints JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def start(with_iceberg: bool, folder: Path) -> Any:
+    """Spark as a user starts it: in a JVM that pyspark finds running, with settings that are none of ours."""
+    from pyspark.sql import SparkSession
+
+    from explorer.engines import gateway
+    from explorer.engines.java import PACKAGES, find_java, resolve_jars
+
+    java = find_java()
+    jars = resolve_jars(java, PACKAGES)
+    gateway.launch(java, jars if with_iceberg else jars[1:], {"spark.master": "local[1]"})
+    builder = SparkSession.builder.master("local[1]").appName("users").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.warehouse.dir", str(folder / "users")).getOrCreate()
+    session.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
+    session.conf.set("spark.sql.shuffle.partitions", "7")
+    session.conf.set("spark.sql.ansi.enabled", "false")
+    session.sparkContext.setLogLevel("FATAL")
+    session.sparkContext.setLocalProperty("spark.job.description", "users own")
+    session.range(3).createOrReplaceTempView("mine")
+    if with_iceberg:
+        session.conf.set("spark.sql.catalog.own", "org.apache.iceberg.spark.SparkCatalog")
+        session.conf.set("spark.sql.catalog.own.type", "hadoop")
+        session.conf.set("spark.sql.catalog.own.warehouse", str(folder / "own"))
+        session.sql("CREATE TABLE own.db.t AS SELECT id, CAST(id AS STRING) AS name FROM range(3)")
+        session.sql("INSERT INTO own.db.t VALUES (7, 'seven')")
+        session.sql("SELECT * FROM own.db.t").collect()  # Iceberg's reader sets properties of Java once
+    return session
+
+
+def state(session: Any) -> dict[str, Any]:
+    """All that a user may have set, and what their queries see of it."""
+    from pyspark.sql import SparkSession
+
+    context, jvm = session.sparkContext, session._jvm
+    hadoop = context._jsc.hadoopConfiguration()
+    entries = hadoop.iterator()
+    local = ("spark.jobGroup.id", "spark.job.description", "spark.scheduler.pool", "spark.job.interruptOnCancel")
+    active = SparkSession.getActiveSession()
+    return {
+        "hadoop": {entry.getKey(): entry.getValue() for entry in iter(lambda: next_of(entries), None)},
+        "runtime": dict(session.conf.getAll),
+        "context": sorted(context.getConf().getAll()),
+        "properties": {str(k): str(v) for k, v in jvm.java.lang.System.getProperties().items()},
+        "log level": str(jvm.org.apache.logging.log4j.LogManager.getRootLogger().getLevel()),
+        "files": str(jvm.org.apache.hadoop.fs.FileSystem.getLocal(hadoop).getClass().getName()),
+        "local": [context.getLocalProperty(key) for key in local],
+        "catalogs": sorted(row.name for row in session.catalog.listCatalogs()),
+        "views": sorted(row.name for row in session.catalog.listTables()),
+        "functions": len(session.catalog.listFunctions()),
+        "place": [session.catalog.currentCatalog(), session.catalog.currentDatabase()],
+        "active": active is not None and active._jsparkSession.hashCode(),
+        "is created": SparkSession.builder.getOrCreate() is session,
+        "hour": session.sql("SELECT hour(timestamp_seconds(0)) AS h").first().h,
+        "partitions": session.range(9, numPartitions=3).repartition("id").rdd.getNumPartitions(),
+    }
+
+
+def next_of(entries: Any) -> Any:
+    return entries.next() if entries.hasNext() else None
+
+
+def use(folder: Path) -> list[Any]:
+    """What a person asks of Spark through the explorer."""
+    import explorer
+    from explorer import maintenance
+    from explorer.engines.spark import shared_engine
+    from explorer.scenarios import SCENARIOS, build_all
+
+    table = explorer.open_table(str(folder / "own" / "db" / "t"))
+    told = [
+        explorer.spark().conf.get("spark.sql.session.timeZone"),
+        len(table.rows()),
+        len(table.sql("SELECT * FROM t WHERE id > 1")),
+        table.entries(engine="spark").to_spark().count(),
+        table.snapshots.to_spark().count(),
+        len(table.row_diff("snapshot-1", "main", engine="spark").changes.inserted),
+    ]
+    build_all(shared_engine(), [s for s in SCENARIOS if s.name in ("tracked_delete", "equality_deletes")])
+    copy = explorer.open_table("demo.tracked_delete")
+    told += [len(copy.snapshots), bool(maintenance.preview(copy, "compact").words)]
+    return told
+
+
+def main() -> None:
+    folder = Path(sys.argv[2])
+    session = start(sys.argv[1] == "with", folder)
+    before = state(session)
+    if sys.argv[1] == "with":
+        told: Any = use(folder)
+    else:
+        import explorer
+
+        try:
+            explorer.spark()
+            told = "nothing"
+        except explorer.EngineError as error:
+            told = str(error)
+    after = state(session)
+    answer = {"differs": {key: [before[key], after[key]] for key in before if before[key] != after[key]}, "told": told}
+    if sys.argv[1] == "with":
+        import explorer
+
+        session.stop()
+        answer["stopped"] = explorer.spark().sql("SELECT 1 AS one").first().one
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()
