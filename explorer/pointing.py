@@ -9,6 +9,7 @@ from explorer.io import catalogs
 from explorer.io.budget import METADATA
 from explorer.io.catalogs import Stored
 from explorer.io.folder_state import state_of_catalog
+from explorer.io.locate import Location
 from explorer.io.places import metadata_folder
 from explorer.table import Table
 
@@ -16,12 +17,14 @@ from explorer.table import Table
 @dataclass(frozen=True)
 class Pointed:
     """What the catalog stores now, and the metadata file that was opened, with the one before by its metadata-log.
-    `beside` says in a sentence what else its folder contains, if that is worth a word."""
+    `beside` says in a sentence what else its folder contains, if that is worth a word; `unreadable` why the metadata
+    file could not be opened."""
 
     stored: Stored
     metadata_location: str
     previous: str | None
     beside: str = ""
+    unreadable: str = ""
 
     @property
     def newer(self) -> bool:
@@ -34,12 +37,21 @@ def pointer(table: Table) -> Pointed:
     """Ask a table's catalog what it stores of it. Raises NotPossible for a table that no catalog holds, NotSupported,
     TableNotFound."""
     place = table.reader.location
-    if place.catalog is None or place.identifier is None:
-        raise NotPossible(f"{table.name} was opened by its path: no catalog points to it")
-    stored = catalogs.stored(place.catalog, place.identifier, place.properties)
+    stored = _stored(place, table.name)
     log = table.metadata.metadata_log
     previous = log[-1].metadata_file if log else None
     return Pointed(stored, table.metadata.metadata_location, previous, place.beside or _in_store(table))
+
+
+def pointer_alone(place: Location, error: UnreadableFile) -> Pointed:
+    """The same, of a table whose metadata file cannot be read: why stands in `unreadable`. Raises as `pointer` does."""
+    return Pointed(_stored(place, place.asked), place.metadata_location, None, place.beside, str(error))
+
+
+def _stored(place: Location, name: str) -> Stored:
+    if place.catalog is None or place.identifier is None:
+        raise NotPossible(f"{name} was opened by its path: no catalog points to it")
+    return catalogs.stored(place.catalog, place.identifier, place.properties)
 
 
 def _in_store(table: Table) -> str:

@@ -15,6 +15,7 @@ import click
 
 import explorer
 from explorer.errors import EngineError, ExplorerError, TableNotFound
+from explorer.io.locate import Location
 from explorer.progress import Watch
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -161,6 +162,16 @@ def opened(
     own = pairs(properties, "--property", "KEY=VALUE")
     moves = dict(map(_move, relocate))
     return explorer.open_table(table, catalog, own or None, list(roots), moves)
+
+
+def located(
+    table: str, catalog: str | None, properties: Iterable[str], roots: Iterable[str], relocate: Iterable[str]
+) -> Location:
+    """Where TABLE is, whose metadata file cannot be read."""
+    from explorer.io.locate import locate
+
+    own = pairs(properties, "--property", "KEY=VALUE")
+    return locate(table, catalog, own or None, tuple(map(_move, relocate)))
 
 
 def catalog_of(

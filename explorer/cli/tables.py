@@ -16,6 +16,7 @@ from explorer.cli.base import (
     emit,
     engine_option,
     finish,
+    located,
     main,
     opened,
     output_option,
@@ -26,6 +27,7 @@ from explorer.cli.base import (
     where_options,
 )
 from explorer.cli.listing import Asked, emit_rows, rows_options
+from explorer.errors import UnreadableFile
 
 
 @main.command()
@@ -183,16 +185,23 @@ def pointer(output: str, **where: Any) -> None:
     """Show what the table's catalog stores of it (the row of an SQL catalog, the answer of a REST server), and the
     metadata file that it was opened at."""
     from explorer.pointing import pointer as pointed
+    from explorer.pointing import pointer_alone
     from explorer.views.text import render_fields
 
-    table = opened(**where)
-    pointing = pointed(table)
+    table: explorer.Table | None = None
+    try:
+        table = opened(**where)
+        pointing = pointed(table)
+    except UnreadableFile as error:
+        if table is not None:
+            raise
+        pointing = pointer_alone(located(**where), error)
     opened_at = {
         "metadata_location": pointing.metadata_location,
         "previous": pointing.previous,
         "newer": pointing.newer,
         "beside": pointing.beside,
-    }
+    } | ({"unreadable": pointing.unreadable} if pointing.unreadable else {})
     row = dict(pointing.stored.row)
     data = {"where": pointing.stored.where, "stored": row, "opened": opened_at}
     emit(
@@ -200,7 +209,10 @@ def pointer(output: str, **where: Any) -> None:
         output,
         lambda: "\n".join((f"{pointing.stored.where}:", render_fields(row), "opened:", render_fields(opened_at))),
     )
-    finish(table)
+    if table is not None:
+        finish(table)
+    elif pointing.unreadable:
+        sys.exit(INCOMPLETE)
 
 
 def _collection_command(

@@ -9,6 +9,7 @@ from explorer.core.doctor.findings import Finding, RuleChoice, finding
 from explorer.core.doctor.remedies import previous_words
 from explorer.core.names import NOWHERE
 from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
+from explorer.io.metadata import VIEW
 from explorer.io.reader import read_metadata
 from explorer.io.storage import Storage
 from explorer.views.doctor import ShownReport
@@ -21,8 +22,8 @@ def unopened(
     name: str, error: UnreadableFile, skip: Iterable[str] = (), severity: Mapping[str, str] | None = None
 ) -> ShownReport:
     """The report on a table whose metadata file cannot be read. Raises the error where that says nothing of the file:
-    its store did not answer, or it lies where nothing may be read."""
-    if isinstance(error, (NotNow, AccessRefused)):
+    its store did not answer, it lies where nothing may be read, or it is a view's."""
+    if isinstance(error, (NotNow, AccessRefused)) or error.cause.startswith(VIEW):
         raise error
     return ShownReport(name, RuleChoice.of(skip, severity).made([_unopened(error)], name, None), {"metadata files": 1})
 

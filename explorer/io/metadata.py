@@ -30,6 +30,7 @@ from explorer.model.problem import Problem, Severity
 
 T = TypeVar("T")
 KNOWN_VERSIONS = (1, 2, 3)
+VIEW = "this is the metadata of an Iceberg view, not of a table"
 LONG = 1 << 63
 """Ids, times and sizes are signed 64-bit numbers."""
 
@@ -64,6 +65,8 @@ def parse_metadata(data: bytes, path: str) -> tuple[TableMetadata, list[Problem]
 def _load(data: bytes, path: str, problems: list[Problem]) -> dict[str, Any]:
     text = _gunzip(data, path) if data[:2] == b"\x1f\x8b" else data
     raw = load_json(text, path, problems)
+    if isinstance(raw, dict) and "view-uuid" in raw:
+        raise UnreadableFile(path, f"{VIEW}, which has no snapshots or files")
     if not isinstance(raw, dict) or "format-version" not in raw:
         raise UnreadableFile(path, "this is JSON, but not Iceberg table metadata: it has no `format-version`")
     return raw
