@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -446,3 +446,24 @@ def test_the_pointer_is_told_when_its_metadata_file_is_gone(tmp_path: Path) -> N
         assert result.exit_code == 3, result.output
         assert gone.name in "".join(result.output.split())
         assert "the file does not exist" in result.output
+
+
+@pytest.mark.parametrize(
+    ("kind", "transform", "value", "partition", "rules"),
+    [
+        ("timestamp", "day", datetime(1969, 12, 31, 10), date(1970, 1, 1), [("readers-differ", "warning")]),
+        ("timestamp", "month", datetime(1960, 5, 3), -115, [("readers-differ", "warning")]),
+        ("date", "year", date(1960, 5, 3), -9, [("readers-differ", "warning")]),
+        ("date", "year", date(1960, 5, 3), -10, []),
+        ("date", "year", date(1960, 5, 3), -8, [("partition-value", "error")]),
+        ("timestamp", "hour", datetime(1970, 1, 1, 5), 6, [("partition-value", "error")]),
+    ],
+)
+def test_times_before_1970_as_iceberg_once_wrote_them(
+    kind: str, transform: str, value: Any, partition: Any, rules: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    table = Table(tmp_path / "t", [(1, "t", kind)], [(1, 1000, "p", transform)])
+    table.append(table.parquet("a.parquet", {"t": [value]}, partition={"p": partition}))
+    for deep in (False, True):
+        findings = explorer.doctor(str(tmp_path / "t"), deep=deep).findings
+        assert [(f.rule, f.severity) for f in findings] == rules

@@ -179,11 +179,12 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
 
     def of_manifest(f: Finding) -> Hashable:
         manifest = f.columns and f.node and f.node[0] == "manifest"
-        return (f.rule, f.file, f.columns) if manifest and f.rule in OF_FILES else None
+        return (f.rule, f.file, f.columns) if manifest and f.rule in (*OF_FILES, "readers-differ") else None
 
     def of_its_file(f: Finding) -> Hashable:
         file = f.columns and f.node and f.node[0] == "file"
-        return (f.rule, f.location.removeprefix("named in "), f.columns) if file and f.rule in OF_FILES else None
+        told = file and f.rule in (*OF_FILES, "readers-differ")
+        return (f.rule, f.location.removeprefix("named in "), f.columns) if told else None
 
     def in_manifest(rule: str) -> Callable[[Finding], Hashable]:
         return lambda f: f.file if f.rule == rule else None

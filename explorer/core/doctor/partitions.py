@@ -147,8 +147,8 @@ def _against_bounds(
 
 
 ONE_TOO_HIGH = (
-    "a partition field is one above the {} of a time before 1970, as Iceberg up to 0.10.0 wrote it: Iceberg Java and "
-    "pyiceberg allow for it, and others may skip its rows"
+    "a partition field is one above the {} of a time before 1970, as Iceberg up to 0.10.0 wrote it: Iceberg Java "
+    "allows for it, and pyiceberg skips its rows"
 )
 
 
