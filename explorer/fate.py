@@ -28,7 +28,7 @@ from explorer.views.rows import plain
 SENTENCES = 1_000
 """Rows that get sentences of their own."""
 COMPARED = 200
-"""Deletes of a snapshot up to which those of other partitions are compared with each visible row."""
+"""Deletes of a snapshot up to which also those that do not apply are opened, and compared with each visible row."""
 READ_THEM = "Read every file to be sure: --every-file, in Python every_file=True."
 
 
@@ -49,6 +49,8 @@ class Standing:
     """For visible rows that a scan with the filter skips with their file or row group, why it does."""
     other_readers: Mapping[Place, str]
     """For other visible rows, readers that skip their file."""
+    compared: bool = True
+    """Whether deletes that do not apply were compared with the rows too."""
 
 
 NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {})
@@ -125,17 +127,18 @@ class Fate:
                 elif match.other_readers:
                     other_readers[place] = match.other_readers
             copies[data.path] += 1
-        return Standing(frozenset(visible), hidden, harmless, spared, kept_off, skipped, other_readers)
+        compared = len(files.deletes) <= COMPARED
+        return Standing(frozenset(visible), hidden, harmless, spared, kept_off, skipped, other_readers, compared)
 
     def _holding(
         self, files: Applicability, data: LiveFile, verdicts: Sequence[Verdict]
     ) -> list[tuple[Verdict, set[int]]]:
         """Deletes that do not apply to a data file because of their bounds, their partition or the file that they
         name, with the positions that they hold all the same."""
+        if len(files.deletes) > COMPARED:
+            return []
         by_bounds = [v for v in verdicts if {r.clause for r in v.reasons if not r.holds} == {"bounds"}]
-        kept_off = by_bounds
-        if len(files.deletes) <= COMPARED:
-            kept_off = [*by_bounds, *files.elsewhere(data), *files.for_others(data)]
+        kept_off = [*by_bounds, *files.elsewhere(data), *files.for_others(data)]
         return [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
 
     # -- the timeline -------------------------------------------------------------------------------------------------
@@ -254,6 +257,11 @@ class Fate:
         rows = len(standing.visible) + len(standing.hidden) + len(absent)
         if rows > limit:
             lines.append(f"{rows - limit:,} more matching rows are not listed: narrow the filter or raise the limit.")
+        if standing.visible and not standing.compared:
+            lines.append(
+                f"The snapshot has more than {COMPARED:,} deletes: those that do not apply, by their partition, their "
+                "bounds or the file that they name, were not compared with these rows."
+            )
         lines += self._not_found()
         if lacks:
             lines.append(f"⚠ {lacks}.")

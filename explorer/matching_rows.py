@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.batches import Parts
-from explorer.core.expressions import Expression
+from explorer.core.expressions import TRUE, Expression
 from explorer.core.fates import StoredRow
 from explorer.core.live_files import LiveFile, read_alike
 from explorer.core.names import base_name
@@ -23,11 +23,13 @@ from explorer.core.row_diff import column_at
 from explorer.core.scan import READ, ManifestVerdict, Scan
 from explorer.core.values import row_dicts
 from explorer.engines.choice import Engine, entries_in
+from explorer.errors import UnreadableFile
 from explorer.filters import MATCHES, matches_in, matching
 from explorer.io import budget
 from explorer.io.file_rows import from_ipc
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
+from explorer.model.problem import Problem
 from explorer.parquet_groups import row_groups_of_file
 from explorer.progress import steps
 from explorer.rowlevel import RowReader
@@ -181,10 +183,16 @@ class MatchingRows:
             yield MatchingFile(data, positions, f"{reason} ({where}); {fault}")
 
     def _skipped_groups(self, data: LiveFile, residual: Expression) -> list[tuple[int, int, str]]:
-        if data.file_format != "PARQUET" or self._holding is not None:
+        if data.file_format != "PARQUET" or self._holding is not None or residual == TRUE:
             return []
-        skipped, first = [], 0
-        for group in row_groups_of_file(self.reader.tree, data.path, residual, self.schema):
+        skipped: list[tuple[int, int, str]] = []
+        first = 0
+        try:
+            groups = row_groups_of_file(self.reader.tree, data.path, residual, self.schema)
+        except UnreadableFile as error:  # its rows were read all the same
+            self.reader.tree.note([Problem(error.path, error.cause, severity="warning")])
+            return []
+        for group in groups:
             if not group.keeps:
                 faults = [d.words for d, _ in self._others if d.inside_files]
                 fault = "; ".join(faults) or "it has the row, so that is wrong"
@@ -225,6 +233,8 @@ class MatchingRows:
 
     def _skipped(self, manifests: Sequence[ManifestFile], verdicts: Sequence[ManifestVerdict]) -> _Skipped:
         """Count the data files that the scan skips in any snapshot."""
+        if self.scan.bound == TRUE:
+            return _Skipped(0, 0)
         entries = sum(map(entries_in, manifests))
         if entries > SKIPPED_ENTRIES:
             return _Skipped(entries, 0, True)

@@ -23,8 +23,8 @@ from explorer.core.names import base_name
 from explorer.progress import steps
 
 T = TypeVar("T")
-COMPARED = 10_000
-"""Data files that a delete which applies to none is compared with, one by one."""
+COMPARED = 100_000
+"""Pairs of data files and of deletes that apply to none up to which they are compared, one by one."""
 TOGETHER = 500
 """Data files whose verdicts are made together."""
 
@@ -101,7 +101,7 @@ class Deletes:
 
     def _missed(self, delete: LiveFile) -> str:
         """Name a data file that a delete misses only because of the partition that it is recorded in."""
-        if len(self.files.data) > COMPARED:
+        if len(self.files.data) * len(self.alone) > COMPARED:
             return ""
         alone = Applicability(self.files.metadata, self.files.data, [delete])
         for data in steps(self.files.data, "data files"):

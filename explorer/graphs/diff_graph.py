@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from explorer.core.diff import SnapshotDiff
 from explorer.core.file_changes import FileChange
-from explorer.core.names import file_label, manifest_name, shorten, snapshot_name, snapshot_ordinals
+from explorer.core.names import file_label, manifest_names, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.units import count, human_bytes, second
 from explorer.graphs.drawing import Drawing
 from explorer.graphs.graph import Graph, Node
@@ -39,6 +39,8 @@ class _DiffGraph:
         self.ordinals = snapshot_ordinals(metadata)
         self.files = diff.removed.by_manifest() | diff.added.by_manifest()
         self.fate: dict[str, tuple[str, str]] = {}
+        self.manifest_names: dict[str, str] = {}
+        """By path."""
         for rewrite in diff.rewritten:
             for path in rewrite.sources:
                 self.fate[path] = ("merged" if rewrite.merged else "rewritten", rewrite.reason)
@@ -49,6 +51,8 @@ class _DiffGraph:
         diff = self.diff
         same = {m.manifest_path for m in before} & {m.manifest_path for m in after}
         names = [snapshot_name(i, self.ordinals) for i in (diff.before, diff.after)]
+        listed_once = {m.manifest_path: m.added_snapshot_id for m in (*before, *after)}
+        self.manifest_names = manifest_names(listed_once.items(), self.ordinals)
         sides = (
             [(diff.after, after, "added"), (diff.before, before, "removed")]
             if diff.before != diff.after
@@ -98,9 +102,7 @@ class _DiffGraph:
             lines = ["cannot be read"]
         facts = {"path": path, "snapshot_id": snapshot_id}
         shown = tuple(shorten(line, 68) for line in lines)
-        self.drawing.nodes[node] = Node(
-            node, manifest.kind, manifest_name(manifest, self.ordinals), shown, status, facts=facts
-        )
+        self.drawing.nodes[node] = Node(node, manifest.kind, self.manifest_names[path], shown, status, facts=facts)
         self.drawing.edge(parent, node, status=status)
         page = self.drawing.page(node, len(changes), "files", 4)
         for change in changes[page.start : page.stop]:

@@ -11,7 +11,7 @@ from explorer.core.manifest_merges import (
     next_append,
     rewrite_manifests,
 )
-from explorer.core.names import manifest_name, snapshot_ordinals
+from explorer.core.names import manifest_names, snapshot_ordinals
 from explorer.core.units import count, human_bytes
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
@@ -104,10 +104,11 @@ def _told(manifest: ManifestFile) -> Mapping[str, Any]:
 
 
 def _named(tree: MetadataTree, manifests: Any) -> Iterator[dict[str, Any]]:
-    ordinals = snapshot_ordinals(tree.metadata)
-    for manifest in manifests:
+    listed = list(manifests)
+    names = manifest_names(((m.manifest_path, m.added_snapshot_id) for m in listed), snapshot_ordinals(tree.metadata))
+    for manifest in listed:
         yield {
-            "manifest": manifest_name(manifest, ordinals),
+            "manifest": names[manifest.manifest_path],
             "manifest_path": manifest.manifest_path,
             "bytes": manifest.manifest_length,
         }
