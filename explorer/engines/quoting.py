@@ -52,11 +52,13 @@ def timestamp(milliseconds: int) -> str:
 Paths = Mapping[int, Sequence[str]]
 
 
-def condition(bound: Expression, fields: Sequence[Mapping[str, Any]], catalog: str = SANDBOX) -> str:
+def condition(
+    bound: Expression, fields: Sequence[Mapping[str, Any]], catalog: str = SANDBOX, in_call: bool = False
+) -> str:
     """A filter bound to a schema's fields (as JSON) as Spark SQL; of all rows nothing. Every name is in backticks: null
     and true are words of SQL. Transforms are functions of `catalog`. Raises NotPossible for what Spark has no words
-    for."""
-    return "" if bound == TRUE else _condition(bound, dict(_paths(fields)), catalog)
+    for. `in_call`: only what Iceberg translates in the argument of a procedure."""
+    return "" if bound == TRUE else _condition(bound, dict(_paths(fields)), catalog, in_call)
 
 
 def _paths(fields: Sequence[Mapping[str, Any]], above: Sequence[str] = ()) -> Iterator[tuple[int, Sequence[str]]]:
@@ -68,22 +70,29 @@ def _paths(fields: Sequence[Mapping[str, Any]], above: Sequence[str] = ()) -> It
             yield from _paths(kind["fields"], path)
 
 
-def _condition(node: Expression, paths: Paths, catalog: str) -> str:
+def _condition(node: Expression, paths: Paths, catalog: str, in_call: bool) -> str:
     if isinstance(node, Constant):
         return str(node)
     if isinstance(node, (And, Or)):
         join = "AND" if isinstance(node, And) else "OR"
-        return f"({_condition(node.left, paths, catalog)} {join} {_condition(node.right, paths, catalog)})"
+        left, right = (_condition(side, paths, catalog, in_call) for side in (node.left, node.right))
+        return f"({left} {join} {right})"
     assert isinstance(node, Predicate)
     assert isinstance(node.term, BoundTerm)
     term, op = _term(node.term, paths, catalog), node.op
     if op in ("is-null", "not-null"):
         return f"{term} IS {'NOT ' if op == 'not-null' else ''}NULL"
     if op in ("is-nan", "not-nan"):
+        if in_call:  # Iceberg cannot translate isnan() there
+            nan = f"CAST('NaN' AS {_NUMBERS[node.term.kind]})"
+            return f"{term} = {nan}" if op == "is-nan" else f"({term} IS NULL OR {term} != {nan})"
         return f"{'NOT ' if op == 'not-nan' else ''}isnan({term})"
     if op.endswith("starts-with"):
-        escaped = re.sub(r"([%_\\])", r"\\\1", str(node.literals[0]))
-        return f"{term} {'NOT ' if op.startswith('not') else ''}LIKE {literal(escaped + '%')}"
+        negation, begin = "NOT " if op.startswith("not") else "", str(node.literals[0])
+        if in_call:  # nor LIKE with an escape
+            return f"{negation}startswith({term}, {literal(begin)})"
+        escaped = re.sub(r"([%_\\])", r"\\\1", begin)
+        return f"{term} {negation}LIKE {literal(escaped + '%')}"
     values = [_value(value, node.term) for value in node.literals]
     if op in ("in", "not-in"):
         return f"{term} {'NOT ' if op == 'not-in' else ''}IN ({', '.join(values)})"

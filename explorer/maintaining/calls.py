@@ -155,7 +155,7 @@ def _condition(table: Table, where: str, catalog: str) -> str:
     schema = table.metadata.schema(table.metadata.current_schema_id)
     if schema is None:
         raise NotPossible("the table has no current schema to filter by")
-    return quoting.condition(bound(table, where), schema.raw["fields"], catalog)
+    return quoting.condition(bound(table, where), schema.raw["fields"], catalog, in_call=True)
 
 
 def _sort_columns(table: Table, columns: str) -> list[str]:

@@ -269,3 +269,20 @@ def test_another_table_of_the_name_is_not_written_to(
         with pytest.raises(AccessRefused, match=r"another table named db.t .* Nothing was written"):
             refused()
     assert made.refresh().metadata_location == before
+
+
+@pytest.mark.parametrize(
+    "where", ["note LIKE '50\\%%'", "NOT note LIKE 'a%'", "x IS NAN", "x IS NOT NAN", "x > 1 or note LIKE '5%'"]
+)
+def test_a_filter_of_a_procedure_is_one_that_iceberg_translates(where: str, engine: SparkEngine) -> None:
+    """LIKE with an escape and isnan() are refused there: "Cannot translate Spark expression"."""
+    session = engine.session()
+    session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.lab")
+    session.sql("CREATE OR REPLACE TABLE sandbox.lab.filtered (x DOUBLE, note STRING) USING iceberg")
+    session.sql("INSERT INTO sandbox.lab.filtered VALUES (double('NaN'), '50% off'), (2.0, 'a'), (null, null)")
+    table = explorer.open_table("lab.filtered")
+    seen = maintenance.preview(table, "compact", options={"rewrite-all": "true"}, where=where)
+    assert seen.call
+    session.sql(seen.call)
+    assert session.table("sandbox.lab.filtered").count() == 3
+    session.sql("DROP TABLE sandbox.lab.filtered")
