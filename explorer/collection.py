@@ -26,7 +26,7 @@ from explorer.errors import NotFoundInTable
 from explorer.filters import arrow_columns, bound_filter, matching
 from explorer.io.projection import children
 from explorer.io.spool import spooled
-from explorer.views.lists import first_columns
+from explorer.views.lists import first_columns, with_times
 from explorer.views.rows import columns_of, json_rows, plain
 from explorer.views.text import cell, not_typeset, render_stream
 
@@ -117,7 +117,7 @@ class Collection(Sequence[Mapping[str, Any]]):
             names = ", ".join(rows.schema.names)
             raise NotFoundInTable(f"{self.what} have no column {unknown[0]!r} (columns: {names})")
         if where.strip():
-            bound = bound_filter(where, arrow_columns(rows.schema))
+            bound = bound_filter(where, arrow_columns(rows.schema), what=self.what)
             match = partial(matching, bound=bound)
             frame = frame and changed(frame, rows.schema, match)
             rows = rows.map(match)
@@ -185,13 +185,14 @@ class Collection(Sequence[Mapping[str, Any]]):
 
     def __repr__(self) -> str:
         more = f"… {len(self) - SHOWN:,} more rows\n" if len(self) > SHOWN else ""
-        told = "".join(render_stream(self[:SHOWN], None, first_columns(self.what, self.columns), fitting=True))
+        shown = with_times(self[:SHOWN], self.what)
+        told = "".join(render_stream(shown, None, first_columns(self.what, self.columns), fitting=True))
         return f"{self.what}: {len(self):,} rows\n{told}{more}"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th style='text-align:left'>{escape(cell(name))}</th>" for name in self.columns)
         body = []
-        for row in self[:SHOWN]:
+        for row in with_times(self[:SHOWN], self.what):
             cells = "".join(
                 f"<td title='{escape(cell(plain(v)), quote=True)}' style='text-align:left;white-space:nowrap'>"
                 f"{escape(shorten(cell(plain(v)), 48))}</td>"

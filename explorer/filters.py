@@ -15,6 +15,7 @@ from pyiceberg.transforms import parse_transform
 
 from explorer.core.binding import bind
 from explorer.core.delete_pairs import live_in
+from explorer.core.displayed import stored_values
 from explorer.core.expressions import TRUE, And, BoundTerm, Column, Constant, Expression, Or, Predicate
 from explorer.core.filter_text import FilterError, parse
 from explorer.core.live_files import LiveFile, live_files
@@ -71,11 +72,13 @@ def _kind(path: str, kind: pa.DataType) -> Any:
     return {"type": str(kind)}
 
 
-def bound_filter(where: str | Expression, columns: Columns, null_too: bool = False) -> Expression:
+def bound_filter(where: str | Expression, columns: Columns, null_too: bool = False, what: str = "") -> Expression:
     """A filter's text, or an expression, bound to columns; of nothing, TRUE. `null_too`: what all values do, null does
-    too, as Iceberg's planner has it. Raises NotFoundInTable when it does not fit."""
+    too, as Iceberg's planner has it. Over a list of `what` values may be written as they are displayed. Raises
+    NotFoundInTable when it does not fit."""
     try:
-        return bind(parse(where) if isinstance(where, str) else where, columns, null_too)
+        expression = parse(where) if isinstance(where, str) else where
+        return bind(stored_values(expression, what) if what else expression, columns, null_too)
     except FilterError as error:
         raise NotFoundInTable(f"the filter does not fit: {error}") from error
 

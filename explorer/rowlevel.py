@@ -20,8 +20,9 @@ from explorer.core.columns import Ints
 from explorer.core.delete_pairs import TOUCHED, Pairs, Touched, live_in, of_its_content, touched
 from explorer.core.deletes import Applicability, Verdict
 from explorer.core.entries import WORDS, live
-from explorer.core.lifecycle import path_ends
 from explorer.core.live_files import MADE, LiveFile, LiveFiles, Place, live_files, place, read_alike
+from explorer.core.names import first_of
+from explorer.core.paths_meant import closeness
 from explorer.core.row_diff import named_fields
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.values import partition_dicts, partition_path
@@ -141,9 +142,22 @@ class RowReader(FileRows):
         unlisted, lost = self.tree.lost_of(snapshot)
         return Deletes(of_all, each, snapshot.snapshot_id, not unlisted and known.keys().isdisjoint(lost))
 
-    def named(self, snapshot: Snapshot | None, path: str, deletes: bool) -> list[LiveFile]:
-        """The live data or delete files of a snapshot whose path is, or ends with, `path`."""
-        return self._where(snapshot, deletes, lambda paths: path_ends(paths, path))
+    def named(self, snapshot: Snapshot | None, path: str, deletes: bool | None) -> list[LiveFile]:
+        """The live data or delete files of a snapshot that `path` means (see core.paths_meant), both where `deletes` is
+        None."""
+        if snapshot is None:
+            return []
+        listed = [m for m in self.tree.manifests(snapshot) if deletes is None or (m.content != 0) == deletes]
+        close = []
+        for manifest, files in zip(listed, self._each(listed, snapshot), strict=True):
+            if files is not None:
+                close.append((manifest, closeness(files["file_path"], path)))
+        closest = min((least for _, each in close if (least := pc.min(each).as_py()) is not None), default=None)
+        named = []
+        for manifest, each in close if closest is not None else ():
+            places = np.flatnonzero(pc.fill_null(pc.equal(each, closest), False).to_numpy()).tolist()
+            named += self._picked(manifest, snapshot, places) if places else []
+        return named
 
     def one(self, snapshot: Snapshot | None, path: str, deletes: bool, offset: int | None = None) -> LiveFile:
         """The one of `named` there is (of several deletion vectors in a Puffin file that at `offset`). Raises
@@ -170,7 +184,7 @@ class RowReader(FileRows):
 
     def footer(self, snapshot: Snapshot | None, path: str) -> dict[str, Any]:
         """The footer of a live file, see io.reader.TableReader.footer. Raises NotFoundInTable."""
-        files = {f.path: f for deletes in (False, True) for f in self.named(snapshot, path, deletes)}
+        files = {f.path: f for f in self.named(snapshot, path, None)}
         file = _only(list(files.values()), "file", path)
         return self.tree.reader.footer(file.path, file.file_format)
 
@@ -234,19 +248,6 @@ class RowReader(FileRows):
                 assert isinstance(told, polars.DataFrame)
                 frames.append(told.cast(frames[0].schema))
         return polars.concat(frames)
-
-    def _where(
-        self, snapshot: Snapshot | None, deletes: bool, chosen: Callable[[pa.ChunkedArray], pa.ChunkedArray]
-    ) -> list[LiveFile]:
-        if snapshot is None:
-            return []
-        listed = [m for m in self.tree.manifests(snapshot) if (m.content != 0) == deletes]
-        picked = []
-        for manifest, files in zip(listed, self._each(listed, snapshot), strict=True):
-            places = [] if files is None else np.flatnonzero(chosen(files["file_path"]).to_numpy()).tolist()
-            if places:
-                picked += self._picked(manifest, snapshot, places)
-        return picked
 
     def _each(
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot, metrics: bool = False
@@ -363,5 +364,6 @@ def pairing_keys(schema: Schema, keys: Sequence[str], lineage: bool) -> tuple[st
 
 def _only(files: Sequence[LiveFile], what: str, path: str) -> LiveFile:
     if len(files) != 1:
-        raise NotFoundInTable(f"{len(files) or 'no'} live {what} of this snapshot goes by {path!r}")
+        names = f": {first_of([file.path for file in files], 5)}" if files else ""
+        raise NotFoundInTable(f"{len(files) or 'no'} live {what} of this snapshot goes by {path!r}{names}")
     return files[0]

@@ -50,9 +50,9 @@ def sweep(
     roots: Sequence[str] = (),
     relocate: Sequence[tuple[str, str]] = (),
 ) -> Iterator[Swept[T]]:
-    """What `ask` says of each table of a catalog (and namespace), as each is done; `roots` and `relocate` as
-    explorer.open_table has them. Who listens (progress.Watch) hears of tables, and may cancel. Raises TableNotFound for
-    a catalog that cannot be listed."""
+    """What `ask` says of each table of a catalog (and namespace), in the catalog's order, each as soon as it and those
+    before it are done; `roots` and `relocate` as explorer.open_table has them. Who listens (progress.Watch) hears of
+    tables, and may cancel. Raises TableNotFound for a catalog that cannot be listed."""
     listed = [t.identifier for t in catalogs.tables(catalog, properties)]
     names = [name for name in listed if not namespace or name.startswith(f"{namespace}.")]
 
@@ -68,16 +68,19 @@ def sweep(
 def _swept(asked: Callable[[str], Swept[T]], names: Sequence[str]) -> Iterator[Swept[T]]:
     left = deque(names)
     waiting: set[Future[Swept[T]]] = set()
+    ordered: deque[Future[Swept[T]]] = deque()
     pool, watch = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="sweep"), listener()
     try:
-        while left or waiting:
+        while left or ordered:
             while left and len(waiting) < AT_ONCE:
                 own = contextvars.copy_context()  # its loops ask whether to go on, too
-                waiting.add(pool.submit(own.run, asked, left.popleft()))
-            done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                ordered.append(pool.submit(own.run, asked, left.popleft()))
+                waiting.add(ordered[-1])
+            _, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
             if watch is not None and watch.cancelled:
                 raise Cancelled("cancelled")
-            yield from (future.result() for future in done)
+            while ordered and ordered[0].done():
+                yield ordered.popleft().result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

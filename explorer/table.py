@@ -127,10 +127,12 @@ class Table:
 
     @property
     def snapshots(self) -> Collection:
-        """All snapshots, oldest first: snapshot-id, parent-snapshot-id, sequence-number, timestamp-ms, operation,
-        manifest-list, schema-id, first-row-id, added-rows, summary (spec: "Snapshots")."""
+        """All snapshots, oldest first: snapshot (its name here, snapshot-3), snapshot-id, parent-snapshot-id,
+        sequence-number, timestamp-ms, operation, manifest-list, schema-id, first-row-id, added-rows, summary (spec:
+        "Snapshots")."""
         ordered = sorted(enumerate(self.metadata.snapshots), key=lambda item: (item[1].sequence_number, item[0]))
-        return Collection.of_rows([rows.snapshot_row(s) for _, s in ordered], "snapshots")
+        named = [{"snapshot": f"snapshot-{n}", **rows.snapshot_row(s)} for n, (_, s) in enumerate(ordered, 1)]
+        return Collection.of_rows(named, "snapshots")
 
     @property
     def refs(self) -> Collection:

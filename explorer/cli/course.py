@@ -42,9 +42,8 @@ def course(folder: Path, jupyter: tuple[str, ...], asked: bool, output: str) -> 
     if names := missing():
         say(f"{len(names)} teaching tables are not built yet: iceberg-explorer demo")
     sys.stdout.flush()
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}", *jupyter]
-    if os.geteuid() == 0:  # else JupyterLab does not start
-        command.append("--allow-root")
+    root = ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []  # which Jupyter refuses otherwise
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]
     os.execv(sys.executable, command)  # it takes this process's place: who stops one stops both
 
 

@@ -89,7 +89,7 @@ def emit_rows(
 ) -> None:
     """Print a collection as it is read; in text, what `table` lists in words (partitions as paths), and where it must
     be `fitting` only as many columns as the terminal has room for."""
-    from explorer.views.lists import first_columns
+    from explorer.views.lists import first_columns, with_times
     from explorer.views.rows import json_rows
     from explorer.views.text import render_stream
 
@@ -97,7 +97,9 @@ def emit_rows(
     if output != "text":
         emit_json((row for part in parts for row in json_rows(part)), output)
         return
-    told = (row for part in parts for row in (_in_words(part, table) if table else json_rows(part)))
+    told = (
+        row for part in parts for row in with_times(_in_words(part, table) if table else json_rows(part), rows.what)
+    )
     width = shutil.get_terminal_size((160, 24)).columns if sys.stdout.isatty() else 220
     shown = [c for c in columns if c in rows.columns] if columns else first_columns(rows.what, rows.columns)
     for text in render_stream(told, width, shown, fitting):

@@ -36,7 +36,7 @@ _ABOVE_ALL: tuple[Operation, ...] = ("lt", "lt-eq", "not-eq")
 _BELOW_ALL: tuple[Operation, ...] = ("gt", "gt-eq", "not-eq")
 """What all values do that are below, or above, a literal that the type cannot hold."""
 _TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII
+    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?", re.ASCII
 )
 _BITS = {"int": 31, "long": 63, "date": 31, "time": 63, "timestamp": 63, "timestamptz": 63, "timestamp_ns": 63,
          "timestamptz_ns": 63}  # fmt: skip
@@ -202,13 +202,21 @@ def _time(text: str, kind: str) -> int:
     zone = match[8]
     if zone and not kind.startswith("timestamptz"):
         raise FilterError("it has a time zone")
-    if zone and zone != "Z":
+    if zone and zone not in ("Z", "UTC"):
         if int(zone[1:3]) > 18 or int(zone[-2:]) > 59:
             raise FilterError("there is no such time zone")
         away = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
         nanos -= away if zone[0] == "+" else -away
     nanos = nanos * 1_000_000_000 + int((match[7] or "").ljust(9, "0"))
     return nanos if "_ns" in kind else nanos // 1000
+
+
+def milliseconds(text: str) -> int:
+    """A time as milliseconds since 1970; without a zone it is UTC. Raises FilterError."""
+    try:
+        return _time(text.strip(), "timestamptz") // 1000
+    except ValueError as error:
+        raise FilterError(f"{text[:40]!r} is no time: it is written 2024-03-01 or 2024-03-01 10:00:00") from error
 
 
 def _part(text: str, parts: int) -> int:

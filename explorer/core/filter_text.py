@@ -2,7 +2,8 @@
 
 `=`, `!=`, `<`, `<=`, `>`, `>=`, IN, BETWEEN, LIKE 'prefix%', IS NULL, IS NAN, AND, OR, NOT and parentheses; columns by
 their path (`address.city`), in double quotes or backticks where they are no words; transforms of columns as the spec
-names them (`day(ts)`, `bucket(16, id)`, `truncate(3, name)`); DATE and TIMESTAMP before a text may stand or not."""
+names them (`day(ts)`, `bucket(16, id)`, `truncate(3, name)`); DATE and TIMESTAMP before a text may stand or not. A `-`
+inside a word is part of it, since nothing is subtracted here."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _TOKEN = re.compile(
     r"""\s*(?:
       (?P<bytes>[xX]'(?:[0-9a-fA-F]{2})*') | (?P<text>'(?:[^']|'')*') |
       (?P<quoted>"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`) |
-      (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?) | (?P<word>[^\W\d]\w*(?:\$\w*)?) |
+      (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?) | (?P<word>[^\W\d]\w*(?:-\w+)*(?:\$\w*)?) |
       (?P<sign><=|>=|<>|!=|==|=|<|>|\(|\)|,|\.)
     )""",
     re.VERBOSE,

@@ -16,6 +16,7 @@ from explorer.core.comparison import KEY
 from explorer.core.diff import manifest_fates, only
 from explorer.core.entries import LIVE, as_of
 from explorer.core.names import first_of, manifest_names, runs, snapshot_name, snapshot_ordinals
+from explorer.core.paths_meant import closeness
 from explorer.core.tree import Tree
 from explorer.core.values import row_dicts
 from explorer.model.manifest import STATUS, ManifestFile, ManifestKind
@@ -189,14 +190,15 @@ class Biography:
 
 
 def biography(tree: Tree, path: str) -> Biography | None:
-    """The life of the file whose path is, or ends with, `path`; None when no snapshot mentions it. Each manifest
-    is looked through once. Raises ValueError when several files match."""
+    """The life of the file that `path` means (see core.paths_meant); None when no snapshot mentions it. Each manifest
+    is looked through once. Raises ValueError when it means several."""
     metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
     snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
     tree.ahead(snapshots)
     every = {m.manifest_path: m for s in steps(snapshots, "snapshots") for m in tree.manifests(s)}
     parts = tree.read(Parts(list(every.values()), False, partial(_mentions, path), MENTIONS))
     rows = pa.concat_tables([MENTIONS.empty_table(), *parts.read()])
+    rows = rows.filter(pc.equal(rows["closeness"], pc.min(rows["closeness"])))
     names = manifest_names(((m.manifest_path, m.added_snapshot_id) for m in every.values()), ordinals)
     listing = pc.unique(rows["manifest_path"]).to_pylist()
     mentions = {where: rows.filter(pc.equal(rows["manifest_path"], where)) for where in listing}
@@ -221,7 +223,7 @@ def biography(tree: Tree, path: str) -> Biography | None:
                 )
                 events.append(FileEvent(*where, status, row["logical_status"], row["reason"]))
     if len(paths) > 1:
-        raise ValueError(f"{len(paths)} files end with {path!r}: {', '.join(sorted(paths)[:5])}")
+        raise ValueError(f"{path!r} may mean {len(paths)} files: {', '.join(sorted(paths)[:5])}")
     if not events:
         return None
     live = tuple(dict.fromkeys(e.snapshot for e in events if e.logical_status in LIVE))
@@ -244,19 +246,16 @@ def biography(tree: Tree, path: str) -> Biography | None:
     return Biography(next(iter(paths)), tuple(events), added, deleted, live, refs, goes)
 
 
-MENTIONS = pa.schema([("manifest_path", pa.string()), ("file_path", pa.string()), ("status", pa.int32())])
+MENTIONS = pa.schema(
+    [("manifest_path", pa.string()), ("file_path", pa.string()), ("status", pa.int32()), ("closeness", pa.int8())]
+)
 
 
 def _mentions(path: str, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    mine = stored.select(MENTIONS.names[1:]).filter(path_ends(stored["file_path"], path))
+    close = closeness(stored["file_path"], path)
+    mine = stored.select(MENTIONS.names[1:3]).append_column("closeness", close).filter(pc.is_valid(close))
     where = pa.repeat(pa.scalar(manifest.manifest_path), mine.num_rows)
     return mine.add_column(0, MENTIONS.names[0], where).cast(MENTIONS)
-
-
-def path_ends(paths: pa.ChunkedArray, path: str) -> pa.ChunkedArray:
-    """Which paths are, or end with, `path`, which a person gives: it may have half a character, which no path has."""
-    path = path.encode(errors="replace").decode()
-    return pc.or_(pc.equal(paths, path), pc.ends_with(paths, f"/{path.lstrip('/')}"))
 
 
 def matrix(cells: Sequence[Cell]) -> tuple[list[str], list[str], Mapping[tuple[str, str], Cell]]:

@@ -60,7 +60,7 @@ def _pointer(bench: Bench, answer: str) -> Marked:
 
 def _lost_rename(bench: Bench, answer: str) -> Marked:
     table = FolderTable(bench)
-    table.play(answer)
+    table.play(answer.upper())
     states, rows = [w.state for w in table.writers.values()], table.rows()
     said = f"{'; '.join(table.told)}. Readers see {', '.join(rows)}."
     if states == ["committed", "committed"] and len(rows) == 2:

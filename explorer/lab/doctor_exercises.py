@@ -19,6 +19,7 @@ from explorer.io.locate import locate
 from explorer.io.paths import local_path
 from explorer.io.reader import TableReader
 from explorer.lab.bench import Bench
+from explorer.lab.exercise_tables import made
 from explorer.lab.exercises import Exercise, Marked
 from explorer.lab.observe import observe
 from explorer.scenarios import fresh_copy
@@ -45,7 +46,7 @@ def _fruits(table: Table) -> list[str]:
 
 def unopened(engine: SparkEngine) -> str:
     """A table of three inserts whose metadata file was cut off; returns its name."""
-    table = _opened(fresh_copy(engine, "three_inserts"))
+    table = _opened(made(fresh_copy(engine, "three_inserts")))
     file = _file(table.metadata.metadata_location)
     file.write_bytes(file.read_bytes()[:1000])
     return table.name
@@ -53,7 +54,7 @@ def unopened(engine: SparkEngine) -> str:
 
 def lost_file(engine: SparkEngine) -> Table:
     """A table of three inserts, a row each, of which the second's data file is gone."""
-    table = _opened(fresh_copy(engine, "three_inserts"))
+    table = _opened(made(fresh_copy(engine, "three_inserts")))
     second = table.metadata.snapshots[1].snapshot_id
     _file(next(f["file_path"] for f in table.files() if f["snapshot_id"] == second)).unlink()
     return table
@@ -70,21 +71,21 @@ def small_files(engine: SparkEngine) -> Table:
     workshop, java = Workshop(engine, name, ""), iceberg_catalog_table(engine.session(), f"{SANDBOX}.{LAB}.{name}")
     append, builder = java.newAppend(), workshop.iceberg("DataFiles").builder(java.spec())
     for day in range(DAYS):
-        made = workshop.data_file(java, "data.parquet", [{"id": day, "day": f"d{day}"}], f"day=d{day}")
-        first = _file(str(made.location()))
-        builder.copy(made)
+        written = workshop.data_file(java, "data.parquet", [{"id": day, "day": f"d{day}"}], f"day=d{day}")
+        first = _file(str(written.location()))
+        builder.copy(written)
         for n in range(A_DAY):
             link = first.with_name(f"data-{n}.parquet")
             link.hardlink_to(first)
             append.appendFile(builder.withPath(f"file:{link}").build())
         first.unlink()
     append.commit()
-    return _opened(f"{LAB}.{name}")
+    return _opened(made(f"{LAB}.{name}"))
 
 
 def risen_rows(engine: SparkEngine) -> Table:
     """A table of three inserts whose second row was deleted by a writer that spells paths in its own way."""
-    table = _opened(fresh_copy(engine, "three_inserts"))
+    table = _opened(made(fresh_copy(engine, "three_inserts")))
     workshop = Workshop(engine, table.name, "")
     java, second = iceberg_catalog_table(engine.session(), table.name), table.metadata.snapshots[1].snapshot_id
     path = next(f["file_path"] for f in table.files() if f["snapshot_id"] == second)
@@ -100,7 +101,7 @@ def _version(bench: Bench, answer: int) -> Marked:
     if answer not in versions:
         raise ValueError(f"there is no version {answer!r}: there are {', '.join(map(str, sorted(versions, key=str)))}")
     _opened(str(versions[answer]))  # says what is wrong with a file that cannot be read
-    name = f"{LAB}.pointed_{uuid.uuid4().hex[:8]}"
+    name = made(f"{LAB}.pointed_{uuid.uuid4().hex[:8]}")
     call = f"CALL {SANDBOX}.system.register_table('{name}', {literal(f'file:{versions[answer]}')})"
     bench.engine.session().sql(call)
     said = f"It opens, with {', '.join(_fruits(_opened(name))) or 'no rows'}"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
 from explorer.core.operations import CATALOGUED, STEPS, Operation
 from explorer.errors import ExplorerError
+from explorer.lab.answers import Words, as_meant, words
 from explorer.lab.bench import Bench
+from explorer.lab.exercise_tables import removed_afterwards
 from explorer.lab.solved import keep
 from explorer.lab.stepper import Run
 from explorer.views.labviews import sequence_svg
@@ -40,11 +42,13 @@ class Marked:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A question, and how an answer is judged by running it. `example` is one right answer."""
+    """A question, and how an answer is judged by running it. `example` is one right answer, `words` are those that an
+    answer consists of, in small letters, with what they mean."""
 
     question: str
     judge: Callable[[Any, Any], Marked]
     example: Any
+    words: Words = field(default_factory=dict)
 
     def check(self, bench: Bench | None = None, answer: Any = ...) -> Marked:
         """Judge an answer, on a bench where something is run; without one the question is asked again. An answer that
@@ -52,7 +56,8 @@ class Exercise:
         if answer is ...:
             return Marked(None, f"Not answered yet. {self.question}")
         try:
-            marked = self.judge(bench, answer)
+            with removed_afterwards(bench.engine if bench else None):
+                marked = self.judge(bench, as_meant(answer, self.example, self.words))
         except (ExplorerError, TypeError, ValueError, AttributeError) as error:
             return Marked(False, f"This cannot be run: {error}")
         if marked.right and (failed := keep(self.question)):
@@ -102,7 +107,7 @@ def _version(bench: Bench, answer: int) -> Marked:
 
 
 def _lost_twice(bench: Bench, answer: str) -> Marked:
-    run = _played(bench, [Operation("append")] * 3, answer)
+    run = _played(bench, [Operation("append")] * 3, answer.upper())
     lost = sum(e.outcome == "lost" for e in run.events if e.writer == "C")
     return Marked(
         lost == 2 and run.writer("C").state == "committed", f"C lost {lost} swaps, and is {run.writer('C').state}.", run
@@ -110,13 +115,13 @@ def _lost_twice(bench: Bench, answer: str) -> Marked:
 
 
 def _twice(bench: Bench, answer: str) -> Marked:
-    run = _played(bench, [Operation("append")], answer)
+    run = _played(bench, [Operation("append")], answer.upper())
     times = sum(v == "by A" for _, v, _ in run.rows())
     return Marked(times == 2, f"The row is there {times} times.", run)
 
 
 def _expired(bench: Bench, answer: str) -> Marked:
-    run = _played(bench, [Operation("mor-delete"), Operation("append"), Operation("expire")], answer)
+    run = _played(bench, [Operation("mor-delete"), Operation("append"), Operation("expire")], answer.upper())
     last = [e for e in run.events if e.writer == "A"][-1]
     return Marked("not an ancestor" in last.error or "Cannot determine history" in last.error, f"A: {last.words}", run)
 
@@ -139,6 +144,7 @@ EXERCISES = (
         "'serializable' or 'snapshot', does it commit?",
         _isolation,
         "snapshot",
+        words("serializable", "snapshot"),
     ),
     Exercise(
         "Under serializable isolation that UPDATE is refused. Which one of its validations, switched off, lets it "
@@ -146,6 +152,7 @@ EXERCISES = (
         f"({', '.join(Operation('mor-update').validations)})",
         _validation,
         "validateNoConflictingDataFiles",
+        words(*Operation("mor-update").validations),
     ),
     Exercise(
         (
@@ -182,6 +189,7 @@ EXERCISES = (
         f"(There are {', '.join(CATALOGUED)}.)",
         _anomaly,
         ("mor-delete", "mor-update"),
+        words(*CATALOGUED),
     ),
 )
 """From reading the rules to breaking them."""

@@ -14,6 +14,7 @@ from explorer.engines.spark import SANDBOX
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.lab.bench import Bench
+from explorer.lab.exercise_tables import made
 from explorer.lab.exercises import Exercise, Marked
 from explorer.lab.observe import observe
 from explorer.scenarios.build import LAB
@@ -42,7 +43,7 @@ def new_table(bench: Bench, columns: str, select: str = "", by: str = "") -> Tab
         f"CREATE TABLE {SANDBOX}.{LAB}.{name} ({columns}) USING iceberg {f'PARTITIONED BY ({by})' if by else ''} "
         f"LOCATION '{bench.engine.sandbox}/warehouse/{LAB}/{name}' TBLPROPERTIES ('format-version' = '2')"
     )
-    table = Table(TableReader(locate(f"{LAB}.{name}")))
+    table = Table(TableReader(locate(made(f"{LAB}.{name}"))))
     return inserted(bench, table, select) if select else table
 
 

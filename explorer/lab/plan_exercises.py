@@ -13,6 +13,7 @@ from explorer.core.pushdown import advice
 from explorer.engines.quoting import literal
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
+from explorer.lab.answers import words
 from explorer.lab.bench import CATALOG, NAMESPACE, Bench
 from explorer.lab.exercises import Exercise, Marked
 from explorer.table import Table
@@ -80,7 +81,7 @@ def _rewrite(bench: Bench, answer: str) -> Marked:
 
 def _property(where: str, most: int, bench: Bench, answer: tuple[str, str]) -> Marked:
     """The files written anew with the property: at most so many may be opened."""
-    name, value = answer
+    name, value = (text.strip() for text in answer)
     if not name.startswith("write.metadata.metrics."):
         return Marked(False, "Which statistics are kept is said by properties that begin with write.metadata.metrics.")
     table = _written(bench, "id INT, place STRING, note STRING", NO_NOTES | {name: value}, STATIONS)
@@ -134,6 +135,7 @@ PLAN_EXERCISES = (
         "files? Give columns: ('id',).",
         _sort_order,
         ("city", "day"),
+        words(*READINGS[0]),
     ),
 )
 """From a filter to the files."""

@@ -11,6 +11,7 @@ from typing import Any
 from explorer.core.names import base_name, manifest_name, snapshot_ordinals
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
+from explorer.lab.answers import Words, numbered, words
 from explorer.lab.exercises import Exercise, Marked
 from explorer.table import Table
 
@@ -185,6 +186,9 @@ def _mistake(_: Any, answer: Any) -> Marked:
     return Marked(False, f"{said} {hint}: look at the snapshots that are no ancestors of main.")
 
 
+MANIFESTS = numbered("manifest")
+FILTERED = ("filtered", "filtered out", "gone", "none", "not seen", "-")
+STATUSES: Words = {**words(*STATUS.values()), **dict.fromkeys(FILTERED, GONE)}
 _LIFE = [(f"snapshot-{n}", "data-2.parquet") for n in range(1, 6)]
 FIRST_EXERCISES = (
     Exercise(
@@ -192,17 +196,20 @@ FIRST_EXERCISES = (
         "snapshot-3 name? Give names: ('manifest-1',).",
         partial(_listed, "tracked_delete", "snapshot-3"),
         ("manifest-2", "manifest-3"),
+        MANIFESTS,
     ),
     Exercise(
         "demo.manifest_lifecycle: how does data-2.parquet read in each of the five snapshots? Give five statuses "
         "(ADDED, EXISTING, DELETED), and '' where no reader sees an entry: ('...', '...', '...', '...', '...').",
         partial(_statuses, "manifest_lifecycle", _LIFE, True),
         ("ADDED", "EXISTING", "EXISTING", "DELETED", ""),
+        STATUSES,
     ),
     Exercise(
         "demo.manifest_lifecycle: and the list of snapshot-5, the last?",
         partial(_listed, "manifest_lifecycle", "snapshot-5"),
         ("manifest-3", "manifest-5"),
+        MANIFESTS,
     ),
 )
 """Of notebook 01: what a snapshot's tree is, and how its entries read."""
@@ -214,6 +221,7 @@ STATUS_EXERCISES = (
             _statuses, "manifest_lifecycle", [("snapshot-3", f"data-{n}.parquet") for n in (1, 2, 3)], False
         ),
         ("DELETED", "EXISTING", "ADDED"),
+        STATUSES,
     ),
     Exercise(
         "The same entries: which data sequence number is stored in each? Give three numbers, or None for null.",
@@ -231,9 +239,10 @@ STATUS_EXERCISES = (
 DELETE_EXERCISES = (
     Exercise(
         "demo.equality_deletes: data-1, data-2 and data-3 each have a row with jack, and delete-1, written with "
-        "data-2, deletes jack. To which of them does it apply? Give names: ('data-1.parquet',).",
+        "data-2, deletes jack. To which of them does it apply? Give names: ('data-...', ...).",
         partial(_applies, "equality_deletes"),
         ("data-1.parquet",),
+        numbered("data", ".parquet"),
     ),
     Exercise(
         "demo.deletion_vectors began with ('jack', 'red'), ('sarah', 'blue'), ('tom', 'green'); jack's color became "
@@ -253,6 +262,7 @@ DELETE_EXERCISES = (
         "which a reader still sees it.",
         _mistake,
         "snapshot-6",
+        numbered("snapshot"),
     ),
 )  # fmt: skip
 """Of notebook 03: which deletes apply, and which rows are left."""

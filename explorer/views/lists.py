@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from explorer.core.displayed import TIMES
+from explorer.core.units import instant
 
 COLUMNS = {
-    "snapshots": """snapshot-id parent-snapshot-id operation timestamp-ms sequence-number summary schema-id
+    "snapshots": """snapshot snapshot-id parent-snapshot-id operation timestamp-ms sequence-number summary schema-id
         manifest-list""",
     "manifests": """manifest_path content added_files_count existing_files_count deleted_files_count added_rows_count
         existing_rows_count deleted_rows_count partition_spec_id sequence_number min_sequence_number added_snapshot_id
@@ -20,6 +24,15 @@ COLUMNS = {
         sequence_number file_sequence_number snapshot_id manifest_path""",
 }
 """By what is listed."""
+
+
+def with_times(rows: Iterable[Mapping[str, Any]], what: str) -> list[dict[str, Any]]:
+    """Rows of a list as text tells them: times for milliseconds since 1970."""
+    times = TIMES if what != "rows" else ()
+    told = [dict(row) for row in rows]
+    for row in told:
+        row |= {name: instant(row[name]) for name in times if type(row.get(name)) is int}
+    return told
 
 
 def telling(what: str, columns: Collection[str]) -> list[str]:

@@ -202,7 +202,6 @@ def jupyter(sandbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         "--no-browser",
         "--ip=127.0.0.1",
         f"--port={port}",
-        "--allow-root",
         "--IdentityProvider.token=",
         "--LabApp.expose_app_in_browser=True",
         "--LabApp.news_url=",

@@ -43,6 +43,12 @@ def test_notebook_01_runs_and_the_widget_answers(jupyter: str, watched: Watched,
     widget.locator('.ix-node[data-label="manifest-4"] .ix-head').click()
     expect(widget.locator(".ix-side h3")).to_have_text("manifest-4")
     expect(widget.locator(".ix-side")).to_contain_text("deleted_files_count")
+    before = page.locator(".jp-NotebookPanel .jp-Cell").count()
+    widget.focus()
+    for key in ("d", "d", "a", "x"):  # which delete, insert and cut cells where Lab hears them
+        page.keyboard.press(key)
+    page.wait_for_timeout(500)
+    assert page.locator(".jp-NotebookPanel .jp-Cell").count() == before
     page.wait_for_timeout(500)
     page.screenshot(path=artifacts / "jupyterlab.png")
     panel = page.locator(".ix-panel")

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from explorer.engines.spark import SparkEngine
+from explorer.io.sandbox import catalog_entries
 from explorer.lab import doctor_exercises
 from explorer.lab.bench import Bench
 from explorer.lab.doctor_exercises import DOCTOR_EXERCISES
-from explorer.lab.exercises import Exercise
+from explorer.lab.exercises import EXERCISES, Exercise
+from explorer.lab.layout_exercises import LAYOUT_EXERCISES
 from explorer.lab.plan_exercises import PLAN_EXERCISES
 
 COLUMN = "write.metadata.metrics.column."
@@ -98,3 +100,16 @@ def test_more_than_one_way_is_right(bench: Bench) -> None:
     ):
         marked = exercise.check(bench, answer)
         assert marked.right, (answer, marked.words)
+
+
+def test_exercises_leave_no_table(engine: SparkEngine, sandbox: Path) -> None:
+    bench, before = Bench(engine), catalog_entries(sandbox).keys()
+    assert DOCTOR_EXERCISES[0].check(bench, "2").right
+    assert not DOCTOR_EXERCISES[0].check(bench, 1).right
+    marked = LAYOUT_EXERCISES[0].check(bench, "months(ts)")
+    assert marked.right
+    assert "<svg" in marked._repr_html_()  # its table is gone from the catalog, and can be drawn still
+    assert LAYOUT_EXERCISES[5].check(bench, " 4 ").right
+    assert catalog_entries(sandbox).keys() == before
+    assert EXERCISES[0].check(bench, "Snapshot").right
+    assert EXERCISES[2].check(bench, "3").right

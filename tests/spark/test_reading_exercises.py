@@ -116,10 +116,23 @@ def test_the_course_says_what_is_solved(nothing_solved: Path) -> None:
 def test_options_of_jupyterlab_are_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[list[str]] = []
     monkeypatch.setattr("os.execv", lambda _, command: ran.append(command))
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.chdir(tmp_path)
     CliRunner().invoke(main, ["course", "--", "--no-browser"])
     assert [path.name for path in tmp_path.iterdir()] == ["iceberg-course"]
     assert ran[0][-2:] == [f"--ServerApp.root_dir={tmp_path / 'iceberg-course'}", "--no-browser"]
+    assert "--allow-root" not in ran[0]
+
+
+def test_jupyterlab_is_told_that_it_runs_as_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr("os.execv", lambda _, command: ran.append(command))
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(main, ["course"])
+    assert ran[0][-1] == "--allow-root"
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text()
+    assert "$(if $(filter 0,$(shell id -u)),--allow-root)" in makefile
 
 
 def test_each_exercise_of_the_course_has_its_cell() -> None:

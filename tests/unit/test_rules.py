@@ -354,7 +354,7 @@ def test_the_life_of_a_file() -> None:
     assert b.live_in == ("snapshot-1", "snapshot-2", "snapshot-3")
     assert b.goes_when == "snapshot-1 to snapshot-3 would have to expire"
     assert told("nothing.parquet") is None
-    with pytest.raises(ValueError, match="4 files end with"):
+    with pytest.raises(ValueError, match=r"may mean 4 files: /a/x\.parquet"):
         biography(
             Paper({1: ["m1"]}, {"m1": entries(*({"status": 1, "file_path": f"/{d}/x.parquet"} for d in "abcd"))}),
             "x.parquet",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -73,6 +74,20 @@ def test_it_streams_tells_and_stops(catalog: dict[str, str]) -> None:
         with pytest.raises(Cancelled):
             next(names)
     assert told == [(0, 5, "tables"), (1, 5, "tables")]
+
+
+def test_the_order_is_the_catalogs(catalog: dict[str, str]) -> None:
+    others = threading.Event()
+
+    def ask(table: explorer.Table) -> str:
+        if table.name.endswith("good"):
+            assert others.wait(60)  # it is done after one that comes later
+        else:
+            others.set()
+        return table.name
+
+    names = [swept.table for swept in sweep(ask, "small", catalog)]
+    assert names == [*(f"small.db.{name}" for name in sorted(NAMES)), "small.other.t"]
 
 
 def test_its_three_faces(catalog: dict[str, str]) -> None:

@@ -220,6 +220,8 @@ def keeps_from_loading(rule: str, location: str) -> bool:
         rule: The finding's rule.
         location: Where the fault is in the metadata file, as a JSON pointer.
     """
+    if rule == "snapshot-twice" and ")/" in location:  # a field of a snapshot was another one in the file before
+        return False
     times = rule == "time-out-of-order" and location.startswith(("/last-updated-ms", "/snapshot-log"))
     return times or rule in NOT_LOADED
 
