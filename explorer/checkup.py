@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from explorer.core.costs import cost_of, run_between
 from explorer.core.delete_pairs import Pairs
 from explorer.core.health import now, past
 from explorer.core.health.facts import About, Facts, added_up, facts
-from explorer.core.health.measures import Section, thresholds
+from explorer.core.health.measures import OF_FILES, OF_LISTS, Scope, Section, as_far_as_known, thresholds
 from explorer.core.live_files import LiveFile
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.retention import Retention, retention
@@ -54,7 +54,7 @@ def checkup(
     sections: list[Section] = [
         now.sizes(facts, target, told),
         now.partitions(facts, meta, target, told),
-        now.deletes(facts, live, told, snapshot is None or not any(table.tree.lost_of(snapshot))),
+        now.deletes(facts, live, told),
         now.manifests(facts, listed, meta, told),
         past.commits(cost, run, target, told),
         past.snapshots(meta, decided, refused, now_ms or int(time.time() * 1000), told),
@@ -64,6 +64,7 @@ def checkup(
     if clustering:
         columns = table.clustering(snapshot=snapshot.snapshot_id, engine=engine) if snapshot else []
         sections.append(now.clustered(columns, meta, told))
+    sections = [as_far_as_known(s, *_unsure(table, snapshot, s.scope)) for s in sections]
     ordinals = snapshot_ordinals(meta)
     name = snapshot_name(snapshot.snapshot_id, ordinals) if snapshot else "no snapshot"
     if snapshot_id is not None and snapshot_id != meta.current_snapshot_id:
@@ -71,6 +72,16 @@ def checkup(
     files, total = (int(sections[0].numbers[at].value or 0) for at in (0, 1))
     problems = sum(p.severity == "error" for p in table.problems)
     return ShownHealth(table.name, name, files, total, tuple(sections), problems)
+
+
+def _unsure(table: Table, snapshot: Snapshot | None, scope: Scope) -> tuple[Collection[str], str]:
+    """The measures of a scope that need what could not be read, and what that is."""
+    no_list, manifests = table.tree.lost_of(snapshot) if snapshot else (False, [])
+    if no_list:
+        return OF_LISTS, "the manifest list could not be read"
+    if manifests or (scope == "retained history" and table.tree.lost):
+        return OF_FILES, "some manifests could not be read"
+    return (), ""
 
 
 def _folded(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Facts, list[LiveFile], list[ManifestFile]]:

@@ -29,6 +29,10 @@ class NotNow(UnreadableFile):
     is asked for anew when it is needed again."""
 
 
+class IncompleteAnswer(UserWarning):
+    """A manifest list or manifest cannot be read whole: answers that need it lack what is lost there."""
+
+
 class AccessRefused(ExplorerError):
     """Reading outside the allowed roots, or a write that was not allowed."""
 

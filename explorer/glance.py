@@ -37,6 +37,8 @@ def overview(
     listed = table.tree.manifests(at)
     catalog = table.reader.location.catalog or ""
     told = overview_of(table.name, catalog, meta, at, listed, now_ms or int(time.time() * 1000))
+    if at is not None and table.tree.lost_of(at)[0]:  # no list, no numbers of what it lists
+        told = replace(told, rows_listed=None, rows_counted=None, data_files=None, delete_files=None, deletes=None)
     return ShownOverview(**vars(told if quick else completed(table, told)))
 
 
@@ -54,7 +56,7 @@ def completed(table: Table, told: Overview) -> Overview:
 
 def _counted(table: Table, told: Overview) -> Overview:
     """With deletes by kind, and rows as readers see them."""
-    if told.delete_files == 0 or told.snapshot_id is None:
+    if not told.delete_files or told.snapshot_id is None:
         return told
     at = table.metadata.snapshot(told.snapshot_id)
     files = table.row_reader.applicability(at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from heapq import nsmallest
@@ -26,7 +27,7 @@ from explorer.core.values import unified_partition_type
 from explorer.engines.choice import Choice, Engine, chosen, entries_in
 from explorer.engines.pipeline import batches, compared
 from explorer.engines.spark import shared_engine
-from explorer.errors import NotFoundInTable, UnreadableFile
+from explorer.errors import IncompleteAnswer, NotFoundInTable, UnreadableFile
 from explorer.io import budget
 from explorer.io.folder_state import metadata_version
 from explorer.io.manifest_reader import NOT_NOW, Read
@@ -173,13 +174,21 @@ class MetadataTree:
         lasting = [problem for problem in problems if problem.rule != NOT_NOW]
         self._passing |= {problem.file: (problem,) for problem in problems if problem.rule == NOT_NOW}
         lost = self._not_whole(lasting)
-        self._lost |= {named} if named and lost else lost
+        self._lose({named} if named and lost else lost)
         for problem in lasting:
             known = self._of_manifests.setdefault(problem.file, {})
             if len(known) < OF_ONE or str(problem) in known:
                 known.setdefault(str(problem), problem)
             else:
                 self._more.set()
+
+    def _lose(self, files: set[str]) -> None:
+        """Remember files that could not be read whole. Warn of new ones who calls from Python: the command line and the
+        page, which watch their work, say it themselves."""
+        if not files <= self._lost:
+            self._lost |= files
+            if not self._complete and progress.listener() is None:
+                warnings.warn(f"{self.lacks}.", IncompleteAnswer, stacklevel=2)
 
     def _note_workers(self, problems: Sequence[Problem]) -> None:
         """Note what Spark's workers could not read."""

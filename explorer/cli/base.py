@@ -265,7 +265,11 @@ def emit_object(head: Mapping[str, Any], tables: Mapping[str, explorer.Collectio
 
 
 def finish(table: explorer.Table) -> None:
-    """Name every problem on stderr; exit with 3 when something could not be read."""
+    """Say in a text answer what it lacks. Name every problem on stderr; exit with 3 when something could not be
+    read."""
+    lacks = table.tree.lacks
+    if lacks and click.get_current_context().params.get("output") == "text":
+        click.echo(printable(f"⚠ {lacks}."))
     for problem in table.problems:
         say(f"{problem.severity}: {problem}")
     if table.tree.more_problems:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import click
 
 from explorer.engines.quotas import check_audit, quotas
-from explorer.errors import AccessRefused, NotPossible
+from explorer.errors import AccessRefused, IncompleteAnswer, NotPossible
 from explorer.io.addresses import is_loopback
 from explorer.ui.access import Access
 
@@ -55,6 +55,7 @@ def serve(
     settings.perform_document_validation.set_value(False)  # of each page anew, for the log
     # A page that sends a whole model along with a reference to it: Bokeh keeps the model that it has, as it should.
     warnings.filterwarnings("ignore", "reference already known", BokehUserWarning)
+    warnings.filterwarnings("ignore", category=IncompleteAnswer)  # the page says it above each view
     quotas()
     check_audit()
     password, oauth = os.environ.get(PASSWORD_VARIABLE, ""), _oauth()

@@ -66,7 +66,7 @@ def _rows(told: Overview) -> str:
     """Rows as readers see them against what is recorded."""
     recorded = f"{count(told.rows_recorded)} recorded"
     if told.rows_counted is None:
-        return f"{recorded}; deletes are not subtracted"
+        return recorded if told.rows_listed is None else f"{recorded}; deletes are not subtracted"
     return recorded if told.rows_counted != told.rows_recorded else "as recorded"
 
 

@@ -12,7 +12,11 @@ from explorer import cli, errors
 from explorer.engines import java
 from explorer.engines.failures import LOST, explain, failure
 
-KINDS = {name: kind for name, kind in vars(errors).items() if inspect.isclass(kind)}
+KINDS = {
+    name: kind
+    for name, kind in vars(errors).items()
+    if inspect.isclass(kind) and issubclass(kind, Exception) and not issubclass(kind, Warning)
+}
 
 
 def leave(error: Exception, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:

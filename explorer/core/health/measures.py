@@ -3,7 +3,7 @@ came of it for one table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -89,6 +89,18 @@ MEASURES: Sequence[Measure] = (
             "by bounds, on average; told on request, of tables with a sort order and ten files or more",
             "CALL {catalog}.system.rewrite_data_files(table => '{name}', strategy => 'sort')", 2),
 )  # fmt: skip
+RISE = frozenset(
+    {"small-files", "files-per-partition", "deletes-per-file", "equality-deletes", "older-specs", "small-manifests"}
+)
+"""Measures that files or manifests more only raise: what is beyond the threshold without them is with them."""
+OF_FILES = frozenset({
+    "small-files", "files-per-partition", "partition-skew", "tiny-partitions", "deletes-per-file", "deleted-share",
+    "equality-deletes", "dangling-deletes", "manifests-per-partition", "older-specs", "metadata-amplification",
+    "write-amplification", "unclustered",
+})  # fmt: skip
+"""Measures of what manifests list."""
+OF_LISTS = OF_FILES | {"small-manifests"}
+"""Measures of what manifest lists list, too."""
 BY_ID = {measure.id: measure for measure in MEASURES}
 
 
@@ -174,6 +186,29 @@ class Section:
     numbers: tuple[Number, ...]
     bars: Bars | None = None
     tiles: tuple[Tile, ...] = ()
+
+
+def as_far_as_known(section: Section, unsure: Collection[str], why: str) -> Section:
+    """Withhold judgement where something could not be read.
+
+    Args:
+        section: What was measured of what could be read.
+        unsure: The ids of measures that need all of it.
+        why: What could not be read.
+
+    Returns:
+        The section, in which an unsure measure has no value, unless what is missing can only raise it and it is beyond
+        its threshold already.
+    """
+
+    def judged(measured: Measured) -> Measured:
+        if measured.id not in unsure or measured.value is None:
+            return measured
+        if measured.id in RISE and measured.level != "ok":
+            return replace(measured, words=f"at least, since {why}" + (f"; {measured.words}" if measured.words else ""))
+        return replace(measured, value=None, words=why)
+
+    return replace(section, measures=tuple(map(judged, section.measures)))
 
 
 @dataclass(frozen=True)

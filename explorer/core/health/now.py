@@ -151,9 +151,8 @@ def _tiles(cells: pa.Table, metadata: TableMetadata) -> tuple[Tile, ...]:
     return tuple(shown)
 
 
-def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits, whole: bool = True) -> Section:
-    """The deletes of the snapshot (`live`), and how many of them each data file has to be read with. Of one that is not
-    `whole`, as far as it could be read, nobody knows which dangle."""
+def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits) -> Section:
+    """The deletes of the snapshot (`live`), and how many of them each data file has to be read with."""
     cells = facts.cells
     kind, rows, files = (cells[name].to_numpy() for name in ("kind", "rows", "files"))
     applied = (file for at, file in enumerate(live) if at in facts.used and not file.equality_ids)
@@ -161,8 +160,6 @@ def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits, whole: bool 
     by_kind = {k: int(files[kind == k].sum()) for k in (POSITION, EQUALITY, VECTOR)}
     loaded = sum(row["loaded"] or 0 for row in facts.rows.values())
     most, worst = max(((r["most"] or 0, r["worst"] or "") for r in facts.rows.values()), default=(0, ""))
-    dangling = len(live) - len(facts.used) if whole else None
-    unknown = "some manifests could not be read" if dangling is None else ""
     at = [b for b in range(len(facts.loads)) if facts.loads[b]]
     span = range(at[0], at[-1] + 1) if at else range(0)
     measured = f"{hidden:,} of {data:,} rows, by the counts of delete files" if data else ""
@@ -173,7 +170,7 @@ def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits, whole: bool 
             Measured("deletes-per-file", most, limits["deletes-per-file"], worst),
             Measured("deleted-share", hidden / data if data else None, limits["deleted-share"], measured),
             Measured("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"]),
-            Measured("dangling-deletes", dangling, limits["dangling-deletes"], unknown),
+            Measured("dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"]),
         ),
         (
             Number("position delete files", by_kind[POSITION]), Number("equality delete files", by_kind[EQUALITY]),
