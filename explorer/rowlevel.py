@@ -17,7 +17,16 @@ from cachetools import LRUCache
 
 from explorer.core.batches import Parts
 from explorer.core.columns import Ints
-from explorer.core.delete_pairs import TOUCHED, Pairs, Touched, live_in, of_its_content, touched
+from explorer.core.delete_pairs import (
+    ELSEWHERE,
+    TOUCHED,
+    Pairs,
+    Touched,
+    live_in,
+    of_its_content,
+    recorded_elsewhere,
+    touched,
+)
 from explorer.core.deletes import Applicability, Verdict
 from explorer.core.entries import WORDS, live
 from explorer.core.live_files import MADE, LiveFile, LiveFiles, Place, live_files, place, read_alike
@@ -140,7 +149,29 @@ class RowReader(FileRows):
         each = [(m.manifest_path, known[m.manifest_path]) for m in data]
         of_all = files.of_counts([known.files for _, known in each])
         unlisted, lost = self.tree.lost_of(snapshot)
-        return Deletes(of_all, each, snapshot.snapshot_id, not unlisted and known.keys().isdisjoint(lost))
+        whole = not unlisted and known.keys().isdisjoint(lost)
+        return Deletes(of_all, each, snapshot.snapshot_id, whole, partial(self._elsewhere, snapshot, tree or self.tree))
+
+    def _elsewhere(
+        self, snapshot: Snapshot, tree: MetadataTree, deletes: Sequence[LiveFile]
+    ) -> dict[tuple[str, int | None], LiveFile]:
+        """For each delete, by its key, the first data file that it would apply to if it were recorded in that file's
+        partition; deletes without one are left out."""
+        data = [m for m in tree.manifests(snapshot) if m.content == 0]
+        order = {m.manifest_path: at for at, m in enumerate(data)}
+        pairs = Pairs(Applicability(tree.metadata, LiveFiles.of([]), deletes))
+        first: dict[int, tuple[int, int]] = {}
+        for part in tree.read(Parts(data, True, partial(recorded_elsewhere, pairs), ELSEWHERE, folded=True)).read():
+            for delete, path, row in zip(*(column.to_pylist() for column in part.columns), strict=True):
+                first[delete] = min(first.get(delete, (len(data), 0)), (order[path], row))
+        rows_of: dict[int, set[int]] = {}
+        for at, row in first.values():
+            rows_of.setdefault(at, set()).add(row)
+        files = dict[tuple[int, int], LiveFile]()
+        for at, rows in rows_of.items():
+            places = sorted(rows)
+            files |= zip(((at, row) for row in places), self._picked(data[at], snapshot, places), strict=True)
+        return {deletes[delete].key: files[where] for delete, where in first.items()}
 
     def named(self, snapshot: Snapshot | None, path: str, deletes: bool | None) -> list[LiveFile]:
         """The live data or delete files of a snapshot that `path` means (see core.paths_meant), both where `deletes` is

@@ -39,34 +39,22 @@ def _lowest(rows: pa.Table) -> pa.Table:
     return lowest.rename_columns(["place", "sequence_number"]).cast(OLDEST)
 
 
-def doubt(metadata: TableMetadata, delete: LiveFile, lowest: Mapping[str, int | None]) -> str:
-    """Say why a delete that applies to nothing may have been meant for rows that are there.
+def cut_off(metadata: TableMetadata, delete: LiveFile) -> str:
+    """Say that the path which a position delete file is for is not whole.
 
     Args:
         metadata: The table's.
         delete: The delete.
-        lowest: For each spec and partition the lowest sequence number of its data files, as by_place has it.
 
     Returns:
-        The reason; empty where dropping the delete loses nothing.
+        The sentence; empty where the path is whole, or there is none.
     """
-    spec, number = metadata.spec(delete.spec_id), delete.sequence_number
-    if delete.kind == "position_deletes":
-        named = named_file(delete)
-        if named and not delete.referenced_data_file and metadata.location.startswith(named):
-            return f"its bounds name {named!r}, which is cut off: its rows may name data files of this snapshot"
+    named = named_file(delete)
+    if delete.kind != "position_deletes" or not named or delete.referenced_data_file:
         return ""
-    if delete.kind != "equality_deletes" or spec is None or is_unpartitioned(spec):
+    if not metadata.location.startswith(named):
         return ""
-    older = [where for where, at in lowest.items() if at is None or number is None or at < number]
-    others = [where for where in older if where != repr(delete.place)]
-    same_spec = all(where.startswith(f"({delete.spec_id}, ") for where in others)
-    by_partition = {i for field in spec.fields for i in field.source_ids} <= set(delete.equality_ids)
-    if others and all(value is None for value in delete.partition.values()):
-        return "its partition is null: a delete for all partitions needs an unpartitioned spec"
-    if others and not (same_spec and by_partition):
-        return "data files of other partitions or specs are older than it, and may hold the rows that it names"
-    return ""
+    return f"its bounds name {named!r}, which is cut off: its rows may name data files of this snapshot"
 
 
 def dropped_by(metadata: TableMetadata, delete: LiveFile, lowest: Mapping[str, int | None]) -> list[str]:

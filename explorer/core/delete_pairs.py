@@ -22,6 +22,8 @@ from explorer.model.manifest import ManifestFile
 
 CELLS = 4_000_000
 """Pairs that are looked at together."""
+DELETES = 1_000
+"""Deletes that are looked for in other partitions together."""
 COSTS = ("position", "equality", "vectors", "rows", "bytes")
 SUMS = ("pairs", *COSTS, "own_rows", "refused")
 SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "deletion_vector": "vectors"}
@@ -107,6 +109,17 @@ def fitting(manifest: ManifestFile, content: Ints) -> Flags:
     return fits  # the name says its type, which an expression of numpy's does not
 
 
+ELSEWHERE = pa.schema([("delete", pa.int64()), ("manifest_path", pa.string()), ("row", pa.int64())])
+"""A delete's place in Applicability.deletes, and a data file that it would apply to in that file's partition."""
+
+
+def recorded_elsewhere(pairs: Pairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
+    """ELSEWHERE, of one data manifest."""
+    first = pairs.elsewhere(live_in(manifest, stored)[0], manifest.partition_spec_id)
+    paths = [manifest.manifest_path] * len(first)
+    return pa.table({"delete": list(first), "manifest_path": paths, "row": list(first.values())}, schema=ELSEWHERE)
+
+
 class Pairs:
     """Counts the pairs of a snapshot's data files with its deletes."""
 
@@ -143,6 +156,55 @@ class Pairs:
         if self._files.everywhere:
             self._count(data, np.arange(data.count), self._everywhere, superseded, sums, used)
         return Counted(sums, np.flatnonzero(used))
+
+    def elsewhere(self, entries: pa.Table, spec_id: int) -> dict[int, int]:
+        """Find data files that deletes would apply to, were they recorded in the partitions of these files.
+
+        Args:
+            entries: One data manifest's live entries, with counts and bounds.
+            spec_id: The manifest's partition spec.
+
+        Returns:
+            The row of the first such data file, by the delete's place in Applicability.deletes.
+        """
+        data = _Data(entries, spec_id, self._fields)
+        superseded = np.zeros(data.count, bool)
+        first: dict[int, int] = {}
+        for start in range(0, len(self), DELETES):
+            group = self._group(self._files.deletes[start : start + DELETES])
+            allowed = self._other_places(group.deletes, spec_id, data.places)
+            step = max(1, CELLS // len(group.deletes))
+            for begin in range(0, data.count, step):
+                rows = np.arange(begin, min(begin + step, data.count))
+                applies = group.applies(data, rows, superseded) & allowed[data.codes[rows]]
+                for at in np.flatnonzero(applies.any(axis=0)).tolist():
+                    first.setdefault(start + at, begin + int(applies[:, at].argmax()))
+        return first
+
+    def _other_places(self, deletes: Sequence[LiveFile], spec_id: int, places: Sequence[Place]) -> Flags:
+        """Which places (a row each) other than its own a delete (a column each) may have rows of. Where it goes by a
+        partition's column, its rows are of the partition that it is recorded in, unless that is null: then it was meant
+        for all."""
+        allowed = np.zeros((len(places), len(deletes)), bool)
+        spec = self._files.metadata.spec(spec_id)
+        own_row = {where: row for row, where in enumerate(places)}
+        by_value: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
+        for column, delete in enumerate(deletes):
+            names: tuple[str, ...] = ()
+            if spec is not None and delete.spec_id == spec_id and any(v is not None for v in delete.partition.values()):
+                ids = set(delete.equality_ids)
+                names = tuple(str(f.field_id) for f in spec.fields if f.source_ids and ids.issuperset(f.source_ids))
+            if names not in by_value:
+                by_value[names] = {}
+                for row, (_, partition) in enumerate(places):
+                    values = tuple(map(dict(partition).get, names))
+                    by_value[names].setdefault(values, []).append(row)
+            rows = by_value[names].get(tuple(map(delete.partition.get, names)), [])
+            allowed[rows, column] = True
+            own = own_row.get(delete.place)
+            if own is not None:
+                allowed[own, column] = False
+        return allowed
 
     def _group(self, deletes: Sequence[LiveFile]) -> _Group:
         return _Group(deletes, [self._index[d.key] for d in deletes], self._fields)

@@ -193,20 +193,19 @@ class Applicability:
         return Reason("partition", True, words, refused=True)
 
     def _same_place(self, data: LiveFile, delete: LiveFile) -> Reason:
-        if data.spec_id != delete.spec_id:
-            return Reason(
-                "partition", False, f"the delete is of partition spec {delete.spec_id}, the data of spec {data.spec_id}"
-            )
         spec = self.metadata.spec(data.spec_id)
         if data.place == delete.place:
             where = partition_path(data.partition, spec, self.metadata)
             return Reason(
                 "partition", True, f"both are of partition spec {data.spec_id}" + (f" and in {where}" if where else "")
             )
-        there, here = (partition_path(f.partition, spec, self.metadata) for f in (delete, data))
-        words = f"the delete is in partition {there}, the data file in {here}"
+        if data.spec_id == delete.spec_id:
+            there, here = (partition_path(f.partition, spec, self.metadata) for f in (delete, data))
+            words = f"the delete is in partition {there}, the data file in {here}"
+        else:
+            words = f"the delete is of partition spec {delete.spec_id}, the data of spec {data.spec_id}"
         if delete.kind == "equality_deletes" and all(value is None for value in delete.partition.values()):
-            words += ": a delete of all partitions needs an unpartitioned spec"
+            words += ": a delete for all partitions needs an unpartitioned spec"
         return Reason("partition", False, words)
 
     def _position(self, data: LiveFile, delete: LiveFile, vectors: Sequence[LiveFile]) -> list[Reason]:
@@ -244,10 +243,6 @@ class Applicability:
             names = ", ".join(self._name(i) for i in delete.equality_ids) or "no column"
             reasons.append(Reason("bounds", True, f"the bounds of {names} do not rule it out"))
         return reasons
-
-    def may_match(self, data: LiveFile, delete: LiveFile) -> bool:
-        """Whether bounds and counts leave it open that a row of a data file equals one of an equality delete."""
-        return not any(self._apart(field_id, data, delete) for field_id in delete.equality_ids)
 
     def _name(self, field_id: int) -> str:
         column = self.metadata.field(field_id)

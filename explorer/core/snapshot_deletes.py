@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -15,16 +15,19 @@ import pyarrow.compute as pc
 
 from explorer.core.batches import AT_ONCE
 from explorer.core.columns import Ints, flags, ints, narrow
+from explorer.core.dangling import cut_off
 from explorer.core.delete_pairs import COSTS, HELD, Touched
-from explorer.core.deletes import Applicability, Verdict, named_file
+from explorer.core.deletes import Applicability, Verdict, is_unpartitioned, named_file
 from explorer.core.entries import LIVE
-from explorer.core.live_files import LiveFile, Made
+from explorer.core.live_files import LiveFile, LiveFiles, Made
 from explorer.core.names import base_name
 from explorer.progress import steps
 
 T = TypeVar("T")
-COMPARED = 100_000
-"""Pairs of data files and of deletes that apply to none up to which they are compared, one by one."""
+Key = tuple[str, int | None]
+Search = Callable[[Sequence[LiveFile]], Mapping[Key, LiveFile]]
+"""Finds for each of some deletes, by its key, a data file that it would apply to if it were recorded in that file's
+partition."""
 TOGETHER = 500
 """Data files whose verdicts are made together."""
 
@@ -50,7 +53,7 @@ class Deletes:
     """Every pair of data and delete file of a snapshot that could matter, counted; verdicts and costs are made as they
     are asked for. `files` are the snapshot's; `counted` are the paths of its data manifests, in order, and what was
     counted of each; `snapshot_id` is None where there is no snapshot; they are `whole` if all manifests could be
-    read. Of data files that no delete could matter to nothing is held."""
+    read; `search` reads their data files again. Of data files that no delete could matter to nothing is held."""
 
     def __init__(
         self,
@@ -58,8 +61,9 @@ class Deletes:
         counted: Sequence[tuple[str, Touched]],
         snapshot_id: int | None = None,
         whole: bool = True,
+        search: Search = lambda _: {},
     ) -> None:
-        self.files, self.snapshot_id, self.whole = files, snapshot_id, whole
+        self.files, self.snapshot_id, self.whole, self._search = files, snapshot_id, whole, search
         self._number = sum(known.files for _, known in counted)
         touched = sum(len(known.places) for _, known in counted)
         self._places = np.empty(touched, np.min_scalar_type(max(self._number, 1) - 1))
@@ -97,17 +101,38 @@ class Deletes:
             return "it applies to no data file that could be read: some manifests could not, so it may not dangle"
         if (named := named_file(delete)) in self._strays:
             return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
-        return self._missed(delete) or "it applies to no data file of this snapshot"
+        return self._elsewhere(delete) or "it applies to no data file of this snapshot"
 
-    def _missed(self, delete: LiveFile) -> str:
-        """Name a data file that a delete misses only because of the partition that it is recorded in."""
-        if len(self.files.data) * len(self.alone) > COMPARED:
+    @cached_property
+    def misplaced(self) -> Mapping[Key, LiveFile]:
+        """By the key of an equality delete that dangles, the first data file that it would apply to if it were recorded
+        in that file's partition."""
+        known = self.files.metadata
+        some = [
+            delete
+            for delete in self.dangling
+            if delete.kind == "equality_deletes" and (spec := known.spec(delete.spec_id)) and not is_unpartitioned(spec)
+        ]
+        return self._search(some) if some else {}
+
+    def doubt(self, delete: LiveFile) -> str:
+        """Say why a delete that applies to nothing may be needed.
+
+        Args:
+            delete: One of `dangling`.
+
+        Returns:
+            The reason; empty where dropping the delete loses nothing.
+        """
+        return self._elsewhere(delete) or cut_off(self.files.metadata, delete)
+
+    def _elsewhere(self, delete: LiveFile) -> str:
+        """Name the data file of `misplaced`."""
+        data = self.misplaced.get(delete.key)
+        if data is None:
             return ""
-        alone = Applicability(self.files.metadata, self.files.data, [delete])
-        for data in steps(self.files.data, "data files"):
-            for verdict in alone.elsewhere(data):
-                return f"it would apply to {base_name(data.path)}, but {verdict.against}"
-        return ""
+        alone = Applicability(self.files.metadata, LiveFiles.of([]), [delete])
+        return "".join(f"it would apply to {base_name(data.path)}, but {v.against}" for v in alone.elsewhere(data))
 
     @cached_property
     def _strays(self) -> frozenset[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.deletes import Applicability, is_unpartitioned, named_file
+from explorer.core.deletes import Applicability, named_file
 from explorer.core.doctor.findings import Finding
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.remedies import may_be_needed
@@ -18,51 +17,27 @@ from explorer.core.live_files import LiveFile, LiveFiles, files_of, live_files
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.units import count, human_bytes
 from explorer.core.values import partition_path
-from explorer.maintaining.dangling import doubts
 from explorer.model.metadata import Snapshot
-from explorer.progress import steps
 from explorer.table import Table
 
 MANY = 100
 """Dangling deletes of one kind that are worth a warning: every compaction leaves some."""
-LOOKED_AT = 100
-"""Dangling equality deletes whose rows are looked for in other partitions."""
-DATA_FILES = 10_000
-"""Data files in which they are looked for."""
 
 
 def dangling_rules(table: Table, lists: Lists, at: Snapshot, deletes: Deletes) -> Iterator[Finding]:
     """Rules 46 and 70, of one snapshot."""
     misplaced: set[tuple[str, int | None]] = set()
-    equality = [d for d in deletes.dangling if d.kind == "equality_deletes"]
-    for delete in steps(equality[:LOOKED_AT], "deletes"):
-        if (data := _elsewhere(table, deletes, delete)) is not None:
+    for delete in deletes.dangling:
+        data = deletes.misplaced.get(delete.key)
+        if data is not None and any(i in data.lower and i in delete.lower for i in delete.equality_ids):
             misplaced.add(delete.key)
             yield _misplaced(table, lists, at, delete, data)
     for kind in dict.fromkeys(d.kind for d in deletes.dangling):
         mine = [d for d in deletes.dangling if d.kind == kind and d.key not in misplaced]
         if mine:
-            reasons = doubts(table.tree, at, mine)
-            remedy = may_be_needed(len(reasons), next(iter(reasons.values()))) if reasons else ""
+            reasons = [why for delete in mine if (why := deletes.doubt(delete))]
+            remedy = may_be_needed(len(reasons), reasons[0]) if reasons else ""
             yield _dangling(lists, at, deletes, mine, remedy)
-
-
-def _elsewhere(table: Table, deletes: Deletes, delete: LiveFile) -> LiveFile | None:
-    """An older data file of another partition that may have a row which an equality delete names; None where there is
-    none, or where the partition's own columns are among those that it goes by."""
-    meta = table.metadata
-    spec = meta.spec(delete.spec_id)
-    if spec is None or is_unpartitioned(spec):
-        return None
-    if {i for f in spec.fields for i in f.source_ids} & set(delete.equality_ids):
-        return None
-    everywhere = Applicability(meta, LiveFiles.of([]), [])
-    for data in islice(iter(deletes.files.data), DATA_FILES):
-        older = (data.sequence_number or 0) < (delete.sequence_number or 0)
-        bounded = any(i in data.lower and i in delete.lower for i in delete.equality_ids)
-        if older and bounded and data.place != delete.place and everywhere.may_match(data, delete):
-            return data
-    return None
 
 
 def _misplaced(table: Table, lists: Lists, at: Snapshot, delete: LiveFile, data: LiveFile) -> Finding:
@@ -72,7 +47,8 @@ def _misplaced(table: Table, lists: Lists, at: Snapshot, delete: LiveFile, data:
     words = "an equality delete may name rows of another partition than its own, and hides nothing there"
     if no_partition and not all(value is None for value in data.partition.values()):
         words = (
-            "an equality delete of no partition has a partitioned spec: one for all partitions needs an unpartitioned"
+            "an equality delete of no partition has a partitioned spec: a delete for all partitions needs an "
+            "unpartitioned spec"
         )
     return lists.of(
         "delete-misplaced",

@@ -4,12 +4,11 @@ there."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from explorer.core.batches import Parts
-from explorer.core.dangling import OLDEST, by_place, doubt, dropped_by, oldest
-from explorer.core.live_files import LiveFile
+from explorer.core.dangling import OLDEST, by_place, dropped_by, oldest
 from explorer.core.units import count
 from explorer.metadata_tree import MetadataTree
 from explorer.model.metadata import Snapshot
@@ -21,7 +20,7 @@ def plan_dangling(table: Table, tree: MetadataTree) -> tuple[list[str], list[dic
     snapshot = table.metadata.current_snapshot
     known = table.row_reader.deletes(snapshot, tree)
     lowest = _lowest(tree, snapshot) if known.dangling else {}
-    reasons = doubts(tree, snapshot, known.dangling, lowest)
+    reasons = {delete.key: why for delete in known.dangling if (why := known.doubt(delete))}
     rows = [
         {
             "file": delete.path,
@@ -44,29 +43,6 @@ def plan_dangling(table: Table, tree: MetadataTree) -> tuple[list[str], list[dic
     if rows:
         explained.append("Until then, each is read by whoever plans a scan of its partition.")
     return explained, rows
-
-
-def doubts(
-    tree: MetadataTree,
-    snapshot: Snapshot | None,
-    deletes: Sequence[LiveFile],
-    lowest: Mapping[str, int | None] | None = None,
-) -> dict[tuple[str, int | None], str]:
-    """Say which deletes that apply to nothing may have been meant for rows that are there.
-
-    Args:
-        tree: The table's.
-        snapshot: The snapshot whose deletes they are.
-        deletes: Those that apply to nothing.
-        lowest: As core.dangling.by_place has it; read where it is not given.
-
-    Returns:
-        The reason by the delete's key; deletes that can be dropped without loss are left out.
-    """
-    if not deletes:
-        return {}
-    lowest = _lowest(tree, snapshot) if lowest is None else lowest
-    return {d.key: why for d in deletes if (why := doubt(tree.metadata, d, lowest))}
 
 
 def _lowest(tree: MetadataTree, snapshot: Snapshot | None) -> dict[str, int | None]:

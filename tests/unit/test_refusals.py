@@ -15,14 +15,11 @@ import explorer
 from explorer import maintenance
 from explorer.cli import main
 from explorer.conflicts import explain_conflict
-from explorer.core.dangling import doubt
-from explorer.core.live_files import LiveFile, place
 from explorer.engines import quoting
 from explorer.errors import NotPossible, UnreadableFile
 from explorer.io.paths import local_path
 from explorer.maintaining import preview
 from tests.cases import build_case
-from tests.unit.paper import on_paper
 from tests.unit.small import edit_metadata, make_table
 
 ALL = {"rewrite-all": "true"}
@@ -221,7 +218,7 @@ def test_moments_are_literals_not_functions(milliseconds: int, literal: str) -> 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("13", "data files of other partitions or specs are older than it"),
+        ("13", "it would apply to a.parquet, but the delete is in partition region=us, the data file in region=eu"),
         ("14", "a delete for all partitions needs an unpartitioned spec"),
         ("64", "which is cut off"),
     ],
@@ -234,19 +231,3 @@ def test_a_delete_that_may_be_needed_is_not_offered_to_be_dropped(name: str, rea
     for finding in explorer.doctor(table).findings:
         assert "rewrite_position_delete_files" not in finding.remedy
         assert "remove-dangling-deletes" not in finding.remedy
-
-
-def test_a_delete_that_no_older_data_is_left_for_can_be_dropped() -> None:
-    specs = [{"spec-id": 0, "fields": [{"field-id": 1000, "name": "p", "transform": "identity", "source-id": 1}]}]
-    metadata = on_paper([None], change=lambda data: data.update({"partition-specs": specs}))
-
-    def told(number: int, equality_ids: tuple[int, ...], partition: str | None = "a") -> str:
-        delete = LiveFile(
-            "d", "equality_deletes", 0, {"1000": partition}, number, 0, 1, 10, "m", "PARQUET", equality_ids
-        )
-        return doubt(metadata, delete, {repr(delete.place): 9, repr(place(0, {"1000": "b"})): 5})
-
-    assert told(5, (2,)) == ""
-    assert "other partitions" in told(6, (2,))
-    assert told(6, (1, 2)) == ""  # its rows name their partition
-    assert "is null" in told(6, (1, 2), None)

@@ -1,0 +1,72 @@
+"""Equality deletes that apply to nothing because of the partition they are recorded in: which data file each would
+apply to, the same from `deletes`, `maintain` and the doctor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import explorer
+from explorer import maintenance
+from tests.cases.mini import Table as Written
+
+FIELDS = [(1, "id", "long"), (2, "region", "string")]
+BY_REGION = [(2, 1000, "region", "identity")]
+Delete = Callable[[Written], Any]
+
+
+def table(folder: Path, delete: Delete, **more: Any) -> explorer.Table:
+    """A table partitioned by region: ids 1 and 2 in eu, then id 9 in us with a delete."""
+    written = Written(folder / "t", FIELDS, BY_REGION, **more)
+    eu = written.parquet("a.parquet", {"id": [1, 2], "region": ["eu"] * 2}, partition={"region": "eu"})
+    written.append(eu)
+    us = written.parquet("b.parquet", {"id": [9], "region": ["us"]}, partition={"region": "us"})
+    written.delta(data=[us], deletes=[delete(written)])
+    return explorer.open_table(folder / "t")
+
+
+def by_id(*ids: int, region: str | None = "us") -> Delete:
+    return lambda written: written.equality_delete("e.parquet", {"id": list(ids)}, partition={"region": region})
+
+
+def by_id_and_region(written: Written) -> Any:
+    return written.equality_delete("e.parquet", {"id": [1], "region": ["us"]}, partition={"region": "us"})
+
+
+@pytest.mark.parametrize(
+    ("delete", "reason"),
+    [
+        (by_id(1), "it would apply to a.parquet, but the delete is in partition region=us, the data file in region=eu"),
+        (by_id(1, region=None), "a delete for all partitions needs an unpartitioned spec"),
+        (by_id(7), ""),
+        (by_id_and_region, ""),
+    ],
+)
+def test_all_answers_name_the_same_data_file(delete: Delete, reason: str, tmp_path: Path) -> None:
+    opened = table(tmp_path, delete)
+    known = opened.row_reader.deletes(opened.metadata.current_snapshot)
+    [alone] = known.dangling
+    assert known.doubt(alone).endswith(reason)
+    assert bool(known.doubt(alone)) == bool(reason)
+    assert known.why_alone(alone) == (known.doubt(alone) or "it applies to no data file of this snapshot")
+    [row] = maintenance.preview(opened, "dangling-deletes").tables["deletes"]
+    assert row["may_be_needed"] == known.doubt(alone)
+    rules = {f.rule for f in explorer.doctor(opened).findings}
+    assert ("delete-misplaced" in rules, "delete-dangling" in rules) == (bool(reason), not reason)
+
+
+def test_every_delete_is_looked_for_and_one_finding_tells_of_them(tmp_path: Path) -> None:
+    written = Written(tmp_path / "t", FIELDS, BY_REGION)
+    written.append(written.parquet("a.parquet", {"id": [1, 2], "region": ["eu"] * 2}, partition={"region": "eu"}))
+    names = [f"e{number:03}.parquet" for number in range(150)]
+    deletes = [written.equality_delete(name, {"id": [2]}, partition={"region": "us"}) for name in names]
+    written.delta(data=[], deletes=deletes)
+    opened = explorer.open_table(tmp_path / "t")
+    known = opened.row_reader.deletes(opened.metadata.current_snapshot)
+    assert len(known.misplaced) == 150
+    findings = [f for f in explorer.doctor(opened).findings if f.rule == "delete-misplaced"]
+    assert sum(f.count for f in findings) == 150
+    assert len(findings) == 1
