@@ -56,11 +56,14 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a table of three appends, to be looked at."""
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a table of three appends, to be looked at: no test changes it (`table` is for that)."""
     from tests.unit.small import make_table
 
-    return make_table(tmp_path_factory.mktemp("whole"))
+    folder = make_table(tmp_path_factory.mktemp("whole"))
+    files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    yield folder
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == files
 
 
 @pytest.fixture

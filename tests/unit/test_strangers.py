@@ -181,8 +181,10 @@ def test_a_port_that_there_is_not_is_refused() -> None:
     assert "99999 is not in the range" in told.output
 
 
-def test_nothing_of_a_table_is_typeset_in_a_notebook(whole: Path) -> None:
-    place = edit_metadata(whole, lambda metadata: metadata["snapshots"][-1]["summary"].update(operation="$$x$$"))
+def test_nothing_of_a_table_is_typeset_in_a_notebook(tmp_path: Path) -> None:
+    place = edit_metadata(
+        make_table(tmp_path), lambda metadata: metadata["snapshots"][-1]["summary"].update(operation="$$x$$")
+    )
     table = explorer.open_table(str(place))
     plan = table.plan("id = 1")
     shown = (explorer.overview(table), table.snapshots, explorer.checkup(table), explorer.diagnose(table))
