@@ -16,7 +16,7 @@ from explorer.core.health.facts import About, Facts, added_up, facts
 from explorer.core.health.measures import OF_FILES, OF_LISTS, Scope, Section, as_far_as_known, thresholds
 from explorer.core.live_files import LiveFile
 from explorer.core.names import snapshot_name, snapshot_ordinals
-from explorer.core.retention import Retention, retention
+from explorer.core.retention import Retention, endless_expiry, retention
 from explorer.core.rewrite_options import file_target
 from explorer.core.values import unified_partition_type
 from explorer.engines.choice import Engine
@@ -42,11 +42,12 @@ def checkup(
     run = run_between(meta, None, snapshot.snapshot_id) if snapshot else []
     facts, live, listed = _folded(table, run, engine)
     target = file_target(meta)
+    decided: Retention | None = None
+    refused = endless_expiry(meta)
     try:
-        decided: Retention | None = retention(meta, now_ms or int(time.time() * 1000))
-        refused = ""
+        decided = None if refused else retention(meta, now_ms or int(time.time() * 1000))
     except ValueError as error:
-        decided, refused = None, f"expiry refuses: {error}"
+        refused = f"expiry refuses: {error}"
     log = [e.metadata_file for e in meta.metadata_log]
     known = table.tree.sizes([meta.metadata_location, *log])
     size = known.pop(meta.metadata_location, None)

@@ -13,7 +13,7 @@ from explorer.core.batches import Parts
 from explorer.core.comparison import KEY
 from explorer.core.diff import only
 from explorer.core.reach import HELD, Holdings, held, holdings, reach
-from explorer.core.refs import RefPreview, preview_refs
+from explorer.core.refs import RefPreview, endless_walk, preview_refs
 from explorer.core.units import count
 from explorer.engines import quoting
 from explorer.engines.failures import failure
@@ -234,12 +234,15 @@ def run_undo(
     engine: SparkEngine | None = None,
 ) -> tuple[str, Table]:
     """Carry out such an operation on a sandbox table (on others see `run`); returns the statement and the table as it
-    is then. Raises AccessRefused, EngineError, NotFoundInTable, StatementFailed (with
-    Iceberg's reason)."""
+    is then. Raises AccessRefused, EngineError, NotFoundInTable, NotPossible where Iceberg would not come to an end,
+    StatementFailed (with Iceberg's reason)."""
     check_writable(table, allow_writes)
     check_known(table, engine or shared_engine())
     _preview_refs(table, operation, name, snapshot)
-    at = None if operation == "rollback-to-time" or snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
+    about = None if operation == "rollback-to-time" or snapshot is None else table.resolve(snapshot).snapshot
+    if endless := endless_walk(table.metadata, operation, about):
+        raise NotPossible(endless.rstrip("."))
+    at = about.snapshot_id if about else None
     own, quoted = quoting.identifier(table.name.split(".")), quoting.identifier([name])
     if operation in ("tag", "branch"):
         sql = f"ALTER TABLE {own} CREATE {operation.upper()} {quoted} AS OF VERSION {at}"

@@ -149,6 +149,12 @@ def say(text: str) -> None:
         watch.say(text)
 
 
+def check_cancelled() -> None:
+    """Raise Cancelled if what this thread does was told to stop: for a loop that has no items to take `steps` over."""
+    if cancelled():
+        raise Cancelled("cancelled")
+
+
 def cancelled() -> bool:
     """Whether what this thread does was told to stop."""
     watch = _WATCH.get()

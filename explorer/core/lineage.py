@@ -11,6 +11,8 @@ from explorer.core.units import instant, signed
 from explorer.model.metadata import Snapshot, TableMetadata
 
 Place = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
+MAX_CHAIN = 20
+"""Snapshots of a circle that a sentence names."""
 How = Literal["commit", "rollback", "fast-forward", "jump", "expired"]
 
 
@@ -107,6 +109,44 @@ def _walk(by_id: Mapping[int, Snapshot], start: int | None) -> list[int]:
 def ancestry(metadata: TableMetadata, snapshot_id: int | None) -> list[int]:
     """A snapshot and its ancestors that are left, newest first; empty for None."""
     return _walk({s.snapshot_id: s for s in metadata.snapshots}, snapshot_id)
+
+
+def parent_circle(metadata: TableMetadata, snapshot_id: int | None) -> tuple[int, ...]:
+    """Return the snapshots through which the parents of a snapshot lead again and again.
+
+    Args:
+        metadata: The table's.
+        snapshot_id: Where to begin; None for nowhere.
+
+    Returns:
+        Their ids, each the child of the next; empty where the parents end.
+    """
+    line = ancestry(metadata, snapshot_id)
+    last = metadata.snapshot(line[-1]) if line else None
+    parent = last.parent_snapshot_id if last else None
+    return tuple(line[line.index(parent) :]) if parent in line else ()
+
+
+def circle_words(metadata: TableMetadata, snapshot_id: int | None, name: str) -> str:
+    """Say that the parents of a snapshot run in a circle, which Iceberg follows without end.
+
+    Args:
+        metadata: The table's.
+        snapshot_id: Where to begin.
+        name: What stands for that snapshot in the sentence: a branch, say.
+
+    Returns:
+        A sentence; empty where the parents end.
+    """
+    circle = parent_circle(metadata, snapshot_id)
+    if not circle:
+        return ""
+    ordinals = snapshot_ordinals(metadata)
+    chain = " -> ".join(snapshot_name(i, ordinals) for i in (*circle[:MAX_CHAIN], circle[0]))
+    return (
+        f"Do not run this: the parents of {name} run in a circle ({chain}). Iceberg follows them until its memory is "
+        "full."
+    )
 
 
 def newer(metadata: TableMetadata, one: Snapshot | None, other: Snapshot | None) -> Snapshot | None:

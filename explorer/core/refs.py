@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from explorer.core.lineage import ancestry
+from explorer.core.lineage import ancestry, circle_words
 from explorer.core.names import runs, snapshot_name, snapshot_ordinals
 from explorer.core.units import instant
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -22,6 +22,9 @@ OPERATIONS = {
     "publish": "publish_changes: commit the staged write (WAP) of an id",
 }
 """Each operation, and what it does."""
+
+FOLLOWS_MAIN = ("rollback", "rollback-to-time", "cherry-pick", "publish")
+"""The operations for which Iceberg lists all ancestors of the current snapshot."""
 
 
 @dataclass(frozen=True)
@@ -118,10 +121,10 @@ def preview_refs(
                 f"A new snapshot on {of(metadata.current_snapshot_id)} would add the files that "
                 f"{of(snapshot.snapshot_id)} added."
             )
-    if refusal:
-        return RefPreview(
-            operation, False, (f"Iceberg would refuse: {refusal}.",), before, before, metadata.current_snapshot_id, ()
-        )
+    endless = endless_walk(metadata, operation, snapshot)
+    if endless or refusal:
+        words = endless or f"Iceberg would refuse: {refusal}."
+        return RefPreview(operation, False, (words,), before, before, metadata.current_snapshot_id, ())
     moves = current != metadata.current_snapshot_id
     to = "the new snapshot" if current is None else of(current)
     sentences.append(
@@ -141,6 +144,21 @@ def preview_refs(
             "only they read."
         )
     return RefPreview(operation, True, tuple(sentences), before, after, current, abandoned)
+
+
+def endless_walk(metadata: TableMetadata, operation: str, snapshot: Snapshot | None) -> str:
+    """Return why one of OPERATIONS must not be run: Iceberg would follow parents in a circle. Empty where it would end.
+
+    Args:
+        metadata: The table's.
+        operation: One of OPERATIONS.
+        snapshot: The one that the operation is about.
+    """
+    if operation in FOLLOWS_MAIN:
+        return circle_words(metadata, metadata.current_snapshot_id, "the current snapshot")
+    if operation == "fast-forward" and snapshot is not None:
+        return circle_words(metadata, snapshot.snapshot_id, "the snapshot that it would move to")
+    return ""
 
 
 def _pick_refusal(metadata: TableMetadata, snapshot: Snapshot, main: list[int], of: Callable[[int | None], str]) -> str:

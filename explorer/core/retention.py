@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.lineage import ancestry
+from explorer.core.lineage import ancestry, circle_words
 from explorer.core.units import count, instant
 from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
 
@@ -86,6 +86,13 @@ def gc_refusal(metadata: TableMetadata) -> str:
     """Why no file of a table may be removed, be it of an expired snapshot or an orphan; empty where they may."""
     enabled = metadata.properties.get("gc.enabled", "true").lower() == "true"
     return "" if enabled else "the table's property gc.enabled is not true: its files may belong to other tables too"
+
+
+def endless_expiry(metadata: TableMetadata) -> str:
+    """Return why an expiry would not end: it follows the parents of every branch; empty where it would."""
+    branches = [ref for ref in metadata.refs if ref.type == "branch"]
+    words = (circle_words(metadata, ref.snapshot_id, f"branch {ref.name}") for ref in branches)
+    return next(filter(None, words), "")
 
 
 def retention(

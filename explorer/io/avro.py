@@ -26,7 +26,8 @@ from isal import isal_zlib
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
 from explorer.io.avro_schema import Shape, check_schema, load_schema
-from explorer.model.problem import Problem
+from explorer.model.problem import Problem, Problems
+from explorer.progress import check_cancelled
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -169,6 +170,7 @@ def open_container(data: bytes, path: str, header_only: bool = False) -> Contain
             if count < 0:  # a negative count is followed by the size in bytes
                 _, at = _long(data, at)
             for _ in range(abs(count)):
+                check_cancelled()
                 key, at = _sized(data, at)
                 value, at = _sized(data, at)
                 meta[key.decode()] = value
@@ -193,10 +195,11 @@ def open_container(data: bytes, path: str, header_only: bool = False) -> Contain
 def _blocks(data: bytes, at: int, sync: bytes, codec: str, path: str, least: int) -> tuple[list[Block], list[Problem]]:
     """`least`: the fewest bytes that a record takes, which bounds the records that a block can hold."""
     blocks: list[Block] = []
-    room = budget.UNPACKED
+    problems = Problems(path)
+    room, read, empty = budget.UNPACKED, 0, 0
     while at < len(data):
+        check_cancelled()
         offset = at
-        read = sum(block.count for block in blocks)
         kept = f"the {read} records before it are shown" if read else "nothing before it could be read"
         try:
             count, at = _long(data, at)
@@ -210,11 +213,19 @@ def _blocks(data: bytes, at: int, sync: bytes, codec: str, path: str, least: int
             if not 0 <= count <= len(unpacked) // least:
                 raise ValueError(f"claims {count} records in {len(unpacked)} bytes")
         except IndexError:
-            return blocks, [Problem(path, f"the file is cut off at byte {len(data)}", f"byte {offset}", kept)]
+            problems.add(f"the file is cut off at byte {len(data)}", f"byte {offset}", kept)
+            break
         except Exception as error:  # each codec has exceptions of its own
-            return blocks, [Problem(path, f"damaged block: {error}", f"byte {offset}", kept)]
-        blocks.append(Block(offset, count, unpacked))
-    return blocks, []
+            problems.add(f"damaged block: {error}", f"byte {offset}", kept)
+            break
+        if count:
+            blocks.append(Block(offset, count, unpacked))
+            read += count
+        else:
+            empty += 1
+    if empty > 1:  # pyiceberg writes one into a list without manifests
+        problems.add(f"{empty:,} of its blocks have no records, which no writer makes", severity="warning")
+    return blocks, problems.listed()
 
 
 class Undecodable(Exception):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from explorer.errors import UnreadableFile
+from explorer.io.json_text import without_surrogates
 
 MAX_SCHEMA_BYTES = 4 << 20
 MAX_DEPTH, PLAIN_DEPTH = 40, 16
@@ -53,7 +54,7 @@ def load_schema(text: bytes, path: str) -> Any:
         raise ValueError(f"{name} is no JSON")
 
     try:
-        return json.loads(text, parse_constant=refuse)
+        return without_surrogates(json.loads(text.decode(), parse_constant=refuse))[0]
     except (ValueError, RecursionError) as error:
         raise UnreadableFile(path, f"damaged Avro header: the schema is not JSON: {error}") from error
 

@@ -25,14 +25,16 @@ UNPACKED = 512 << 20
 """Unpacked bytes of one Avro file."""
 LISTED = 250_000
 """Records of a manifest list."""
+REPEATS = 10
+"""How often one manifest counts in a snapshot: a few bytes of a list could name one of millions of entries again."""
 ENTRIES = 5_000_000
 """Entries of a manifest."""
 ROWS = 20_000_000
 """Rows of a data file, and positions in a delete file or vector."""
 TOLD = 1_000_000
 """Rows of which each is told on its own: what matches a fate's filter, what a file's deletes hide."""
-JSON_VALUES, JSON_DEPTH = 8_000_000, 100
-"""Values in one JSON text (a snapshot has about 25), and how deep they nest."""
+JSON_DEPTH = 100
+"""How deep the values of a JSON text nest."""
 NAMES = 1_000_000
 """Names listed in a folder."""
 

@@ -1,83 +1,128 @@
-"""JSON of a stranger: its size and depth are looked at before it becomes objects, and what is odd is told.
+"""JSON of a stranger: its encoding, size and depth are checked before it becomes objects, and what is odd is told.
 
 An object costs up to a hundred times the bytes of its text, and what nests a thousand deep is read and then breaks
 whoever walks it."""
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import json
 import re
+from array import array
 from collections import Counter
 from typing import Any
 
 from explorer.errors import UnreadableFile
 from explorer.io import budget
-from explorer.model.problem import Problem
+from explorer.model.problem import Problems
+from explorer.progress import check_cancelled
 
-WHITESPACE = " \t\n\r"
+WHITESPACE = b" \t\n\r"
 NO_JSON = "is no JSON, and Iceberg Java refuses it"
+BYTES_OF = {b"{": 160, b":": 90, b"[": 90, b",": 40, b'"': 16}
+"""Bytes of memory that an object, a key, a list, a value and half a text take, by the character that each needs."""
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 """One that is not closed too, or each of its quotes would be tried as the beginning of another."""
+_STRINGS = re.compile(rb'(?:[^"]*' + _STRING.pattern + rb"){1,1000}", re.DOTALL)
+"""Up to a thousand strings, and what is before each: to go through all at once takes 170 bytes for each of them."""
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_WIDE = re.compile(rb"[\xf0-\xff]")
+"""What begins a character that makes Python keep four bytes for each character of a text."""
 
 
-def load_json(text: bytes, path: str, problems: list[Problem]) -> Any:
-    """The value of a JSON text. Duplicate keys, NaN and halves of characters become problems; the last value, null and
-    U+FFFD stand for them. Raises UnreadableFile for what is no JSON, too large, or nested too deep."""
+def load_json(text: bytes, path: str, problems: Problems) -> Any:
+    """Return the value of a JSON text in UTF-8. Duplicate keys, NaN and halves of characters become problems; the last
+    value, null and U+FFFD stand for them. Raises UnreadableFile for what is not JSON, too large, or nested too deep."""
     budget.within(len(text), budget.METADATA, path)
-    budget.within(text.count(b",") + text.count(b"{") + text.count(b"["), budget.JSON_VALUES, path, "JSON values")
+    size = memory_size(text)
+    budget.within(size, budget.share(2), path, "bytes as objects in memory", f"set {budget.VARIABLE} to more")
+    with budget.reading(size, path):
+        return _load(text, path, problems)
 
+
+def memory_size(text: bytes) -> int:
+    """Return how many bytes of memory a JSON text and its objects take at most, without decoding it: the text as it is,
+    as Python keeps it, and once more in its strings; and the objects."""
+    width = 1 if text.isascii() else 4 if _WIDE.search(text) else 2
+    return len(text) * (1 + 2 * width) + sum(text.count(mark) * size for mark, size in BYTES_OF.items())
+
+
+def _load(text: bytes, path: str, problems: Problems) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(items)
         if len(result) < len(items):
             twice = [name for name, times in Counter(name for name, _ in items).items() if times > 1]
             for name in sorted(twice)[:20]:
-                problem = f"the key {name[:100]!r} appears twice in one object; the last value is shown"
-                problems.append(Problem(path, problem))
+                problems.add(f"the key {name[:100]!r} appears twice in one object; the last value is shown")
         return result
 
     def constant(name: str) -> None:
-        problems.append(Problem(path, f"{name} {NO_JSON}; null is shown in its place"))
+        problems.add(f"{name} {NO_JSON}; null is shown in its place")
 
     try:
+        whole = text.removeprefix(codecs.BOM_UTF8).strip(WHITESPACE).decode()
         budget.within(_depth(text), budget.JSON_DEPTH, path, "levels of nesting")
-        decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=constant)
-        whole = text.decode(json.detect_encoding(text), "surrogatepass").lstrip(WHITESPACE)
-        value, end = decoder.raw_decode(whole)
-    except (ValueError, RecursionError) as error:  # also Unicode errors, and numbers of thousands of digits
+        value, end = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=constant).raw_decode(whole)
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(path, f"not UTF-8 ({error.reason}), as JSON must be; it has {len(text)} bytes") from error
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
         start = text[:12].decode("utf-8", "replace")
         raise UnreadableFile(path, f"not JSON ({error}); it starts with {start!r} and has {len(text)} bytes") from error
-    if rest := len(whole[end:].strip(WHITESPACE)):
+    if rest := len(whole) - end:
         cause = (
             f"{rest:,} characters follow the JSON value: Iceberg Java takes no notice of them, other readers refuse it"
         )
-        problems.append(Problem(path, cause, severity="warning"))
-    return _whole(value, path, problems) if _SURROGATE.search(text) else value
+        problems.add(cause, severity="warning")
+    if _SURROGATE_ESCAPE.search(text):
+        value, halves = without_surrogates(value)
+        if halves:
+            problems.add(f"{halves} texts hold half a character (a lone surrogate), shown as U+FFFD")
+    return value
 
 
 def _depth(text: bytes) -> int:
-    brackets = _STRING.sub(b"", text).translate(None, _NOT_BRACKETS)
-    return max(itertools.accumulate(map(_STEP.__getitem__, brackets)), default=0)
+    deepest = depth = at = 0
+    while at < len(text):
+        check_cancelled()
+        strings = _STRINGS.match(text, at)
+        end = strings.end() if strings else len(text)
+        brackets = _STRING.sub(b"", text[at:end]).translate(None, _NOT_BRACKETS)
+        depths = array("q", itertools.accumulate(map(_STEP.__getitem__, brackets), initial=depth))
+        deepest, depth, at = max(deepest, max(depths)), depths[-1], end
+    return deepest
 
 
-def _whole(value: Any, path: str, problems: list[Problem]) -> Any:
-    """The value with U+FFFD in place of lone surrogates, which nothing can print or store."""
+def without_surrogates(value: Any) -> tuple[Any, int]:
+    """Replace lone surrogates, which nothing can print or store.
+
+    Args:
+        value: What a JSON text says; it is changed in place, since a copy would double its memory.
+
+    Returns:
+        The value with U+FFFD in place of each lone surrogate, and how many texts had one.
+    """
     halves = 0
 
     def mend(item: Any) -> Any:
         nonlocal halves
         if isinstance(item, str):
-            mended = item.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-            halves += mended != item
-            return mended
+            if item.isascii() or not _SURROGATE.search(item):
+                return item
+            halves += 1
+            return item.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         if isinstance(item, list):
-            return [mend(x) for x in item]
-        return {mend(k): mend(x) for k, x in item.items()} if isinstance(item, dict) else item
+            for i, inner in enumerate(item):
+                item[i] = mend(inner)
+        elif isinstance(item, dict):
+            for name, inner in item.items():
+                item[name] = mend(inner)
+            names = {name: mend(name) for name in item}
+            if any(name is not mended for name, mended in names.items()):
+                return {names[name]: inner for name, inner in item.items()}
+        return item
 
-    mended = mend(value)
-    if halves:
-        problems.append(Problem(path, f"{halves} texts hold half a character (a lone surrogate), shown as U+FFFD"))
-    return mended
+    return mend(value), halves

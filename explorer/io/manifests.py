@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,7 +28,8 @@ from explorer.model.manifest import (
     ManifestFile,
     ManifestHeader,
 )
-from explorer.model.problem import Problem
+from explorer.model.problem import Problem, Problems
+from explorer.progress import steps
 
 LIST_IDS = {
     "manifest_path": 500, "manifest_length": 501, "partition_spec_id": 502, "content": 517, "sequence_number": 515,
@@ -121,25 +123,49 @@ def manifest_files(container: Container, known: Known) -> tuple[list[ManifestFil
     names = {name: fields[i]["name"] for name, i in LIST_IDS.items() if i in fields}
     budget.within(container.count, budget.LISTED, container.path, "manifests")
     listed: list[ManifestFile] = []
-    problems: list[Problem] = []
+    problems = Problems(container.path)
     if without_ids:
-        problems.append(Problem(container.path, WITHOUT_IDS, "", "all records are shown", "warning", "avro-schema"))
+        problems.add(WITHOUT_IDS, "", "all records are shown", "warning", "avro-schema")
+    repeats = Repeats(problems)
     written = [names.get(name, "") for name in LIST_IDS]
     summaries, called, path_name = 0, repr(names), names["manifest_path"]
-    for n, record in enumerate(records(container)):
+    for n, record in enumerate(steps(records(container), "manifests", container.count)):
         try:
             key = (called, str(record.get(path_name)))
             same = known.get(key)
             if same is None or same.raw != record:
                 same = known[key] = _manifest_file(record, written)
+            if repeats.too_many(same.manifest_path):
+                continue
             listed.append(same)
         except (KeyError, TypeError, AttributeError) as error:
             cause = f"it is no manifest: {error}"[:300]
-            problems.append(Problem(container.path, cause, f"record {n}", "the other manifests are shown"))
+            problems.add(cause, f"record {n}", "the other manifests are shown")
             continue
         summaries += len(listed[-1].partitions or ())
         budget.within(summaries, 8 * budget.LISTED, container.path, "partition summaries")
-    return listed, problems
+    repeats.end()
+    return listed, problems.listed()
+
+
+class Repeats:
+    """How often each manifest of a snapshot is named; one that is named again and again becomes a problem."""
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._times = Counter[str]()
+
+    def too_many(self, path: str) -> bool:
+        """Count a manifest. Return whether it is named so often that it must be left out now."""
+        self._times[path] += 1
+        return self._times[path] > budget.REPEATS
+
+    def end(self) -> None:
+        """Add a problem for each manifest that was left out."""
+        for path, times in self._times.items():
+            if times > budget.REPEATS:
+                cause = f"names {path[:200]} {times:,} times; at most {budget.REPEATS} of one manifest are read here"
+                self._problems.add(cause, unaffected="the other manifests are shown")
 
 
 def _manifest_file(record: Mapping[str, Any], written: Sequence[str]) -> ManifestFile:

@@ -26,7 +26,7 @@ from explorer.model.metadata import (
     StatisticsFile,
     TableMetadata,
 )
-from explorer.model.problem import Problem, Severity
+from explorer.model.problem import Problem, Problems, Severity
 
 T = TypeVar("T")
 KNOWN_VERSIONS = (1, 2, 3)
@@ -47,7 +47,7 @@ class StateHead:
 def read_head(data: bytes, path: str) -> StateHead:
     """Read a metadata file's head; what is missing or of another type is empty or -1. Raises UnreadableFile when it is
     no table metadata at all."""
-    raw = _load(data, path, [])
+    raw = _load(data, path, Problems(path))
     uuid, updated, log = raw.get("table-uuid"), raw.get("last-updated-ms"), raw.get("metadata-log")
     entries = [entry for entry in log if isinstance(entry, dict)] if isinstance(log, list) else []
     earlier = tuple(e["metadata-file"] for e in entries if isinstance(e.get("metadata-file"), str))
@@ -57,12 +57,12 @@ def read_head(data: bytes, path: str) -> StateHead:
 
 def parse_metadata(data: bytes, path: str) -> tuple[TableMetadata, list[Problem]]:
     """Parse the bytes of a metadata file, gzipped or not. Raises UnreadableFile when it is no table metadata at all."""
-    problems: list[Problem] = []
+    problems = Problems(path)
     reader = _Reader(_load(data, path, problems), path, problems)
-    return reader.table(), problems
+    return reader.table(), problems.listed()
 
 
-def _load(data: bytes, path: str, problems: list[Problem]) -> dict[str, Any]:
+def _load(data: bytes, path: str, problems: Problems) -> dict[str, Any]:
     text = _gunzip(data, path) if data[:2] == b"\x1f\x8b" else data
     raw = load_json(text, path, problems)
     if isinstance(raw, dict) and "view-uuid" in raw:
@@ -86,11 +86,11 @@ def _gunzip(data: bytes, path: str) -> bytes:
 
 
 class _Reader:
-    def __init__(self, raw: Mapping[str, Any], path: str, problems: list[Problem]) -> None:
+    def __init__(self, raw: Mapping[str, Any], path: str, problems: Problems) -> None:
         self.raw, self.path, self.problems = raw, path, problems
 
     def problem(self, pointer: str, cause: str, severity: Severity = "error", rule: str = "metadata-field") -> None:
-        self.problems.append(Problem(self.path, cause, pointer, "the rest of the metadata is shown", severity, rule))
+        self.problems.add(cause, pointer, "the rest of the metadata is shown", severity, rule)
 
     def get(self, source: Any, key: str, kind: type[T], pointer: str) -> T | None:
         """source[key] if it is of that kind; absent and null are None; anything else is a problem, and None."""

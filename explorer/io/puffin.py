@@ -10,6 +10,7 @@ from explorer.errors import UnreadableFile
 from explorer.io import budget
 from explorer.io.json_text import load_json
 from explorer.io.storage import Storage
+from explorer.model.problem import Problems
 
 MAGIC = b"PFA1"
 TAIL, MAX_FOOTER = 16 << 10, 16 << 20
@@ -41,7 +42,7 @@ def read_footer(storage: Storage, path: str) -> dict[str, Any]:
         if compressed:
             payload = pa.input_stream(pa.BufferReader(payload), compression="lz4").read(MAX_FOOTER + 1)
             budget.within(len(payload), MAX_FOOTER, path, "bytes of Puffin footer, unpacked")
-        footer = load_json(payload, path, [])
+        footer = load_json(payload, path, Problems(path))
     except UnreadableFile as error:
         raise UnreadableFile(path, f"the Puffin footer cannot be read: {error.cause}") from error
     except (ValueError, OSError) as error:

@@ -17,7 +17,8 @@ from explorer.io.paths import written_once
 from explorer.io.storage import Storage
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.model.problem import Problem
+from explorer.model.problem import Problem, Problems
+from explorer.progress import steps
 
 T = TypeVar("T")
 Listed = Read[list[ManifestFile]]
@@ -80,7 +81,11 @@ class TableReader(ManifestReader):
                 listed, problems = manifests.manifest_files(container, self._records)
                 return Read(listed, (*container.problems, *problems))
         inline, problems, lasting = [], [], True
-        for path in snapshot.manifests:
+        own = Problems(self.metadata.metadata_location)
+        repeats = manifests.Repeats(own)
+        for path in steps(snapshot.manifests, "manifests"):
+            if repeats.too_many(path):
+                continue
             try:
                 data = self.storage.kept(path, limit=budget.MANIFEST)
                 header = avro.open_container(data, path, header_only=True)
@@ -89,9 +94,9 @@ class TableReader(ManifestReader):
                 problems.append(unreadable(error, "manifests"))
                 lasting = lasting and not isinstance(error, NotNow)
         if not snapshot.manifests:
-            cause = f"snapshot {snapshot.snapshot_id} has neither `manifest-list` nor `manifests`"
-            problems.append(Problem(self.metadata.metadata_location, cause, "/snapshots"))
-        return Read(inline, tuple(problems), lasting)
+            own.add(f"snapshot {snapshot.snapshot_id} has neither `manifest-list` nor `manifests`", "/snapshots")
+        repeats.end()
+        return Read(inline, (*own.listed(), *problems), lasting)
 
     def ahead(self, snapshots: Iterable[Snapshot] = (), manifests: Iterable[ManifestFile] = ()) -> None:
         """These snapshots' manifest lists, and these manifests, will be asked for soon: what is in a store is fetched

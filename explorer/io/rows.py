@@ -34,6 +34,7 @@ from explorer.io.projection import (
 from explorer.io.puffin import NoPuffin, read_footer
 from explorer.io.storage import Storage
 from explorer.model.metadata import Schema, TableMetadata
+from explorer.model.problem import Problems
 
 POSITION_ID, ROW_ID, LAST_UPDATED_ID = 2147483545, 2147483540, 2147483539
 """Reserved field ids: `pos`, `_row_id`, `_last_updated_sequence_number`."""
@@ -135,7 +136,8 @@ def _mapping(metadata: TableMetadata) -> Mapping[str, Any] | None:
     if text is None:
         return None
     try:
-        return name_mapping(load_json(text.encode(), metadata.metadata_location, []))
+        path = metadata.metadata_location
+        return name_mapping(load_json(text.encode(), path, Problems(path)))
     except UnreadableFile as error:
         cause = f"its property schema.name-mapping.default cannot be read: {error.cause}"
         raise UnreadableFile(metadata.metadata_location, cause) from error

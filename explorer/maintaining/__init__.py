@@ -15,7 +15,7 @@ from explorer.core.batches import Batches
 from explorer.core.orphan_rules import Fate
 from explorer.core.orphan_rules import refusal as orphan_refusal
 from explorer.core.orphan_rules import sentences as orphan_sentences
-from explorer.core.retention import gc_refusal
+from explorer.core.retention import endless_expiry, gc_refusal
 from explorer.core.rewrite_words import sentences
 from explorer.core.units import human_bytes
 from explorer.engines import quoting
@@ -145,7 +145,8 @@ def _planned(table: Table, tree: MetadataTree, made: Asked, engine: Engine) -> P
             "files": Collection(files, "files"),
         }
         catalog, name = catalog_and_name(table)
-        return Plan(expiry.words(quoting.identifier([catalog, *name.split(".")])), tables, expiry.acts)
+        words = expiry.words(quoting.identifier([catalog, *name.split(".")]))
+        return Plan(words, tables, expiry.acts, endless_expiry(tree.metadata))
     if operation == "remove-orphans":
         return _orphans(tree, values)
     if operation == "next-append":

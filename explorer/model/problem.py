@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""The worst first."""
+LISTED = 100
+"""Problems of one file that are listed."""
 
 
 @dataclass(frozen=True)
@@ -24,3 +28,34 @@ class Problem:
     def __str__(self) -> str:
         place = f" at {self.location}" if self.location else ""
         return f"{self.file}{place}: {self.cause}" + (f" ({self.unaffected})" if self.unaffected else "")
+
+
+class Problems:
+    """The problems of one file: the first `LISTED`, and how many more there are.
+
+    A file can have a problem for every two bytes, and each takes a thousand bytes of memory."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._listed: list[Problem] = []
+        self._more = 0
+        self._worst: Severity = "info"
+
+    def add(
+        self, cause: str, location: str = "", unaffected: str = "", severity: Severity = "error", rule: str = ""
+    ) -> None:
+        """Add a problem; see `Problem` for what each argument says."""
+        if len(self._listed) < LISTED:
+            self._listed.append(Problem(self.file, cause, location, unaffected, severity, rule))
+            return
+        self._more += 1
+        self._worst = min(severity, self._worst, key=SEVERITIES.index)
+
+    def listed(self) -> list[Problem]:
+        """Return the problems in order; the last one says how many more there are, and is as severe as the worst of
+        them."""
+        if not self._more:
+            return list(self._listed)
+        problems = "problem" if self._more == 1 else "problems"
+        cause = f"has {self._more:,} more {problems}, which are not listed"
+        return [*self._listed, Problem(self.file, cause, severity=self._worst)]

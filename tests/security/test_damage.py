@@ -28,6 +28,7 @@ from explorer.io import avro, cache
 from explorer.io.json_text import load_json
 from explorer.io.paths import local_path
 from explorer.maintaining.calls import LOOKS, PROCEDURES
+from explorer.model.problem import Problems
 from explorer.scenarios import NAMESPACE
 from tests.robustness.editing import edit_avro
 from tests.security.build import avro_file
@@ -243,7 +244,7 @@ def test_json_that_is_not_closed_is_refused_in_linear_time() -> None:
     for text in (b'"' + rb"\"" * 100_000, b'"' + rb"\"" * 100_000 + b"\\"):
         began = time.process_time()
         with pytest.raises(ExplorerError):
-            load_json(text, "t.metadata.json", [])
+            load_json(text, "t.metadata.json", Problems("t.metadata.json"))
         assert time.process_time() - began < 5
 
 

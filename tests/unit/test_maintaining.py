@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -188,3 +189,22 @@ def test_manifests_without_room_for_each_other_stay(opened: explorer.Table) -> N
         (2, False, True),
         (2, False, True),
     ]
+
+
+def test_an_expiry_that_would_not_end_is_not_printed(table: Path) -> None:
+    def close(data: dict[str, Any]) -> None:
+        data["snapshots"][0]["parent-snapshot-id"] = data["snapshots"][-1]["snapshot-id"]
+
+    opened = explorer.open_table(str(table))
+    assert preview(opened, "expire", retain_last=1, options={"older_than": "2999-01-01"}).call
+    edit_metadata(table, close)
+    opened = explorer.open_table(str(table))
+    seen = preview(opened, "expire", retain_last=1, options={"older_than": "2999-01-01"})
+    assert seen.call == ""
+    assert seen.refusal.startswith("Do not run this: the parents of branch main run in a circle (snapshot-3 -> ")
+    told = {measure.id: measure for measure in explorer.health(opened).measures}
+    assert told["expirable-snapshots"].value is None
+    assert "run in a circle" in told["expirable-snapshots"].words
+    for finding in explorer.doctor(opened).findings:
+        assert "system.expire_snapshots(" not in finding.remedy
+        assert "system.rollback_to_snapshot(" not in finding.remedy

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from explorer.core.history import resolve_snapshot
-from explorer.core.lineage import ancestry, current_log, history
+from explorer.core.lineage import ancestry, current_log, history, parent_circle
 from explorer.core.names import base_name, file_label, manifest_name, runs, shorten, snapshot_name, snapshot_ordinals
 from explorer.core.refs import RefPreview, preview_refs
 from explorer.errors import NotFoundInTable
@@ -247,3 +247,17 @@ def test_labels_tell_files_of_one_writer_apart() -> None:
     assert file_label(f"00007-104-{uuids[1]}-00012-deletes.puffin") == "104-5642…12.puffin"
     assert file_label(f"00000-0-{uuids[0]}.parquet") == "0-c407….parquet"  # pyiceberg's
     assert file_label("data/data-3.parquet") == "data-3.parquet"
+
+
+def test_what_iceberg_would_follow_without_end_is_not_run() -> None:
+    round_table = on_paper([4, 1, 2, 3], {"main": {"snapshot-id": 4, "type": "branch"}}, {}, NOW)
+    assert parent_circle(round_table, 4) == (4, 3, 2, 1)
+    for operation, more in (("rollback", {}), ("rollback-to-time", {"timestamp_ms": NOW}), ("cherry-pick", {})):
+        found = preview(operation, at=2, table=round_table, **more)
+        assert not found.allowed
+        assert found.words[0].startswith("Do not run this: the parents of the current snapshot run in a circle")
+    assert not preview("fast-forward", "main", 2, round_table).allowed
+    assert preview("set-current", at=2, table=round_table).allowed  # follows no parents
+    beside = on_paper([None, 1, 4, 3], {"main": {"snapshot-id": 2, "type": "branch"}}, {}, NOW)
+    assert parent_circle(beside, 2) == ()
+    assert preview("rollback", at=1, table=beside).allowed

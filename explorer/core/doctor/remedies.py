@@ -300,6 +300,7 @@ def _blocked(rule: str, letter: Remedy, situation: Situation) -> str:
         return ""
     blockers = (NOT_REWRITTEN & situation.rules) - {rule} if letter in (*REWRITES, "O") else frozenset()
     blockers |= NOT_EXPIRED & situation.anywhere if letter == "E" else frozenset()
+    blockers |= {"parent-cycle"} & situation.anywhere if letter in (*GOES_BACK, "K") else frozenset()
     return ", ".join(sorted(blockers | situation.not_loaded))
 
 
