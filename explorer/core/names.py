@@ -20,6 +20,9 @@ SORTED = 200
 """Characters of a name that decide its place among others."""
 NOWHERE = ("your_catalog", "your_db.your_table")
 """What stands in a statement for a catalog and a table that are not known."""
+NAMED = re.compile(r"[\w @#%&+=~^(){}<>,!?|\[\]*-]+")
+"""A part of a name that can stand in backticks, and within a text in SQL."""
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WRITTEN = re.compile(
     r"[0-9]{5,}-([0-9]+-[0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9])*(?:-0*([0-9]+))?"
     r"(?:-deletes)?(\.[a-z.]{2,15})"
@@ -140,9 +143,19 @@ def _number(name: str) -> float:
 
 
 def in_sql(table: str) -> tuple[str, str]:
-    """A table's catalog and name for a statement that is shown; of a strange name, which is never made a part of SQL,
-    and where there is no catalog, what stands for them."""
-    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", table, re.ASCII):
+    """Return a table's catalog and name for a statement that is shown, with backticks where they are needed.
+
+    Args:
+        table: Its name, with its catalog.
+
+    Returns:
+        The catalog, and the name there. What stands for both where there is no catalog, and where a name has signs
+        that end a text or a name in SQL.
+    """
+    parts = table.split(".")
+    if not all(map(NAMED.fullmatch, parts)) or "--" in table:
         return NOWHERE
-    catalog, _, name = table.partition(".")
-    return (catalog, name) if table.count(".") > 1 else (NOWHERE[0], table) if name else NOWHERE
+    quoted = [part if PLAIN.fullmatch(part) else f"`{part}`" for part in parts]
+    if len(parts) < 3:
+        return (NOWHERE[0], ".".join(quoted)) if len(parts) == 2 else NOWHERE
+    return quoted[0], ".".join(quoted[1:])

@@ -114,7 +114,7 @@ TEXTS: Mapping[Remedy, str] = {
     "D": "CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) lists those older than three "
     "days; without dry_run it removes them.",
     "K": "The data files are intact: Spark cannot read them by the sizes that are recorded, and no procedure mends "
-    "these. {back} Or add the files to a new table (CALL {catalog}.system.add_files).",
+    "these. {back} Or add the files to a new table, by the procedure add_files.",
     "S": "CALL {catalog}.system.compute_table_stats('{name}'), or compute_partition_stats for partition statistics.",
     "E": "Nothing is lost; the fault goes with the snapshots that have it: CALL {catalog}.system.expire_snapshots("
     "'{name}') once they are old enough.",
@@ -257,10 +257,15 @@ def previous_words(previous: str, catalog: str, name: str) -> str:
         return "Restore the metadata file from a backup, or ask whoever wrote it."
     return (
         f"Restore the metadata file from a backup, or go back to the one before: CALL {catalog}.system.register_table("
-        f"table => '{name}_restored', metadata_file => '{previous}') makes a table of it under another name, without "
-        "what was committed since (the old name is taken until the catalog's own tool removes the broken entry). Both "
-        "have the same files: run neither expire_snapshots nor remove_orphan_files while there are two."
+        f"table => '{_beside(name, 'restored')}', metadata_file => '{previous}') makes a table of it under another "
+        "name, without what was committed since (the old name is taken until the catalog's own tool removes the broken "
+        "entry). Both have the same files: run neither expire_snapshots nor remove_orphan_files while there are two."
     )
+
+
+def _beside(name: str, what: str) -> str:
+    """A name beside a table's, in SQL."""
+    return f"{name[:-1]}_{what}`" if name.endswith("`") else f"{name}_{what}"
 
 
 def _letter(rule: str, situation: Situation, file: str, node: Any, location: str) -> Remedy:
