@@ -152,10 +152,28 @@ def in_sql(table: str) -> tuple[str, str]:
         The catalog, and the name there. What stands for both where there is no catalog, and where a name has signs
         that end a text or a name in SQL.
     """
-    parts = table.split(".")
-    if not all(map(NAMED.fullmatch, parts)) or "--" in table:
+    quoted = [name_in_sql(part) for part in table.split(".")]
+    if not all(quoted) or len(quoted) < 2:
         return NOWHERE
-    quoted = [part if PLAIN.fullmatch(part) else f"`{part}`" for part in parts]
-    if len(parts) < 3:
-        return (NOWHERE[0], ".".join(quoted)) if len(parts) == 2 else NOWHERE
-    return quoted[0], ".".join(quoted[1:])
+    return (NOWHERE[0], ".".join(quoted)) if len(quoted) == 2 else (quoted[0], ".".join(quoted[1:]))
+
+
+def name_in_sql(name: str) -> str:
+    """Return one name for a statement that is shown, in backticks where they are needed; empty where it is too strange
+    to be made a part of SQL."""
+    if not NAMED.fullmatch(name) or "--" in name:
+        return ""
+    return name if PLAIN.fullmatch(name) else f"`{name}`"
+
+
+def text_in_sql(text: str) -> str:
+    """Return the inside of a text for a statement that is shown; empty where it has signs that Spark replaces (`${`),
+    or that a terminal obeys."""
+    if "${" in text or any(ord(sign) < 32 or ord(sign) == 127 for sign in text):
+        return ""
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def beside(name: str, what: str) -> str:
+    """Return a name beside that of a table, both as they are in SQL."""
+    return f"{name[:-1]}_{what}`" if name.endswith("`") else f"{name}_{what}"

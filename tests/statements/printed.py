@@ -12,10 +12,11 @@ from explorer.maintaining.calls import PROCEDURES
 from explorer.views.health import health_object
 from tests.statements.spark35 import NAME, PART, STRING
 
-BEGUN = re.compile(r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|DELETE FROM) [`\w{.]")
+BEGUN = re.compile(r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|UPDATE) [`\w{.]")
 STATEMENT = re.compile(
     rf"CALL {NAME}\((?:[^()']|{STRING}|\((?:[^()']|{STRING})*\))*\)"
     rf"|INSERT OVERWRITE {NAME} SELECT (?:DISTINCT )?\* FROM {NAME}"
+    rf"|UPDATE {NAME} SET {PART} = NULL WHERE {PART} = {STRING}"
     rf"|ALTER TABLE {NAME} (?:(?:UN)?SET TBLPROPERTIES \((?:[^()']|{STRING})*\)|ALTER COLUMN {NAME} DROP NOT NULL"
     rf"|DROP PARTITION FIELD {PART}|CREATE BRANCH {PART} AS OF VERSION -?[0-9]+)"
 )
@@ -49,6 +50,7 @@ def statements(text: str) -> list[str]:
 def printed(table: explorer.Table, deep: bool = False) -> Iterator[str]:
     """The statements that the doctor, the health and the previews of maintenance print of a table."""
     for finding in explorer.doctor(table, deep=deep).findings:
+        assert finding.remedy, finding
         yield from statements(finding.remedy)
     tight = dict.fromkeys((m.id for m in explorer.health(table).measures), 1e-9)
     for measure in health_object(explorer.health(table, limits=tight))["measures"]:
