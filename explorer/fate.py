@@ -6,11 +6,11 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from explorer.core.deletes import KIND_WORDS, Applicability, Verdict
+from explorer.core.deletes import KIND_WORDS, Applicability, Reason, Verdict
 from explorer.core.fates import FateEvent, Place, RowVersion, StoredRow, What, row_versions
 from explorer.core.lineage import current_log
 from explorer.core.live_files import LiveFile
@@ -134,12 +134,18 @@ class Fate:
         self, files: Applicability, data: LiveFile, verdicts: Sequence[Verdict]
     ) -> list[tuple[Verdict, set[int]]]:
         """Deletes that do not apply to a data file because of their bounds, their partition or the file that they
-        name, with the positions that they hold all the same."""
+        name (also if that is the data file under another scheme), with the positions that they hold all the same."""
         if len(files.deletes) > COMPARED:
             return []
         by_bounds = [v for v in verdicts if {r.clause for r in v.reasons if not r.holds} == {"bounds"}]
-        kept_off = [*by_bounds, *files.elsewhere(data), *files.for_others(data)]
-        return [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
+        others = list(files.for_others(data))
+        kept_off = [*by_bounds, *files.elsewhere(data), *others]
+        holding = [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
+        for verdict in steps([*(v for v in verdicts if v.delete.kind == "position_deletes"), *others], "deletes"):
+            if positions := set(self.reader.positions_respelled(verdict).to_pylist()):
+                words = "it names the data file by another scheme or authority, and readers compare paths as texts"
+                holding.append((replace(verdict, reasons=(Reason("path", False, words),)), positions))
+        return holding
 
     # -- the timeline -------------------------------------------------------------------------------------------------
     def _values(self, place: Place) -> str:
