@@ -20,7 +20,7 @@ from explorer.engines.choice import Engine
 from explorer.filters import bound_filter, filter_columns, scan_of
 from explorer.io.rows import read_schema
 from explorer.matching_rows import MatchingRows
-from explorer.model.metadata import Snapshot
+from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
 from explorer.rowlevel import RowReader, pairing_keys
 from explorer.views.rows import plain
@@ -66,6 +66,7 @@ class Fate:
         engine: Who looks for the rows in data files.
         every_file: Read the data files that the filter excludes by partition values, counts or bounds too, since these
             may be wrong. Where they are few, they are read in any case (see matching_rows.MatchingRows).
+        schema: By which the filter is read and rows are shown; None for the table's current one.
 
     Raises:
         NotFoundInTable: The filter does not fit the schema.
@@ -80,10 +81,11 @@ class Fate:
         keys: Sequence[str] = (),
         engine: Engine = "auto",
         every_file: bool = False,
+        schema: Schema | None = None,
     ) -> None:
         self.reader, self.where = reader, where
         meta = self.metadata = reader.tree.metadata
-        self.schema = read_schema(meta, None)
+        self.schema = schema or read_schema(meta, None)
         columns = filter_columns(self.schema)
         scan = scan_of(meta, self.schema, columns, bound_filter(where, columns))
         self.keys = pairing_keys(self.schema, keys, meta.format_version >= 3)

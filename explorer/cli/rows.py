@@ -211,7 +211,7 @@ def fate(
     from explorer.views.rowviews import fate_object, render_fate, version_rows
 
     table = opened(**where)
-    told = table.fate(condition, keys, engine, every_file)
+    told = table.fate(condition, keys, engine, every_file, snapshot)
     at = table.resolve(snapshot).snapshot
     sentences = told.explain(at, limit)
     columns = [f.name for f in told.schema.fields]
