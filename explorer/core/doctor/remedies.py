@@ -75,7 +75,7 @@ class Situation:
         table: The table's name, with its catalog.
         metadata: None for a table that cannot be opened.
         whole: The newest ancestor of the current snapshot in which nothing is wrong.
-        rules: The rules that found something in the current snapshot or in the metadata file.
+        rules: The rules that found something worse than info in the current snapshot or in the metadata file.
         not_loaded: The rules that found what keeps Iceberg from loading the table.
         anywhere: The rules that found something in any snapshot or in the metadata file.
         listed: The current snapshot's manifests.
