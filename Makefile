@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test every-test quick test-servers test-pythons lab lint bench bench-remote bench-size bench-plan bench-lesson \
+.PHONY: demo test every-test quick test-servers test-pythons spark35 lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser \
 	clean requirements
 
@@ -33,6 +33,16 @@ quick: $(STAMP) lint  ## what needs neither Spark nor a browser, with a quarter 
 test-servers: $(STAMP)  ## minutes: every server there is, some of them fetched by maven
 	-mvn -B -q -f tests/servers/rest/pom.xml dependency:build-classpath -Dmdep.outputFile=/dev/null
 	ICEBERG_EXPLORER_EVERY_SERVER=1 $(BIN)/python -m pytest tests/servers
+
+# Spark 3.5 has a Python environment of its own, with the last pyspark 3.5 and Iceberg's jar for it.
+SPARK35 := .venv-spark35
+SPARK35_JAR := org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.12.0
+spark35: $(STAMP)  ## minutes: what is printed, put to the real parser of Spark 3.5, which is fetched
+	test -x $(SPARK35)/bin/python || $(PYTHON) -m venv $(SPARK35)
+	$(SPARK35)/bin/python -m pip install --quiet --disable-pip-version-check pyspark==3.5.7
+	mvn -B -q dependency:copy -Dartifact=$(SPARK35_JAR) -DoutputDirectory=$(CURDIR)/$(SPARK35)
+	ICEBERG_EXPLORER_SPARK35="$(SPARK35)/bin/python,$$(ls $(SPARK35)/iceberg-spark-runtime-*.jar)" \
+		$(BIN)/python -m pytest tests/unit/test_statements.py
 
 test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, where they are
 	$(BIN)/python -m tests.pythons

@@ -25,6 +25,8 @@ NAMING = ("/snapshots", "/statistics", "/partition-statistics", "/metadata-log")
 """What names files in a metadata file."""
 METADATA_ENDINGS = (".metadata.json", ".metadata.json.gz")
 """How the names of metadata files end; Hadoop's of compressed ones end as the others do."""
+DATA_ENDINGS = (".parquet", ".orc", ".avro")
+"""How the names of data files end."""
 PATHS = pa.schema([("file_path", pa.string())])
 
 
@@ -188,6 +190,25 @@ def orphans(tree: MetadataTree, others: Iterable[OtherMetadata] = ()) -> dict[st
         and not rest.endswith((".crc", "/version-hint.text"))
         and not any(is_hidden(name, own) for name in rest.split("/"))
     }
+
+
+def unnamed_data_files(tree: MetadataTree) -> list[str]:
+    """Return the data files below a table's folder that nothing names which can be read, as the table spells paths.
+
+    Raises:
+        UnreadableFile: The folder cannot be listed.
+    """
+    location = tree.metadata.location
+    below = Below(tree, location)
+    for _ in below.telling(named_files(tree)):
+        pass
+    own = hidden_partitions(tree.metadata)
+    rest = [
+        rest
+        for rest in sorted(below.written.keys() - below.live)
+        if rest.endswith(DATA_ENDINGS) and not any(is_hidden(name, own) for name in rest.split("/"))
+    ]
+    return [location.rstrip("/") + name for name in rest if not name.startswith("/metadata/")]
 
 
 def _top(tree: MetadataTree, folder: str) -> str:

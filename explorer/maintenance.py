@@ -25,7 +25,7 @@ from explorer.engines.tables import catalog_table_uuid
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible
 from explorer.io.paths import below, canonical
 from explorer.maintaining import Preview, preview
-from explorer.maintaining.calls import asked, call, catalog_and_name, moment, procedure_call
+from explorer.maintaining.calls import asked, call, catalog_and_name, moment, name_argument, procedure_call
 from explorer.model.metadata import Snapshot
 from explorer.scenarios import NAMESPACE
 from explorer.table import Table
@@ -242,7 +242,25 @@ def run_undo(
     about = None if operation == "rollback-to-time" or snapshot is None else table.resolve(snapshot).snapshot
     if endless := endless_walk(table.metadata, operation, about):
         raise NotPossible(endless.rstrip("."))
-    at = about.snapshot_id if about else None
+    sql = undo_statement(table, operation, name, snapshot)
+    _sql(table, sql, operation, engine)
+    return sql, table.refresh()
+
+
+def undo_statement(table: Table, operation: str, name: str = "", snapshot: str | int | None = None) -> str:
+    """Return the statement that carries out an operation on branches, tags or the current snapshot.
+
+    Args:
+        table: The table.
+        operation: One of core.refs.OPERATIONS.
+        name: The branch or tag; of publish, the WAP id.
+        snapshot: As preview_undo has it.
+
+    Raises:
+        NotFoundInTable: There is no such snapshot, or no branch to move to.
+    """
+    timed = operation == "rollback-to-time" or snapshot is None
+    at = None if timed or snapshot is None else table.resolve(snapshot).snapshot.snapshot_id
     own, quoted = quoting.identifier(table.name.split(".")), quoting.identifier([name])
     if operation in ("tag", "branch"):
         sql = f"ALTER TABLE {own} CREATE {operation.upper()} {quoted} AS OF VERSION {at}"
@@ -267,6 +285,5 @@ def run_undo(
             "cherry-pick": ("cherrypick_snapshot", f"{at}"),
             "publish": ("publish_changes", literal),
         }[operation]
-        sql = procedure_call(table, procedure, quoting.literal(catalog_and_name(table)[1]), arguments)
-    _sql(table, sql, operation, engine)
-    return sql, table.refresh()
+        sql = procedure_call(table, procedure, name_argument(table), arguments)
+    return sql

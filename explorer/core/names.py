@@ -20,6 +20,9 @@ SORTED = 200
 """Characters of a name that decide its place among others."""
 NOWHERE = ("your_catalog", "your_db.your_table")
 """What stands in a statement for a catalog and a table that are not known."""
+NAMED = re.compile(r"[\w @#%&+=~^(){}<>,!?|\[\]*-]+")
+"""A part of a name that can stand in backticks, and within a text in SQL."""
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WRITTEN = re.compile(
     r"[0-9]{5,}-([0-9]+-[0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9])*(?:-0*([0-9]+))?"
     r"(?:-deletes)?(\.[a-z.]{2,15})"
@@ -140,9 +143,37 @@ def _number(name: str) -> float:
 
 
 def in_sql(table: str) -> tuple[str, str]:
-    """A table's catalog and name for a statement that is shown; of a strange name, which is never made a part of SQL,
-    and where there is no catalog, what stands for them."""
-    if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", table, re.ASCII):
+    """Return a table's catalog and name for a statement that is shown, with backticks where they are needed.
+
+    Args:
+        table: Its name, with its catalog.
+
+    Returns:
+        The catalog, and the name there. What stands for both where there is no catalog, and where a name has signs
+        that end a text or a name in SQL.
+    """
+    quoted = [name_in_sql(part) for part in table.split(".")]
+    if not all(quoted) or len(quoted) < 2:
         return NOWHERE
-    catalog, _, name = table.partition(".")
-    return (catalog, name) if table.count(".") > 1 else (NOWHERE[0], table) if name else NOWHERE
+    return (NOWHERE[0], ".".join(quoted)) if len(quoted) == 2 else (quoted[0], ".".join(quoted[1:]))
+
+
+def name_in_sql(name: str) -> str:
+    """Return one name for a statement that is shown, in backticks where they are needed; empty where it is too strange
+    to be made a part of SQL."""
+    if not NAMED.fullmatch(name) or "--" in name:
+        return ""
+    return name if PLAIN.fullmatch(name) else f"`{name}`"
+
+
+def text_in_sql(text: str) -> str:
+    """Return the inside of a text for a statement that is shown; empty where it has signs that Spark replaces (`${`),
+    or that a terminal obeys."""
+    if "${" in text or any(ord(sign) < 32 or ord(sign) == 127 for sign in text):
+        return ""
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def beside(name: str, what: str) -> str:
+    """Return a name beside that of a table, both as they are in SQL."""
+    return f"{name[:-1]}_{what}`" if name.endswith("`") else f"{name}_{what}"

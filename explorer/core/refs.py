@@ -176,3 +176,9 @@ def _pick_refusal(metadata: TableMetadata, snapshot: Snapshot, main: list[int], 
     if snapshot.operation != "append" and not dynamic and snapshot.parent_snapshot_id != metadata.current_snapshot_id:
         return f"{of(own)} is no append but {snapshot.operation}, and was not made on the current snapshot"
     return ""
+
+
+def free_ref_name(metadata: TableMetadata, name: str) -> str:
+    """Return a name for a new branch or tag: this one, with a number where it is taken."""
+    taken = {ref.name for ref in metadata.refs}
+    return next(n for i in range(1, len(taken) + 2) if (n := name if i == 1 else f"{name}_{i}") not in taken)

@@ -15,10 +15,11 @@ from pyiceberg.conversions import from_bytes
 from pyiceberg.transforms import parse_transform
 
 from explorer.core.deletes import PATH_ID
+from explorer.core.doctor.cases import ONE_TOO_HIGH
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.metrics import is_nan
-from explorer.core.doctor.partitions import ONE_TOO_HIGH, TIMES, is_one_too_high, transformed
+from explorer.core.doctor.partitions import TIMES, is_one_too_high, transformed
 from explorer.core.doctor.promotions import rebound
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, live_files

@@ -20,7 +20,8 @@ from explorer.core.doctor.findings import Finding, RuleChoice, finding
 from explorer.core.doctor.grouping import grouped
 from explorer.core.doctor.history import WALK, history_rules
 from explorer.core.doctor.lists import Held, Lists, list_rules, list_schema_rules, manifest_rules, record_rules
-from explorer.core.doctor.remedies import REMEDY_OF, keeps_from_loading
+from explorer.core.doctor.remedies import keeps_from_loading
+from explorer.core.doctor.remedy_texts import REMEDY_OF
 from explorer.core.doctor.rules import BY_ID
 from explorer.core.doctor.summaries import summary_rules
 from explorer.core.doctor.tables import table_rules
@@ -30,6 +31,7 @@ from explorer.diagnosing.beside import fork_rules, other_attempts
 from explorer.diagnosing.deep import deep_rules
 from explorer.diagnosing.deletes import dangling_rules, dropped_rules
 from explorer.diagnosing.files import file_rules
+from explorer.diagnosing.lost_manifests import lost_files
 from explorer.engines.choice import Engine
 from explorer.errors import ExplorerError, UnreadableFile
 from explorer.io.json_text import NO_JSON
@@ -69,8 +71,9 @@ def diagnose(
     findings = [f for f in examination.findings() if f.rule not in choice.skip]
     listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
     told = choice.made(
-        grouped(findings, examination.lists), table.name, table.metadata, listed, examination.sound_previous(findings)
-    )
+        grouped(findings, examination.lists), table.name, table.metadata, listed,
+        examination.sound_previous(findings), lost_files(table, examination.lists),
+    )  # fmt: skip
     where = table.reader.storage.resolve
     told = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in told)
     return ShownReport(table.name, told, examination.checked, tuple(examination.not_checked))
@@ -120,7 +123,11 @@ class Examination:
         """The path of the metadata file before this one, where it has none of the faults that keep Iceberg from loading
         this one; empty otherwise."""
         previous = self._previous()
-        rules = {f.rule for f in findings if REMEDY_OF.get(f.rule) == "M" or keeps_from_loading(f.rule, f.location)}
+        rules = {
+            f.rule
+            for f in findings
+            if f.refused == "table" or REMEDY_OF[f.rule] in ("M", "V") or keeps_from_loading(f.rule, f.location)
+        }
         if previous is None or rules & {f.rule for f in table_rules(previous, None)}:
             return ""
         return previous.metadata_location

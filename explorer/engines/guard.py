@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.engines import allowed
 from explorer.engines.plans import Unknown, Walk, strings
+from explorer.engines.quoting import identifier
 from explorer.engines.user_spark import active_session
 from explorer.errors import AccessRefused, StatementFailed
 from explorer.io.paths import canonical
@@ -288,6 +289,14 @@ def _check_properties(properties: Any) -> None:
             )
 
 
+def _spellings(own: tuple[str, ...]) -> set[str]:
+    """How an argument of CALL may name the table: with its catalog or without, in backticks where they are needed."""
+    names = {identifier(own), identifier(own[1:])}
+    if all(re.fullmatch(r"\w+", part) for part in own):
+        names |= {".".join(own), ".".join(own[1:])}
+    return names
+
+
 def _check_call(spark: SparkSession, statement: _Statement, plan: Any, own: tuple[str, ...]) -> None:
     """A procedure on the list, about this table, whose arguments are constants or computed."""
     procedure = strings(plan.procedure().nameParts())
@@ -307,7 +316,7 @@ def _check_call(spark: SparkSession, statement: _Statement, plan: Any, own: tupl
             raise AccessRefused(f"the argument {name} is given twice")
         arguments[name] = argument.value() if named else argument
     table = _literal(statement, arguments.get("table"))
-    if table not in (".".join(own), ".".join(own[1:])):
+    if table not in _spellings(own):
         raise AccessRefused(f"this is about {table or 'no table'}, and only {'.'.join(own[1:])} may be written to")
     for name in allowed.LITERALS & arguments.keys():
         text = _literal(statement, arguments[name])

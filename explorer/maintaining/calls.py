@@ -99,8 +99,7 @@ def call(table: Table, made: Asked) -> str:
     Spark has no words for."""
     if made.operation not in PROCEDURES:
         return ""
-    catalog, name = catalog_and_name(table)
-    arguments = [f"table => {quoting.literal(name)}"]
+    arguments = [f"table => {name_argument(table)}"]
     strategy = STRATEGIES.get(made.operation)
     if strategy in ("sort", "zorder"):
         arguments.append("strategy => 'sort'")
@@ -113,7 +112,7 @@ def call(table: Table, made: Asked) -> str:
             pairs = ", ".join(f"{quoting.literal(k)}, {quoting.literal(v)}" for k, v in made.options.items())
             arguments.append(f"options => map({pairs})")
         if made.where.strip():
-            arguments.append(f"where => {quoting.literal(_condition(table, made.where, catalog))}")
+            arguments.append(f"where => {quoting.literal(_condition(table, made.where))}")
     else:
         kinds = ARGUMENTS[made.operation]
         arguments += [f"{name} => {_literal(kinds[name], value)}" for name, value in made.values().items()]
@@ -124,6 +123,12 @@ def procedure_call(table: Table, procedure: str, *arguments: str) -> str:
     """A CALL of a procedure of the table's catalog, with arguments as SQL."""
     catalog, _ = catalog_and_name(table)
     return f"CALL {quoting.identifier([catalog, 'system', procedure])}({', '.join(filter(None, arguments))})"
+
+
+def name_argument(table: Table) -> str:
+    """Return a table's name as an argument of CALL: a text in which each part that needs them has backticks."""
+    _, name = catalog_and_name(table)
+    return quoting.literal(quoting.identifier(name.split(".")))
 
 
 def catalog_and_name(table: Table) -> tuple[str, str]:
@@ -151,7 +156,8 @@ def moment(text: str | int | None) -> int:
     return int((told if told.tzinfo else told.replace(tzinfo=datetime.timezone.utc)).timestamp() * 1000)
 
 
-def _condition(table: Table, where: str, catalog: str) -> str:
+def _condition(table: Table, where: str) -> str:
+    catalog, _ = catalog_and_name(table)
     schema = table.metadata.schema(table.metadata.current_schema_id)
     if schema is None:
         raise NotPossible("the table has no current schema to filter by")

@@ -10,6 +10,7 @@ from typing import Any
 from explorer.core.lineage import ancestry
 from explorer.core.names import runs, snapshot_name, snapshot_ordinals
 from explorer.core.reach import Reach, reach
+from explorer.core.refs import free_ref_name
 from explorer.core.retention import Retention, retention, unused_metadata
 from explorer.core.units import count, human_bytes, instant
 from explorer.maintaining.refusals import read_through
@@ -69,8 +70,8 @@ class Expiry:
         return (
             f"Look before you run this: {names} {'is' if len(cut_off) == 1 else 'are'} of no branch or tag, and "
             f"{count(len(self.cut_off.files), 'data or delete file')} of {'it' if len(cut_off) == 1 else 'them'} would "
-            f"be lost. To keep them, create a branch first: ALTER TABLE {table} CREATE BRANCH cut_off AS OF VERSION "
-            f"{cut_off[-1]}"
+            f"be lost. To keep them, create a branch first: ALTER TABLE {table} CREATE BRANCH "
+            f"{free_ref_name(self.metadata, 'cut_off')} AS OF VERSION {cut_off[-1]}"
         )
 
     def snapshot_rows(self) -> list[dict[str, Any]]:

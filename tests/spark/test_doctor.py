@@ -19,6 +19,7 @@ from explorer.scenarios import NAMESPACE, SCENARIOS
 from explorer.scenarios.workshop import Workshop
 from tests.robustness.corpus import outcomes
 from tests.robustness.editing import edit_avro, edit_json
+from tests.statements.printed import statements
 
 SOME = float(os.environ.get("ICEBERG_EXPLORER_CORPUS", "0.1"))
 """The share of the corpus that is asked: `make robustness` asks all."""
@@ -45,7 +46,7 @@ def found(name: str, **options: Any) -> dict[str, Finding]:
 
 def run(engine: SparkEngine, finding: Finding, wanted: str = "CALL") -> None:
     """The first statement of a remedy, as it is shown."""
-    shown = next(s for s in re.findall(r"(?:CALL|ALTER) .*?\)(?=$|[.;,]| lists)", finding.remedy) if wanted in s)
+    shown = next(s for s in statements(finding.remedy) if wanted in s)
     engine.session().sql(shown)
 
 

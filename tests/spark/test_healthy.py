@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,9 @@ from explorer.engines.spark import SparkEngine
 
 T = "sandbox.healthy.t"
 V2 = "USING iceberg TBLPROPERTIES ('format-version'='2', 'write.delete.mode'='merge-on-read')"
+FEW_FILES = (
+    "TBLPROPERTIES ('write.metadata.previous-versions-max'='1', 'write.metadata.delete-after-commit.enabled'='true')"
+)
 HEALTHY: dict[str, Sequence[str]] = {
     "replaced": (
         f"CREATE TABLE {T} (id INT, v STRING) USING iceberg",
@@ -31,6 +35,18 @@ HEALTHY: dict[str, Sequence[str]] = {
         f"CREATE OR REPLACE TABLE {T} USING iceberg AS SELECT 2 AS id",
         f"CREATE OR REPLACE TABLE {T} (id INT) USING iceberg",
         f"INSERT INTO {T} VALUES (3)",
+    ),
+    "replaced by a query without rows": (
+        f"CREATE TABLE {T} (id INT) USING iceberg",
+        f"INSERT INTO {T} VALUES (1)",
+        f"CREATE OR REPLACE TABLE {T} USING iceberg AS SELECT 2 AS id WHERE false",
+        f"INSERT INTO {T} VALUES (3)",
+    ),
+    "replaced, and the metadata files of that time are gone": (
+        f"CREATE TABLE {T} (id INT) USING iceberg {FEW_FILES}",
+        f"INSERT INTO {T} VALUES (1)",
+        f"CREATE OR REPLACE TABLE {T} (id INT) USING iceberg {FEW_FILES}",
+        *(f"INSERT INTO {T} VALUES ({i})" for i in range(3)),
     ),
     "with keys that are no secrets": (
         f"CREATE TABLE {T} (id INT) USING iceberg TBLPROPERTIES ('key'='id', 'description.key'='text')",
@@ -102,8 +118,30 @@ def test_nothing_is_wrong_with_a_table(name: str, engine_with_room: SparkEngine)
     for statement in HEALTHY[name]:
         engine_with_room.session().sql(statement)
     report = explorer.doctor("healthy.t", files=True, deep=True)
-    assert [f for f in report.findings if f.severity != "info"] == [], report
+    assert [f for f in report.findings if f.severity != "info" or f.rule == "commit-cut-off"] == [], report
     assert report.not_checked == ()
+
+
+def test_a_replacement_that_appends_in_one_commit(engine_with_room: SparkEngine) -> None:
+    session = engine_with_room.session()
+    session.sql(f"CREATE TABLE {T} (id INT) USING iceberg")
+    for i in range(3):
+        session.sql(f"INSERT INTO {T} VALUES ({i})")
+    [file] = session.sql(f"SELECT file_path, file_size_in_bytes FROM {T}.files LIMIT 1").collect()
+    jvm: Any = session._jvm
+    catalog = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session._jsparkSession, "sandbox")
+    name = jvm.org.apache.iceberg.catalog.TableIdentifier.parse("healthy.t")
+    table = catalog.loadTable(name)
+    replacement = catalog.newReplaceTableTransaction(name, table.schema(), False)
+    data = jvm.org.apache.iceberg.DataFiles.builder(table.spec()).withPath(file.file_path).withFormat("PARQUET")
+    data = data.withFileSizeInBytes(file.file_size_in_bytes).withRecordCount(1).build()
+    replacement.newAppend().appendFile(data).commit()
+    replacement.commitTransaction()
+    session.sql(f"REFRESH TABLE {T}")
+    session.sql(f"INSERT INTO {T} VALUES (9)")
+    snapshots = explorer.open_table("healthy.t").metadata.snapshots
+    assert [s.operation for s in snapshots if s.parent_snapshot_id is None] == ["append", "append"]
+    assert explorer.doctor("healthy.t").findings == ()
 
 
 def test_files_that_were_added_have_no_sizes_in_summaries(engine_with_room: SparkEngine, tmp_path: Path) -> None:

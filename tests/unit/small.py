@@ -31,12 +31,12 @@ def writable(place: Path) -> Table:
     return _catalog().load_table(("db", str(place)))
 
 
-def in_catalog(place: Path, name: str = "small") -> dict[str, str]:
+def in_catalog(place: Path, name: str = "small", namespace: str = "db", table: str = "t") -> dict[str, str]:
     """The properties of a new catalog, kept in a file, in which the table in `place` is `db.t`."""
     properties = {"type": "sql", "uri": f"sqlite:///{place.parent}/catalog.db", "warehouse": f"file://{place.parent}"}
     catalog = SqlCatalog(name, **properties)
-    catalog.create_namespace("db")
-    catalog.register_table("db.t", f"file://{newest_metadata(place)}")
+    catalog.create_namespace((namespace,))
+    catalog.register_table((namespace, table), f"file://{newest_metadata(place)}")
     catalog.engine.dispose()
     return properties
 

@@ -41,8 +41,10 @@ def number(health: Health, name: str) -> Any:
 
 
 def test_strange_names_and_thresholds(small: Path) -> None:
-    for name in ("a--.db.t", "my-cat.db.t", "..x", "1.2.3", "ä.b.c", "a.b.c; DROP TABLE x"):
+    for name in ("a--.db.t", "..x", "a.b.c; DROP TABLE x", "a.`b`.c", "a.b.it's", "a.b.${c}", "a.b\n.c", "/a.b/c.d"):
         assert in_sql(name) == NOWHERE
+    assert in_sql("my-cat.db.t") == ("`my-cat`", "db.t")
+    assert in_sql("ä.1.2") == ("`ä`", "`1`.`2`")
     assert in_sql("cat.db.t") == ("cat", "db.t")
     with pytest.raises(NotFoundInTable, match="small-files"):
         explorer.health(str(small), limits={"small-files": 1e307})

@@ -11,6 +11,8 @@ from explorer.core.lineage import ancestry
 from explorer.core.units import count
 from explorer.model.metadata import Snapshot, TableMetadata
 
+JAVA = "Apache Iceberg "
+"""How the version of Iceberg Java begins, in the summaries of its snapshots."""
 CurrentBefore = Callable[[Snapshot], "tuple[bool, int | None]"]
 """Whether the metadata file before a snapshot's can be read, and its current snapshot."""
 
@@ -71,10 +73,11 @@ def _cut_off(lists: Lists) -> Iterator[tuple[Snapshot, Snapshot]]:
 
 
 def _cut(lists: Lists, earlier: Snapshot, later: Snapshot, current_before: CurrentBefore) -> Iterator[Finding]:
-    """A table that is replaced begins anew too: in one commit, which overwrites, or in a commit of its own before."""
+    """A table that is replaced begins anew too: in one commit, or in a commit of its own before. Of Iceberg Java no
+    other commit does; it is in the summary that it wrote a snapshot. What others replace in one commit overwrites."""
     known, before = True, None
     if later.parent_snapshot_id is None:
-        if later.operation == "overwrite":
+        if later.operation == "overwrite" or str(later.summary.get("iceberg-version")).startswith(JAVA):
             return
         known, before = current_before(later)
         if known and before is None:

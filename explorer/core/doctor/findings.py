@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from explorer.core.doctor.remedies import GOES_BACK, REMEDY_OF, Situation, keeps_from_loading, remedy
+from explorer.core.doctor.cases import CASES
+from explorer.core.doctor.remedies import GOES_BACK, LostFiles, Situation, keeps_from_loading, remedy
+from explorer.core.doctor.remedy_texts import REMEDY_OF
 from explorer.core.doctor.rules import BY_ID, RULES, Rule, Severity
 from explorer.core.lineage import ancestry
 from explorer.core.secrets import redacted
@@ -84,11 +86,20 @@ class Report:
 
 
 def _mended_as(cause: Finding) -> str:
-    """The rule whose remedy helps against a finding: of one that explains others, theirs may be the only one."""
+    """The rule, or case of a rule, whose remedy helps against a finding: of one that explains others, theirs may be the
+    only one."""
     explained = {f.rule for f in cause.explains}
     if cause.rule == "metrics-wrong" and "file-missing" in explained:
         return "file-size"
-    return "record-count" if cause.rule == "metrics-wrong" and "record-count" in explained else cause.rule
+    if cause.rule == "metrics-wrong" and "record-count" in explained:
+        return "record-count"
+    if cause.rule == "metrics-wrong" and cause.columns == ("file_path",):
+        return "position-bounds"
+    if cause.rule == "avro-schema" and cause.refused:
+        return "avro-refused"
+    return next(
+        (case for (rule, words), case in CASES.items() if rule == cause.rule and words in cause.what), cause.rule
+    )
 
 
 @dataclass(frozen=True)
@@ -115,9 +126,11 @@ class RuleChoice:
         metadata: TableMetadata | None,
         listed: Sequence[ManifestFile] = (),
         previous: str = "",
+        lost_files: LostFiles | None = None,
     ) -> tuple[Finding, ...]:
         """The findings that are asked for, with the refs that they affect and what would help, the worst first.
-        `listed` are the current snapshot's manifests, `previous` is as remedies.Situation has it."""
+        `listed` are the current snapshot's manifests, `previous` and `lost_files` are as remedies.Situation has
+        them."""
         asked = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
         bad = [f for f in asked if f.severity in ("fatal", "error") or REMEDY_OF.get(f.rule) in GOES_BACK]
@@ -126,13 +139,14 @@ class RuleChoice:
         situation = Situation(
             table, metadata, _whole_ancestor(metadata, hurt),
             frozenset(f.rule for f in asked if not f.snapshots or now in f.snapshots),
-            frozenset(f.rule for f in asked if keeps_from_loading(f.rule, f.location)),
-            frozenset(f.rule for f in asked), listed, previous,
+            frozenset(f.rule for f in asked if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
+            frozenset(f.rule for f in asked), listed, previous, lost_files,
         )  # fmt: skip
         told = [
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
-                remedy=f.remedy or remedy(_mended_as(f), situation, f.snapshots, f.file, f.node, f.location),
+                remedy=f.remedy or remedy(_mended_as(f), situation, f.snapshots, f.file, f.node, f.location,
+                                          f.columns),
             )
             for f in asked
         ]  # fmt: skip

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.conversions import from_bytes
 
+from explorer.core.doctor.cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED
 from explorer.core.doctor.noting import Notes
 from explorer.core.ordering import comparable
 from explorer.core.ranges import decoded, looked_up
@@ -20,7 +21,6 @@ from explorer.model.manifest import FieldSummary, ManifestFile
 if TYPE_CHECKING:
     from explorer.core.doctor.facts import PartField
 
-HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 _ORDERED = {"int", "long", "date", "timestamp", "timestamptz"}
 TIMES: Mapping[str, str] = {"hour": "h", "day": "D", "month": "M", "year": "Y"}
 
@@ -142,14 +142,8 @@ def _against_bounds(
 
     notes.add("readers-differ", early, ONE_TOO_HIGH.format(part.transform), told, bounds, column=part.name)
     notes.add("partition-value", outside & ~early & ~wrapped, what, told, bounds, column=part.name)
-    what = f"{what}; the {part.transform} has no place in 32 bits, and wrapped round"
+    what = f"{what}; the {part.transform} {WRAPPED}"
     notes.add("partition-value", wrapped, what, told, bounds, column=part.name)
-
-
-ONE_TOO_HIGH = (
-    "a partition field is one above the {} of a time before 1970, as Iceberg up to 0.10.0 wrote it: Iceberg Java "
-    "allows for it, and pyiceberg skips its rows"
-)
 
 
 def is_one_too_high(own: Any, transform: str, kind: str) -> Any:

@@ -5,134 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from explorer.core.doctor.remedy_parts import (
+    Fault,
+    corrected_values,
+    fitting_statement,
+    regained_commit,
+    statistics_procedure,
+)
+from explorer.core.doctor.remedy_texts import LETTER_OF_CASE, REMEDY_OF, TEXTS, TEXTS_OF, Remedy
+from explorer.core.lineage import ancestry
 from explorer.core.manifest_merges import rewrite_manifests
-from explorer.core.names import NOWHERE, in_sql
+from explorer.core.names import NOWHERE, beside, in_sql
 from explorer.core.units import count, whole
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 
-Remedy = Literal["M", "G", "L", "F", "T", "B", "R", "O", "C", "D", "K", "S", "E", "I", "P", "N", "W", "U", ""]
-REMEDY_OF: Mapping[str, Remedy] = {
-    "metadata-unreadable": "M",
-    "metadata-field": "M",
-    "format-version-unknown": "",
-    "uuid-changed": "M",
-    "current-schema-missing": "M",
-    "schema-rebound": "M",
-    "field-id-conflict": "M",
-    "last-column-id-low": "I",
-    "default-missing": "M",
-    "partition-field-conflict": "M",
-    "last-partition-id-low": "I",
-    "partition-source-dropped": "W",
-    "snapshot-twice": "M",
-    "current-unlike-main": "M",
-    "ref-dangling": "M",
-    "parent-cycle": "P",
-    "parent-expired": "",
-    "sequence-above-last": "G",
-    "sequence-regresses": "E",
-    "time-out-of-order": "E",
-    "log-of-expired": "E",
-    "metadata-log-file-missing": "",
-    "snapshot-schema-missing": "E",
-    "path-outside": "W",
-    "property-unsafe": "U",
-    "manifest-list-missing": "L",
-    "manifest-list-empty": "G",
-    "manifest-missing": "L",
-    "manifest-length": "B",
-    "manifest-counts": "R",
-    "spec-unknown": "G",
-    "manifest-content": "G",
-    "min-sequence": "B",
-    "partition-summary": "B",
-    "manifest-twice": "G",
-    "null-sequence": "G",
-    "file-twice": "T",
-    "entry-snapshot": "W",
-    "deleted-file-live": "G",
-    "file-missing": "F",
-    "record-count": "O",
-    "metrics-wrong": "R",
-    "split-offsets": "B",
-    "partition-value": "O",
-    "two-vectors": "G",
-    "vector-wrong": "F",
-    "delete-partition": "G",
-    "delete-dangling": "C",
-    "equality-id-unknown": "G",
-    "equality-id-old": "",
-    "position-deletes-v3": "C",
-    "deletes-in-v1": "G",
-    "row-ids-overlap": "R",
-    "next-row-id": "N",
-    "totals-differ": "W",
-    "operation-contradicts": "W",
-    "statistics-stale": "S",
-    "orphan-files": "D",
-    "id-beyond-64-bits": "M",
-    "entry-invalid": "G",
-    "delete-names-nothing": "C",
-    "required-absent": "W",
-    "copied-or-edited": "",
-    "statistics-file": "S",
-    "records-differ": "W",
-    "readers-differ": "",
-    "avro-schema": "W",
-    "property-refused": "U",
-    "value-suspect": "W",
-    "sequence-twice": "",
-    "commit-cut-off": "",
-    "metadata-fork": "",
-    "delete-misplaced": "",
-    "delete-dropped": "",
-    "field-ids-absent": "",
-    "metadata-choice": "",
-}
-"""By rule."""
-TEXTS: Mapping[Remedy, str] = {
-    "M": "Iceberg cannot load a table with this fault, or would load something wrong, so no procedure mends it. "
-    "{previous}",
-    "G": "{back}",
-    "L": "Restore the file from a backup, or else: {back} Do not run expire_snapshots, which commits before it reads "
-    "what is missing, and fails. In Java, table.expireSnapshots().expireSnapshotId(id).cleanExpiredFiles(false)"
-    ".commit() does it, and remove_orphan_files afterwards frees the space.",
-    "F": "Restore the file from a backup, or else: {back}",
-    "T": "{back}{distinct} Compaction refuses ('Invalid REPLACE operation').",
-    "B": "CALL {catalog}.system.rewrite_manifests('{name}'); older snapshots keep the fault until they expire.",
-    "R": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true')); it reads "
-    "every data file, and refuses where it finds more rows than are recorded. Entries of the old files, now DELETED, "
-    "keep the fault until rewrite_manifests drops them, and older snapshots until they expire.",
-    "O": "INSERT OVERWRITE {table} SELECT * FROM {table}; compaction refuses where it finds more rows than are "
-    "recorded. Older snapshots keep the fault until they expire.",
-    "C": "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map('rewrite-all', "
-    "'true')); equality deletes go with CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
-    "'rewrite-all', 'true', 'remove-dangling-deletes', 'true')).",
-    "D": "CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) lists those older than three "
-    "days; without dry_run it removes them.",
-    "K": "The data files are intact: Spark cannot read them by the sizes that are recorded, and no procedure mends "
-    "these. {back} Or add the files to a new table (CALL {catalog}.system.add_files).",
-    "S": "CALL {catalog}.system.compute_table_stats('{name}'), or compute_partition_stats for partition statistics.",
-    "E": "Nothing is lost; the fault goes with the snapshots that have it: CALL {catalog}.system.expire_snapshots("
-    "'{name}') once they are old enough.",
-    "I": "Add no {fields} until this is mended: it would get an id that is in use, and the table may not be readable "
-    "afterwards. No procedure mends it; keep a copy of the metadata, and ask whoever wrote it.",
-    "P": "Run neither expire_snapshots nor rollback_to_snapshot: Iceberg follows the parents without end. No procedure "
-    "mends it; keep a copy of the metadata, and ask whoever wrote it.",
-    "N": "No procedure mends it, and each commit may make it worse: stop writes, keep a copy of the metadata, and ask "
-    "whoever wrote it.",
-    "W": "Nothing is lost; the writer that did this will do it again: update or report it.",
-    "U": "ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}'); older metadata files keep it: change the secret.",
-    "": "",
-}
-"""By letter: what helps. Shown, never run."""
 GOES_BACK = ("G", "L", "F", "T")
 """Remedies that lead to an older snapshot."""
 REWRITES = ("R", "B", "C")
 """Remedies that read all that the current snapshot lists."""
+MAX_FILES = 20
+"""Files that a remedy names."""
+ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
+"""Remedies without a statement on the table as it is."""
 NOT_LOADED = frozenset(
     {
         "metadata-field", "current-schema-missing", "default-missing", "snapshot-twice", "current-unlike-main",
@@ -153,6 +50,24 @@ NOT_REWRITTEN = frozenset(
 
 
 @dataclass(frozen=True)
+class LostFiles:
+    """Data files that the lost manifests of the current snapshot may have named.
+
+    Attributes:
+        files: Those in the table's folder that no manifest names which is left.
+        fits: Whether they are as many, with as many rows, as the manifest list says of the lost manifests, in a table
+            without deletes or partitions.
+        lost: The snapshots of which all that they added is lost.
+        whole: The snapshots of which nothing that they added is lost.
+    """
+
+    files: tuple[str, ...]
+    fits: bool
+    lost: frozenset[int | None]
+    whole: frozenset[int | None]
+
+
+@dataclass(frozen=True)
 class Situation:
     """What a remedy depends on beside its rule.
 
@@ -165,6 +80,7 @@ class Situation:
         anywhere: The rules that found something in any snapshot or in the metadata file.
         listed: The current snapshot's manifests.
         previous: The metadata file before this one, where it lacks the faults of this one.
+        lost_files: The data files of lost manifests, where some are found.
     """
 
     table: str
@@ -175,11 +91,13 @@ class Situation:
     anywhere: frozenset[str] = frozenset()
     listed: Sequence[ManifestFile] = ()
     previous: str = ""
+    lost_files: LostFiles | None = None
 
 
 def remedy(
-    rule: str, situation: Situation, snapshots: Sequence[int] = (), file: str = "", node: Any = None, location: str = ""
-) -> str:
+    rule: str, situation: Situation, snapshots: Sequence[int] = (), file: str = "", node: Any = None,
+    location: str = "", columns: Sequence[str] = (),
+) -> str:  # fmt: skip
     """Say what helps against one finding, on this table.
 
     Args:
@@ -189,12 +107,12 @@ def remedy(
         file: The file concerned.
         node: What the graph draws of it: a kind, and an id or path.
         location: Where the fault is in the file, as a JSON pointer or record.
+        columns: The columns, or partition fields, that it is about.
 
     Returns:
         Sentences, with statements that can be executed as they are.
     """
-    letter = _letter(rule, situation, file, node, location)
-    metadata = situation.metadata
+    metadata, letter = situation.metadata, _letter(rule, situation, file, node, location, snapshots)
     blocked = _blocked(rule, letter, situation)
     if blocked:
         return f"First mend {blocked}: until then Iceberg fails on this table."
@@ -205,11 +123,17 @@ def remedy(
     key = location.removeprefix("/properties/") if location.startswith("/properties/") else ""
     if not re.fullmatch(r"[\w.-]*", key):  # no strange name becomes a part of SQL
         (catalog, name), key = NOWHERE, "name"
-    return TEXTS[letter].format(
+    fault = Fault(rule, metadata, catalog, name, file, node, columns) if metadata else None
+    return (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
         catalog=catalog, name=name, table=f"{catalog}.{name}", key=key,
         back=_back(situation, catalog, name), previous=previous_words(situation.previous, catalog, name),
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
+        statistics=statistics_procedure(metadata, node[1] if node else ""),
+        fitted=fitting_statement(fault) if fault and letter == "J" else "",
+        corrected=corrected_values(fault) if fault and letter == "Q" else "",
+        regained=regained_commit(fault) if fault and letter == "A" else "",
+        again=_again(situation, catalog, name) if rule == "manifest-missing" else "",
     )  # fmt: skip
 
 
@@ -257,23 +181,27 @@ def previous_words(previous: str, catalog: str, name: str) -> str:
         return "Restore the metadata file from a backup, or ask whoever wrote it."
     return (
         f"Restore the metadata file from a backup, or go back to the one before: CALL {catalog}.system.register_table("
-        f"table => '{name}_restored', metadata_file => '{previous}') makes a table of it under another name, without "
-        "what was committed since (the old name is taken until the catalog's own tool removes the broken entry). Both "
-        "have the same files: run neither expire_snapshots nor remove_orphan_files while there are two."
+        f"table => '{beside(name, 'restored')}', metadata_file => '{previous}') makes a table of it under another "
+        "name, without what was committed since (the old name is taken until the catalog's own tool removes the broken "
+        "entry). Both have the same files: run neither expire_snapshots nor remove_orphan_files while there are two."
     )
 
 
-def _letter(rule: str, situation: Situation, file: str, node: Any, location: str) -> Remedy:
-    """The remedy of a rule, for this table."""
-    letter, metadata = REMEDY_OF.get(rule, ""), situation.metadata
-    if rule == "file-size":  # see findings
-        return "K"
+def _letter(
+    rule: str, situation: Situation, file: str, node: Any, location: str, snapshots: Sequence[int]
+) -> Remedy:  # fmt: skip
+    """The remedy of a rule, or of a case of one, for this table."""
+    letter, metadata = LETTER_OF_CASE.get(rule) or REMEDY_OF[rule], situation.metadata
     if metadata is None:
         return letter
     if rule == "sequence-above-last" and file == metadata.metadata_location:
         return "M"
     if rule == "time-out-of-order" and keeps_from_loading(rule, location):
         return "M"
+    if rule == "partition-source-dropped" and location == f"/partition-specs ({metadata.default_spec_id})":
+        return "M"
+    if rule == "totals-differ" and not (metadata.current_snapshot_id in snapshots and "/total-" in location):
+        return "E"  # later snapshots do not count on from it
     if rule == "partition-value" and any(f.transform == "identity" for s in metadata.partition_specs for f in s.fields):
         return "G"  # Spark takes the value from the metadata, not from the data
     if letter == "B" and not _is_rewritten(situation, node):
@@ -296,12 +224,13 @@ def _is_rewritten(situation: Situation, node: Any) -> bool:
 
 def _blocked(rule: str, letter: Remedy, situation: Situation) -> str:
     """The other finding that keeps a remedy's statement from running; empty where there is none."""
-    if letter in ("", "M", "I", "N", "P", "W"):
+    if letter in ALWAYS:
         return ""
-    blockers = (NOT_REWRITTEN & situation.rules) - {rule} if letter in (*REWRITES, "O") else frozenset()
-    blockers |= NOT_EXPIRED & situation.anywhere if letter == "E" else frozenset()
+    rewrites = letter in (*REWRITES, "O") or rule == "wrapped-partition"
+    blockers = (NOT_REWRITTEN & situation.rules) - {rule} if rewrites else frozenset()
+    blockers |= NOT_EXPIRED & situation.anywhere if letter in ("E", "A") else frozenset()
     blockers |= {"parent-cycle"} & situation.anywhere if letter in (*GOES_BACK, "K") else frozenset()
-    return ", ".join(sorted(blockers | situation.not_loaded))
+    return ", ".join(sorted((blockers | situation.not_loaded) - ({rule} if letter == "U" else set())))
 
 
 def _distinct(situation: Situation, table: str) -> str:
@@ -321,9 +250,10 @@ def _distinct(situation: Situation, table: str) -> str:
 def _older(letter: Remedy) -> str:
     if letter == "L":
         return (
-            "The current snapshot does not need it: only older ones cannot be read. Restore the file from a backup. Do "
-            "not run expire_snapshots, which commits before it reads what is missing, and fails. In Java, table"
-            ".expireSnapshots().expireSnapshotId(id).cleanExpiredFiles(false).commit() removes such a snapshot."
+            "The current snapshot does not need it: only older ones cannot be read. Nothing in Spark mends it: restore "
+            "the file from a backup. Do not run expire_snapshots, which commits before it reads what is missing, and "
+            "fails. In Java, table.expireSnapshots().expireSnapshotId(id).cleanExpiredFiles(false).commit() removes "
+            "such a snapshot."
         )
     return "Only older snapshots have it: the current one is not affected, and it goes when they expire."
 
@@ -341,6 +271,48 @@ def _back(situation: Situation, catalog: str, name: str) -> str:
         f"Go back to the newest snapshot without faults: CALL {catalog}.system.rollback_to_snapshot('{name}', "
         f"{target.snapshot_id}). {_cost(metadata.current_snapshot, target)}"
     )
+
+
+def _again(situation: Situation, catalog: str, name: str) -> str:
+    """Which data files of lost manifests may be added again after going back, and how."""
+    found, metadata = situation.lost_files, situation.metadata
+    if found is None or metadata is None or not found.files:
+        return ""
+    named = ", ".join(found.files[:MAX_FILES])
+    more = f" and {len(found.files) - MAX_FILES:,} more" if len(found.files) > MAX_FILES else ""
+    told = f" {count(len(found.files), 'data file')} of the table's folder may be of it, named by no manifest that is "
+    told += f"left: {named}{more}."
+    steps = _steps(metadata, situation.whole, found)
+    if not found.fits or steps is None:
+        return (
+            f"{told} Before you add them again after going back, by the procedure add_files, check that they are of "
+            "no failed write, and that no later commit removed them or deleted rows of them."
+        )
+    picks = [f"CALL {catalog}.system.cherrypick_snapshot('{name}', {i})" for i in steps]
+    adds = [
+        f"CALL {catalog}.system.add_files(table => '{name}', source_table => '`parquet`.`{path}`')"
+        for path in found.files
+    ]
+    return (
+        f"{told} They are as many, with as many rows, as the manifest list says. After going back, this commits what "
+        f"was lost again: {'; '.join([*picks, *adds])}."
+    )
+
+
+def _steps(metadata: TableMetadata, target: int | None, found: LostFiles) -> list[int] | None:
+    """The appends after a snapshot that can be committed again, oldest first; None where one of the commits cannot."""
+    line = ancestry(metadata, metadata.current_snapshot_id)
+    if target not in line:
+        return None
+    steps = []
+    for own in reversed(line[: line.index(target)]):
+        snapshot = metadata.snapshot(own)
+        if own in found.lost:
+            continue
+        if own not in found.whole or snapshot is None or snapshot.operation != "append":
+            return None
+        steps.append(own)
+    return steps
 
 
 def _cost(current: Snapshot | None, target: Snapshot) -> str:

@@ -48,10 +48,10 @@ MEASURES: Sequence[Measure] = (
     Measure("partition-skew", "Largest partition against the median one, in bytes", _NOW, 100, "times",
             "tasks of a job by partition end together only where partitions are alike; told of three or more "
             "partitions, the largest of which fills a file",
-            "another partition field or a bucket of it: ALTER TABLE ... ADD PARTITION FIELD"),
+            "another partition field, or a bucket of it"),
     Measure("tiny-partitions", "Partitions below a tenth of a file", _NOW, 1_000, "",
             "files never span partitions, so no compaction makes these larger",
-            "a coarser partition transform: ALTER TABLE ... REPLACE PARTITION FIELD"),
+            "a coarser partition transform"),
     Measure("deletes-per-file", "Deletes that apply to the most loaded data file", _NOW, 10, "",
             "a reader opens each of them for that one file", _DELETED),
     Measure("deleted-share", "Rows of position deletes and vectors, of all rows", _NOW, 0.3, "share",

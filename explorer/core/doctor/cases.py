@@ -1,0 +1,18 @@
+"""Findings of a rule that have a remedy of their own, by words of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+ONE_TOO_HIGH = (
+    "a partition field is one above the {} of a time before 1970, as Iceberg up to 0.10.0 wrote it: Iceberg Java "
+    "allows for it, and pyiceberg skips its rows"
+)
+WRAPPED = "has no place in 32 bits, and wrapped round"
+CASES: Mapping[tuple[str, str], str] = {
+    ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
+    ("partition-value", WRAPPED): "wrapped-partition",
+    ("value-suspect", HIVE_NULL): "hive-null",
+}
+"""By rule and words: the case."""

@@ -1,0 +1,162 @@
+"""What helps against each rule, in words: letters by rule, texts by letter. Shown, never run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+Remedy = Literal[
+    "M", "V", "G", "L", "F", "T", "B", "R", "O", "C", "D", "K", "S", "E", "I", "P", "N", "W", "U", "J", "A", "Q", "Z",
+    "X", "Y", "H",
+]  # fmt: skip
+REMEDY_OF: Mapping[str, Remedy] = {
+    "metadata-unreadable": "M",
+    "metadata-field": "M",
+    "format-version-unknown": "V",
+    "uuid-changed": "M",
+    "current-schema-missing": "M",
+    "schema-rebound": "M",
+    "field-id-conflict": "M",
+    "last-column-id-low": "I",
+    "default-missing": "M",
+    "partition-field-conflict": "M",
+    "last-partition-id-low": "I",
+    "partition-source-dropped": "E",
+    "snapshot-twice": "M",
+    "current-unlike-main": "M",
+    "ref-dangling": "M",
+    "parent-cycle": "P",
+    "parent-expired": "H",
+    "sequence-above-last": "G",
+    "sequence-regresses": "E",
+    "time-out-of-order": "E",
+    "log-of-expired": "E",
+    "metadata-log-file-missing": "H",
+    "snapshot-schema-missing": "E",
+    "path-outside": "Y",
+    "property-unsafe": "U",
+    "manifest-list-missing": "L",
+    "manifest-list-empty": "G",
+    "manifest-missing": "L",
+    "manifest-length": "B",
+    "manifest-counts": "R",
+    "spec-unknown": "G",
+    "manifest-content": "G",
+    "min-sequence": "B",
+    "partition-summary": "B",
+    "manifest-twice": "G",
+    "null-sequence": "G",
+    "file-twice": "T",
+    "entry-snapshot": "R",
+    "deleted-file-live": "G",
+    "file-missing": "F",
+    "record-count": "O",
+    "metrics-wrong": "R",
+    "split-offsets": "B",
+    "partition-value": "O",
+    "two-vectors": "G",
+    "vector-wrong": "F",
+    "delete-partition": "G",
+    "delete-dangling": "C",
+    "equality-id-unknown": "G",
+    "equality-id-old": "H",
+    "position-deletes-v3": "C",
+    "deletes-in-v1": "G",
+    "row-ids-overlap": "R",
+    "next-row-id": "N",
+    "totals-differ": "W",
+    "operation-contradicts": "E",
+    "statistics-stale": "S",
+    "orphan-files": "D",
+    "id-beyond-64-bits": "M",
+    "entry-invalid": "G",
+    "delete-names-nothing": "C",
+    "required-absent": "J",
+    "copied-or-edited": "Y",
+    "statistics-file": "S",
+    "records-differ": "B",
+    "readers-differ": "X",
+    "avro-schema": "B",
+    "property-refused": "U",
+    "value-suspect": "Q",
+    "sequence-twice": "A",
+    "commit-cut-off": "A",
+    "metadata-fork": "A",
+    "delete-misplaced": "Z",
+    "delete-dropped": "G",
+    "field-ids-absent": "J",
+    "metadata-choice": "Y",
+}
+"""By rule."""
+TEXTS: Mapping[Remedy, str] = {
+    "M": "Iceberg cannot load a table with this fault, or would load something wrong, so no procedure mends it. "
+    "{previous}",
+    "V": "Nothing in Spark mends it: use a version of Iceberg that knows this format version. {previous}",
+    "G": "{back}",
+    "L": "Restore the file from a backup, or else: {back}{again} Do not run expire_snapshots, which commits before it "
+    "reads what is missing, and fails. In Java, table.expireSnapshots().expireSnapshotId(id).cleanExpiredFiles(false)"
+    ".commit() does it, and remove_orphan_files afterwards frees the space.",
+    "F": "Restore the file from a backup, or else: {back}",
+    "T": "{back}{distinct} Compaction refuses ('Invalid REPLACE operation').",
+    "B": "CALL {catalog}.system.rewrite_manifests('{name}'); older snapshots keep the fault until they expire.",
+    "R": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true')); it reads "
+    "every data file, and refuses where it finds more rows than are recorded. Entries of the old files, now DELETED, "
+    "keep the fault until rewrite_manifests drops them, and older snapshots until they expire.",
+    "O": "INSERT OVERWRITE {table} SELECT * FROM {table}; compaction refuses where it finds more rows than are "
+    "recorded. Older snapshots keep the fault until they expire.",
+    "C": "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map('rewrite-all', "
+    "'true')); equality deletes go with CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
+    "'rewrite-all', 'true', 'remove-dangling-deletes', 'true')).",
+    "D": "CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) lists those older than three "
+    "days; without dry_run it removes them.",
+    "K": "The data files are intact: Spark cannot read them by the sizes that are recorded, and no procedure mends "
+    "these. {back} Or add the files to a new table, by the procedure add_files.",
+    "S": "CALL {catalog}.system.{statistics}('{name}') writes new ones.",
+    "E": "Nothing is lost; the fault goes with the snapshots that have it: CALL {catalog}.system.expire_snapshots("
+    "'{name}') once they are old enough.",
+    "I": "Add no {fields} until this is mended: it would get an id that is in use, and the table may not be readable "
+    "afterwards. No procedure mends it; keep a copy of the metadata, and ask whoever wrote it.",
+    "P": "Run neither expire_snapshots nor rollback_to_snapshot: Iceberg follows the parents without end. No procedure "
+    "mends it; keep a copy of the metadata, and ask whoever wrote it.",
+    "N": "No procedure mends it, and each commit may make it worse: stop writes, keep a copy of the metadata, and ask "
+    "whoever wrote it.",
+    "W": "Nothing is lost, and nothing in Spark mends it. The writer that did this will do it again: update or report "
+    "it.",
+    "U": "ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}'); older metadata files keep it: change the secret.",
+    "J": "{fitted}",
+    "A": "{regained}",
+    "Q": "{corrected}",
+    "Z": "Nothing in Spark makes the delete apply. Delete its rows again, by the keys that it holds (iceberg-explorer "
+    "delete-contents shows them), if they are to go; compaction drops the delete.",
+    "X": "Nothing in Spark mends it. Ask a reader that answers right (docs/readers.md names them), or keep such values "
+    "in a column of another type.",
+    "Y": "Nothing in Spark mends where files are.",
+    "H": "Nothing has to be done: no row is affected. Nothing in Spark mends it.",
+}
+"""By letter."""
+TEXTS_OF: Mapping[str, str] = {
+    "property-refused": "ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}') takes the property away: it has its default "
+    "then.",
+    "partition-source-dropped": "Nothing is lost; CALL {catalog}.system.expire_snapshots(table => '{name}', "
+    "clean_expired_metadata => true) drops the spec, once no snapshot uses it.",
+    "position-bounds": "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map("
+    "'rewrite-all', 'true')). The rows that the delete names are then gone for readers that show them now. Older "
+    "snapshots keep the fault until they expire.",
+    "delete-dropped": "{back} Or delete the rows that are back, by the keys that the delete held.",
+    "path-outside": "Nothing in Spark mends it, and nothing is lost. If you trust the folder, let it be read (--root).",
+    "copied-or-edited": "Nothing in Spark mends it in place. Reading needs nothing; a copy that is to be written to is "
+    "made by the procedure rewrite_table_path, from the original.",
+    "metadata-choice": "Nothing in Spark mends a folder. Open the table by its catalog, or by the path of its metadata "
+    "file, and take out of the folder what misleads readers: a version-hint.text that is wrong, or metadata files of "
+    "another table.",
+}
+"""By rule, or by what a finding of a rule is: in place of the letter's."""
+LETTER_OF_CASE: Mapping[str, Remedy] = {
+    "file-size": "K",
+    "early-partition": "R",
+    "wrapped-partition": "J",
+    "hive-null": "Q",
+    "position-bounds": "C",
+    "avro-refused": "G",
+}
+"""By what a finding of a rule is, where that is not the rule's."""

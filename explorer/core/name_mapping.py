@@ -1,0 +1,70 @@
+"""The name mapping that a table would need for files without field ids (spec: "Column Projection")."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from explorer.model.metadata import TableMetadata
+
+PARTS = ("element", "key", "value")
+"""What is inside lists and maps, by the names that the mapping has for it."""
+
+
+def missing_name_mapping(metadata: TableMetadata) -> str:
+    """Return a name mapping for the current schema, in which each field has its older names too.
+
+    Args:
+        metadata: The table's.
+
+    Returns:
+        JSON as `schema.name-mapping.default` has it; empty where a name has stood for two fields, so that nobody can
+        know which of them a file means.
+    """
+    schema = metadata.schema(metadata.current_schema_id)
+    names: dict[int, dict[str, None]] = defaultdict(dict)
+    owners: dict[tuple[str, ...], set[int]] = defaultdict(set)
+    for one in sorted(metadata.schemas, key=lambda one: one is not schema):
+        for path, field in _walk(one.raw.get("fields") or ()):
+            names[field["id"]][path[-1]] = None
+            owners[path].add(field["id"])
+    if schema is None or any(len(ids) > 1 for ids in owners.values()):
+        return ""
+    mapping = _fields(schema.raw.get("fields") or (), names)
+    listed = [name for level in _levels(mapping) for name in level]
+    return "" if len(set(listed)) < len(listed) else json.dumps(mapping, ensure_ascii=False)
+
+
+def _parts(kind: Any) -> list[Mapping[str, Any]]:
+    """The fields inside a type, each as a field of a struct."""
+    if not isinstance(kind, Mapping):
+        return []
+    inside = [part for part in PARTS if part in kind]
+    return [*kind.get("fields", ()), *({"name": p, "id": kind[f"{p}-id"], "type": kind[p]} for p in inside)]
+
+
+def _walk(fields: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """All fields of a schema, each with its names from the top."""
+    for field in fields:
+        path = (*above, field["name"])
+        yield path, field
+        yield from _walk(_parts(field["type"]), path)
+
+
+def _fields(fields: Any, names: Mapping[int, Mapping[str, None]]) -> list[dict[str, Any]]:
+    made = []
+    for field in fields:
+        entry: dict[str, Any] = {"field-id": field["id"], "names": list(names[field["id"]])}
+        if inside := _parts(field["type"]):
+            entry["fields"] = _fields(inside, names)
+        made.append(entry)
+    return made
+
+
+def _levels(mapping: list[dict[str, Any]], above: int = 0) -> Iterator[list[tuple[int, str]]]:
+    """The names of each struct, with the field that it is of."""
+    yield [(above, name) for entry in mapping for name in entry["names"]]
+    for entry in mapping:
+        yield from _levels(entry.get("fields", []), entry["field-id"])
