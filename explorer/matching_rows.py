@@ -20,7 +20,7 @@ from explorer.core.live_files import LiveFile, read_alike
 from explorer.core.names import base_name
 from explorer.core.reader_rules import differences
 from explorer.core.row_diff import column_at
-from explorer.core.scan import READ, ManifestVerdict, Scan
+from explorer.core.scan import BY_PARTITION, READ, ManifestVerdict, Scan
 from explorer.core.values import row_dicts
 from explorer.engines.choice import Engine, entries_in
 from explorer.errors import UnreadableFile
@@ -177,12 +177,19 @@ class MatchingRows:
                 groups = self._skipped_groups(data, self._judged.residual(at))
                 yield MatchingFile(data, positions, "", groups, " and ".join(skip), self._misread(data))
                 continue
-            reason = manifest.reason if not manifest.keeps else self._judged.reason(at)
-            where = f"the manifest list says so of {base_name(manifest.manifest.manifest_path)}"
-            where = where if not manifest.keeps else "its manifest entry says so"
+            reason, fault = self._why_excluded(manifest, at)
             faults = [difference.words for difference, keeps in self._others if keeps[at]]
-            fault = "; ".join(faults) or "the file has the row, so this statistic is wrong"
-            yield MatchingFile(data, positions, f"{reason} ({where}); {fault}")
+            yield MatchingFile(data, positions, f"{reason}; {'; '.join(faults) or fault}")
+
+    def _why_excluded(self, manifest: ManifestVerdict, at: int) -> tuple[str, str]:
+        """Say why the scan skips a file that has matching rows, and what is wrong for it."""
+        own = self._judged.outcome[at]
+        if manifest.keeps or own == BY_PARTITION:
+            what = "partition value" if own == BY_PARTITION else "statistic"
+            entry = f"{self._judged.reason(at)} (its manifest entry says so)"
+            return entry, f"the file has the row, so this {what} is wrong"
+        where = f"the manifest list says so of {base_name(manifest.manifest.manifest_path)}"
+        return f"{manifest.reason} ({where})", "the file has the row, so this summary is wrong"
 
     def _skipped_groups(self, data: LiveFile, residual: Expression) -> list[tuple[int, int, str]]:
         if data.file_format != "PARQUET" or self._holding is not None or residual == TRUE:

@@ -19,7 +19,7 @@ from explorer.core.doctor.cases import NOT_MENDED, ONE_TOO_HIGH
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.metrics import is_nan
-from explorer.core.doctor.partitions import TIMES, is_one_too_high, transformed
+from explorer.core.doctor.own_bounds import TIMES, is_one_too_high, transformed
 from explorer.core.doctor.promotions import rebound
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, live_files
