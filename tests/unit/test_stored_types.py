@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import explorer
+from explorer import maintenance
 from explorer.cli import main
 from explorer.core.doctor.findings import Finding
 from explorer.core.row_groups import GroupVerdict
@@ -113,6 +114,18 @@ def test_no_rewrite_is_printed_for_what_spark_misreads(tmp_path: Path) -> None:
     [quick] = explorer.doctor(str(tmp_path / "t")).findings
     assert quick.rule == "metrics-wrong"
     assert quick.remedy.startswith("First run doctor --deep: what Spark misreads in data files")
+
+
+def test_no_compaction_is_printed_for_what_spark_misreads(tmp_path: Path) -> None:
+    write_table(tmp_path / "t", MILLIS)
+    table = explorer.open_table(str(tmp_path / "t"))
+    seen = maintenance.preview(table, "compact", options={"rewrite-all": "true"})
+    assert not seen.call
+    assert "Do not run this: column 'x'" in " ".join(seen.words)
+    rows = {"read.parquet.vectorization.enabled": "false"}
+    write_table(tmp_path / "r", MILLIS, properties=rows)
+    seen = maintenance.preview(explorer.open_table(str(tmp_path / "r")), "compact", options={"rewrite-all": "true"})
+    assert "rewrite_data_files" in seen.call
 
 
 def test_types_inside_structs_lists_and_maps_are_looked_at(tmp_path: Path) -> None:
