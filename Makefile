@@ -42,7 +42,7 @@ spark35: $(STAMP)  ## minutes: what is printed, put to the real parser of Spark 
 	$(SPARK35)/bin/python -m pip install --quiet --disable-pip-version-check pyspark==3.5.7
 	mvn -B -q dependency:copy -Dartifact=$(SPARK35_JAR) -DoutputDirectory=$(CURDIR)/$(SPARK35)
 	ICEBERG_EXPLORER_SPARK35="$(SPARK35)/bin/python,$$(ls $(SPARK35)/iceberg-spark-runtime-*.jar)" \
-		$(BIN)/python -m pytest tests/unit/test_statements.py
+		$(BIN)/python -m pytest tests/unit/test_statements.py tests/spark/test_remedies35.py
 
 test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, where they are
 	$(BIN)/python -m tests.pythons

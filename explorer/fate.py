@@ -6,11 +6,11 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from explorer.core.deletes import KIND_WORDS, Applicability, Verdict
+from explorer.core.deletes import KIND_WORDS, Applicability, Reason, Verdict
 from explorer.core.fates import FateEvent, Place, RowVersion, StoredRow, What, row_versions
 from explorer.core.lineage import current_log
 from explorer.core.live_files import LiveFile
@@ -20,7 +20,7 @@ from explorer.engines.choice import Engine
 from explorer.filters import bound_filter, filter_columns, scan_of
 from explorer.io.rows import read_schema
 from explorer.matching_rows import MatchingRows
-from explorer.model.metadata import Snapshot
+from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
 from explorer.rowlevel import RowReader, pairing_keys
 from explorer.views.rows import plain
@@ -68,6 +68,7 @@ class Fate:
         engine: Who looks for the rows in data files.
         every_file: Read the data files that the filter excludes by partition values, counts or bounds too, since these
             may be wrong. Where they are few, they are read in any case (see matching_rows.MatchingRows).
+        schema: By which the filter is read and rows are shown; None for the table's current one.
 
     Raises:
         NotFoundInTable: The filter does not fit the schema.
@@ -82,10 +83,11 @@ class Fate:
         keys: Sequence[str] = (),
         engine: Engine = "auto",
         every_file: bool = False,
+        schema: Schema | None = None,
     ) -> None:
         self.reader, self.where = reader, where
         meta = self.metadata = reader.tree.metadata
-        self.schema = read_schema(meta, None)
+        self.schema = schema or read_schema(meta, None)
         columns = filter_columns(self.schema)
         scan = scan_of(meta, self.schema, columns, bound_filter(where, columns))
         self.keys = pairing_keys(self.schema, keys, meta.format_version >= 3)
@@ -139,12 +141,18 @@ class Fate:
         self, files: Applicability, data: LiveFile, verdicts: Sequence[Verdict]
     ) -> list[tuple[Verdict, set[int]]]:
         """Deletes that do not apply to a data file because of their bounds, their partition or the file that they
-        name, with the positions that they hold all the same."""
+        name (also if that is the data file under another scheme), with the positions that they hold all the same."""
         if len(files.deletes) > COMPARED:
             return []
         by_bounds = [v for v in verdicts if {r.clause for r in v.reasons if not r.holds} == {"bounds"}]
-        kept_off = [*by_bounds, *files.elsewhere(data), *files.for_others(data)]
-        return [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
+        others = list(files.for_others(data))
+        kept_off = [*by_bounds, *files.elsewhere(data), *others]
+        holding = [(v, set(self.reader.positions(v).to_pylist())) for v in steps(kept_off, "deletes")]
+        for verdict in steps([*(v for v in verdicts if v.delete.kind == "position_deletes"), *others], "deletes"):
+            if positions := set(self.reader.positions_respelled(verdict).to_pylist()):
+                words = "it names the data file by another scheme or authority, and readers compare paths as texts"
+                holding.append((replace(verdict, reasons=(Reason("path", False, words),)), positions))
+        return holding
 
     # -- the timeline -------------------------------------------------------------------------------------------------
     def _values(self, place: Place) -> str:

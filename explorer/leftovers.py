@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from explorer.core.batches import Parts
 from explorer.core.entries import DELETED
+from explorer.core.names import base_name
 from explorer.core.orphan_rules import hidden_partitions, is_hidden
 from explorer.errors import UnreadableFile
 from explorer.io.reader import TableReader
@@ -149,14 +150,42 @@ class Below:
         """By where a path really leads: links may lead to the same file."""
         for path, rest in zip(written, self.written, strict=True):
             self._really[self._storage.canonical(path)].append(rest)
+        self._by_name = defaultdict[str, list[str]](list)
+        for rest in self.written:
+            self._by_name[base_name(rest)].append(rest)
         self.live: set[str] = set()
+        self.namesakes: dict[str, str] = {}
+        """Files whose name metadata has in a place that is not below the folder, each with that path."""
 
     def telling(self, named: Iterable[str]) -> Iterator[str]:
         """The same paths; the files that they name, however these are spelled, are live."""
         for path in named:
+            live: Sequence[str] = ()
             with contextlib.suppress(UnreadableFile):  # names nothing that could be below the folder
-                self.live.update(self._really.get(self._storage.canonical(self._storage.resolve(path)), ()))
+                live = self._really.get(self._storage.canonical(self._storage.resolve(path)), ())
+            self.live.update(live)
+            if not live:
+                self.namesakes |= dict.fromkeys(self._by_name.get(base_name(path), ()), path)
             yield path
+
+    def may_be_live(self, others: Iterable[OtherMetadata]) -> dict[str, str]:
+        """Say which files may be live, though the table's own metadata does not lead to them.
+
+        Args:
+            others: Metadata that the table does not know.
+
+        Returns:
+            The reason for each such file. What only `others` lead to is no longer among `live`.
+        """
+        own, reasons = set(self.live), dict[str, str]()
+        for other in others:
+            for _ in self.telling(known_files(other.tree)):
+                pass
+            reasons |= dict.fromkeys(self.live - own - reasons.keys(), f"it is live: {other.path} leads to it")
+        self.live = own
+        words = "it may be live: metadata names a file of this name in another place, {}"
+        namesakes = {rest: words.format(path) for rest, path in self.namesakes.items() if rest not in own}
+        return namesakes | reasons
 
 
 def _written(tree: MetadataTree, folder: str) -> dict[str, float]:
@@ -172,24 +201,42 @@ def _written(tree: MetadataTree, folder: str) -> dict[str, float]:
     return written
 
 
-def orphans(tree: MetadataTree, others: Iterable[OtherMetadata] = ()) -> dict[str, float]:
-    """Files below a table's folder that its metadata does not reach, nor that of `others`, with their age in hours; not
-    those that are hidden to remove_orphan_files, such as Delta's log of the same table. Raises UnreadableFile where the
-    folder cannot be listed, or a manifest list or manifest cannot be read."""
+def unreached_files(tree: MetadataTree) -> tuple[dict[str, float], list[OtherMetadata]]:
+    """Find the files below a table's folder that no metadata there leads to.
+
+    Args:
+        tree: The table's.
+
+    Returns:
+        Such files with their age in hours, and the metadata files that the table does not know. Files that are hidden
+        to remove_orphan_files, such as Delta's log of the same table, are left out, and so are files whose name
+        metadata has in another place.
+
+    Raises:
+        UnreadableFile: The folder cannot be listed, or a manifest list or manifest cannot be read.
+    """
     location = tree.metadata.location
     below = Below(tree, location)
-    for leading in (tree, *(other.tree for other in others)):
-        for _ in below.telling(known_files(leading)):
-            pass
+    for _ in below.telling(known_files(tree)):
+        pass
+    others = other_metadata(tree, {**below.paths, **files_beside(tree)})
+    maybe = below.may_be_live(others)
     top, now = _top(tree, location), time.time() * 1000
     own = hidden_partitions(tree.metadata)
-    return {
+    unreached = {
         top + rest: (now - at) / 3_600_000
         for rest, at in below.written.items()
         if rest not in below.live
+        and rest not in maybe
         and not rest.endswith((".crc", "/version-hint.text"))
         and not any(is_hidden(name, own) for name in rest.split("/"))
     }
+    return unreached, others
+
+
+def orphans(tree: MetadataTree) -> dict[str, float]:
+    """The files of `unreached_files`, with their age in hours."""
+    return unreached_files(tree)[0]
 
 
 def unnamed_data_files(tree: MetadataTree) -> list[str]:
@@ -205,7 +252,7 @@ def unnamed_data_files(tree: MetadataTree) -> list[str]:
     own = hidden_partitions(tree.metadata)
     rest = [
         rest
-        for rest in sorted(below.written.keys() - below.live)
+        for rest in sorted(below.written.keys() - below.live - below.namesakes.keys())
         if rest.endswith(DATA_ENDINGS) and not any(is_hidden(name, own) for name in rest.split("/"))
     ]
     return [location.rstrip("/") + name for name in rest if not name.startswith("/metadata/")]

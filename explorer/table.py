@@ -379,10 +379,13 @@ class Table:
         keys: Sequence[str] = (),
         engine: Engine = "auto",
         every_file: bool = False,
+        snapshot: str | int | None = None,
     ) -> Fate:
         """What became of the rows that match a filter (such as `name = 'jack'`), over all snapshots: see fate.Fate,
-        whose `explain` says why they are there or not. Raises NotFoundInTable, UnreadableFile."""
-        return Fate(self.row_reader, where, keys, engine, every_file)
+        whose `explain` says why they are there or not. The filter is read, and rows are shown, by the schema by which
+        `snapshot` is read (see `plan`). Raises NotFoundInTable, UnreadableFile."""
+        schema = None if snapshot is None else self._read_as(snapshot)[1]
+        return Fate(self.row_reader, where, keys, engine, every_file, schema)
 
     def reading(self, snapshot: str | int | None = None) -> Reading:
         """Which version a read means, why, and under which schema Iceberg reads it."""

@@ -211,11 +211,12 @@ def fate(
     from explorer.views.rowviews import fate_object, render_fate, version_rows
 
     table = opened(**where)
-    told = table.fate(condition, keys, engine, every_file)
+    told = table.fate(condition, keys, engine, every_file, snapshot)
     at = table.resolve(snapshot).snapshot
     sentences = told.explain(at, limit)
     columns = [f.name for f in told.schema.fields]
-    names = [f"snapshot-{n}" for n in sorted(snapshot_ordinals(table.metadata).values())]
+    ordinals = snapshot_ordinals(table.metadata)
+    names = [f"snapshot-{n}" for n in sorted(ordinals[s.snapshot_id] for s in table.metadata.snapshots)]
     emit(
         fate_object(told.events, {str(at.snapshot_id): sentences}, version_rows(told.versions, names)),
         output,

@@ -45,7 +45,7 @@ def bounds_of(fields: Sequence[int], manifest: ManifestFile, stored: pa.Table) -
 
 def bounds_schema(fields: Sequence[int]) -> pa.Schema:
     """The columns of `bounds_of`."""
-    columns = [(f"{end}_{i}", pa.binary()) for i in fields for end in ("low", "high")]
+    columns = [(f"{end}_{i}", pa.binary()) for i in dict.fromkeys(fields) for end in ("low", "high")]
     return pa.schema([("record_count", pa.int64()), *columns])
 
 

@@ -68,7 +68,8 @@ def lifecycle(tree: Tree) -> list[Cell]:
     parent. Only manifests that come or go are decoded."""
     metadata, ordinals = tree.metadata, snapshot_ordinals(tree.metadata)
     cells: list[Cell] = []
-    snapshots = sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id])
+    first = {s.snapshot_id: s for s in reversed(metadata.snapshots)}  # of two with one id
+    snapshots = sorted(first.values(), key=lambda s: ordinals[s.snapshot_id])
     tree.ahead(snapshots)
     changed = {s.snapshot_id: _come_and_gone(tree, s) for s in steps(snapshots, "snapshots")}
     tree.ahead(manifests=[m for gone, made in changed.values() for m in (*gone, *made)])

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from explorer.core.ancestors import Ancestors, parents_of, reached
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.units import instant, signed
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.progress import steps
 
 Place = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
 MAX_CHAIN = 20
@@ -51,7 +53,7 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
     ordinals = snapshot_ordinals(metadata)
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     on_main = set(_walk(by_id, metadata.current_snapshot_id))
-    on_refs = {i for ref in metadata.refs for i in _walk(by_id, ref.snapshot_id)}
+    on_refs = reached(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
     was_current: dict[int, list[int]] = {}
     for entry in metadata.snapshot_log:
         was_current.setdefault(entry.snapshot_id, []).append(entry.timestamp_ms)
@@ -59,7 +61,7 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
     for ref in metadata.refs:
         refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
     result = []
-    for snapshot in sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]):
+    for snapshot in steps(sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]), "snapshots"):
         own = snapshot.snapshot_id
         summary, notes = snapshot.summary, []
         kind: Place
@@ -173,10 +175,11 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
     """The snapshot log with, for each change, how it came about: by lineage or against it."""
     ordinals = snapshot_ordinals(metadata)
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
+    ancestors = Ancestors(metadata.snapshots)
     result: list[LogEntry] = []
     previous: int | None = None
-    latest: int | None = None
-    for entry in metadata.snapshot_log:
+    later: list[int] = []  # times of lines that no line after them has reached
+    for entry in steps(metadata.snapshot_log, "lines of the log"):
         own = entry.snapshot_id
         name, before = (
             snapshot_name(own, ordinals),
@@ -188,15 +191,17 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
             how, reason = "commit", f"{name} was committed on top of {before}"
         elif snapshot is None:
             how, reason = "expired", f"{own} has expired since"
-        elif own in _walk(by_id, previous):
+        elif ancestors.has(previous, own):
             how, reason = "rollback", f"the table went back from {before} to its ancestor {name}"
-        elif previous in _walk(by_id, own):
+        elif ancestors.has(own, previous):
             how, reason = "fast-forward", f"{name} descends from {before}: several commits became current at once"
         else:
             how, reason = "jump", f"{name} does not descend from {before}: set by hand, or from another branch"
-        if latest is not None and entry.timestamp_ms < latest:
-            late = [e for e in result if e.timestamp_ms > entry.timestamp_ms]
-            reason += f" (out of order: an earlier line of the log says {instant(late[-1].timestamp_ms)})"
+        while later and later[-1] <= entry.timestamp_ms:
+            later.pop()
+        if later:
+            reason += f" (out of order: an earlier line of the log says {instant(later[-1])})"
+        later.append(entry.timestamp_ms)
         result.append(LogEntry(entry.timestamp_ms, own, name, how, reason))
-        previous, latest = own, entry.timestamp_ms if latest is None else max(latest, entry.timestamp_ms)
+        previous = own
     return result

@@ -177,3 +177,11 @@ def text_in_sql(text: str) -> str:
 def beside(name: str, what: str) -> str:
     """Return a name beside that of a table, both as they are in SQL."""
     return f"{name[:-1]}_{what}`" if name.endswith("`") else f"{name}_{what}"
+
+
+_PLACE = re.compile(r"[a-zA-Z][\w+.-]*:(//[^/]*)?")
+
+
+def without_place(path: str) -> str:
+    """Return a path without its scheme and authority: what is left of spellings that readers tell apart."""
+    return path[place.end() :] if (place := _PLACE.match(path)) else path

@@ -85,7 +85,7 @@ def fates(
     """What becomes of files below a folder. `written` has for each path below it when it was written, in ms; `known`
     are those that are `spelled`, `live` those that metadata leads to, however it spells them. Files that are live and
     stay are left out. `hidden` are beginnings of names that are listed though they begin as hidden ones do; `others`
-    has, for files that only metadata which this table does not know leads to, that metadata file."""
+    has, for files that may be live though this table's metadata does not lead to them, the reason."""
     own = listing.split(listing.location)[0]
     own = ("file", "") if own[0] == "" else own
     for rest, at in written.items():
@@ -105,7 +105,7 @@ def fates(
             if rest in live:
                 why = "it is live: metadata spells its path in another way than the table's location"
             elif rest in others:
-                why = f"it is live: {others[rest]} leads to it"
+                why = others[rest]
             yield Fate(file, "removed", why, age, is_live)
         elif apart := _apart(met, own):
             yield Fate(file, *_mismatch(listing.mode, apart), age, True)
@@ -152,7 +152,8 @@ def refusal(listing: Listing, tally: Mapping[tuple[Becomes, bool], int], others:
     doubt, lost = tally.get(("in doubt", True), 0), tally.get(("removed", True), 0)
     if lost:
         why = "".join(f" {text}." for text in others)
-        return f"Do not run this: {count(lost, 'live file')} would be removed, and the table would be broken.{why}"
+        files = count(lost, "live file")
+        return f"Do not run this: {files} would be removed, and the table that needs them would be broken.{why}"
     if listing.now_ms - listing.older_than_ms < DAY:
         return "Spark's procedure would refuse: older_than must be a day ago at least."
     if doubt:

@@ -10,6 +10,7 @@ from typing import Any
 from explorer.core.batches import Batches
 from explorer.core.expressions import BoundTerm, Column, Expression, Predicate, predicates
 from explorer.core.reader_rules import ReaderDifference
+from explorer.core.row_diff import named_fields
 from explorer.core.scan import ManifestVerdict, Scan, SpecPlan
 from explorer.core.tasks import Tasks
 from explorer.core.units import count
@@ -113,6 +114,25 @@ class Plan:
         """The columns that the filter asks of, each once."""
         terms = (p.term for p in predicates(self.bound))
         return list(dict.fromkeys(t.column.name for t in terms if isinstance(t, BoundTerm)))
+
+    @property
+    def renamed(self) -> list[str]:
+        """The columns of the filter that have another name in the schema of the snapshot, or are not there: Iceberg
+        Java binds the filter to that schema, where Spark reads a branch by the table's. Of main it does not."""
+        metadata, at = self.scan.metadata, self.snapshot
+        if (
+            at is None
+            or at.schema_id in (None, self.schema.schema_id)
+            or at.snapshot_id == metadata.current_snapshot_id
+        ):
+            return []
+        schema = metadata.schema(at.schema_id)
+        if schema is None:
+            return []
+        there = {name: field["id"] for name, field in named_fields(schema.raw["fields"]).items()}
+        terms = (p.term for p in predicates(self.bound))
+        columns = {t.column.name: t.column.field_id for t in terms if isinstance(t, BoundTerm)}
+        return [name for name, field_id in columns.items() if there.get(name) != field_id]
 
     @property
     def left(self) -> Amount:

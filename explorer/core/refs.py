@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from explorer.core.ancestors import parents_of, reached
 from explorer.core.lineage import ancestry, circle_words
 from explorer.core.names import runs, snapshot_name, snapshot_ordinals
 from explorer.core.units import instant
@@ -133,11 +134,11 @@ def preview_refs(
         else "The snapshot log would stay as it is."
     )
     heads_before, heads_after = set(before.values()), {*after.values(), *([current] if current else [])}
-    reached = {i for head in heads_before for i in ancestry(metadata, head)}
-    still = {i for head in heads_after for i in ancestry(metadata, head)}
+    parents = parents_of(metadata.snapshots)
+    still = reached(parents, heads_after)
     if current is None:  # the new snapshot's parent is the old current one
         still |= set(main)
-    abandoned = tuple(sorted(reached - still, key=lambda i: ordinals.get(i, 0)))
+    abandoned = tuple(sorted(reached(parents, heads_before) - still, key=lambda i: ordinals.get(i, 0)))
     if abandoned:
         sentences.append(
             f"No branch or tag would lead to {runs(of(i) for i in abandoned)}: the next expiry may remove what "

@@ -10,7 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.lineage import ancestry, circle_words
+from explorer.core.ancestors import Parents, parents_of, reached
+from explorer.core.branch_retention import LISTED, BranchPolicy, branch_verdicts, ending
+from explorer.core.lineage import circle_words
 from explorer.core.units import count, instant
 from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
 
@@ -21,13 +23,14 @@ DEFAULTS: Mapping[str, int] = {MAX_SNAPSHOT_AGE: 5 * 24 * 3600 * 1000, MIN_SNAPS
 """The table properties that set the policy where a ref has none of its own, and what holds without them: five days, one
 snapshot, forever."""
 
-Rule = Literal["ref", "youngest", "age", "unreferenced"]
+Rule = Literal["ref", "youngest", "age", "unreferenced", "more"]
 
 
 @dataclass(frozen=True)
 class Keeper:
     """A rule that keeps a snapshot: a `ref` that stays points to it, it is among the `youngest` of a branch, its `age`
-    is within a branch's limit, or it is young and `unreferenced` (`ref` is then None)."""
+    is within a branch's limit, or it is young and `unreferenced` (`ref` is then None). One of `more` counts those that
+    are not listed."""
 
     rule: Rule
     ref: str | None
@@ -90,9 +93,10 @@ def gc_refusal(metadata: TableMetadata) -> str:
 
 def endless_expiry(metadata: TableMetadata) -> str:
     """Return why an expiry would not end: it follows the parents of every branch; empty where it would."""
-    branches = [ref for ref in metadata.refs if ref.type == "branch"]
-    words = (circle_words(metadata, ref.snapshot_id, f"branch {ref.name}") for ref in branches)
-    return next(filter(None, words), "")
+    parents = parents_of(metadata.snapshots)
+    endless = parents.keys() - ending(parents)
+    branch = next((ref for ref in metadata.refs if ref.type == "branch" and ref.snapshot_id in endless), None)
+    return circle_words(metadata, branch.snapshot_id, f"branch {branch.name}") if branch else ""
 
 
 def retention(
@@ -116,19 +120,15 @@ def retention(
     max_ref_age = _number(metadata, MAX_REF_AGE)
 
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
+    parents = parents_of(metadata.snapshots)
+    if len(ending(parents)) < len(parents):
+        raise ValueError("the parents of some snapshots run in a circle, in which an expiry walks forever")
     refs = tuple(_ref_retention(by_id.get(r.snapshot_id), r, now_ms, max_ref_age) for r in metadata.refs)
-    keepers: dict[int, list[Keeper]] = {s.snapshot_id: [] for s in metadata.snapshots}
-    against: dict[int, list[str]] = {s.snapshot_id: [] for s in metadata.snapshots}
-    referenced: set[int] = set()
-    for ref in (r.ref for r in refs if r.kept):
-        if ref.snapshot_id in keepers:
-            keepers[ref.snapshot_id].append(Keeper("ref", ref.name, f"{ref.type} {ref.name} points to it"))
-        if ref.type == "branch":
-            line = [by_id[i] for i in ancestry(metadata, ref.snapshot_id)]
-            referenced |= {s.snapshot_id for s in line}
-            _walk_branch(ref, line, now_ms, older_than_ms, least, keepers, against)
-        else:  # of a tag only the snapshot itself counts, not its ancestors
-            referenced.add(ref.snapshot_id)
+    staying = [r.ref for r in refs if r.kept]
+    branches = [_branch_policy(ref, now_ms, older_than_ms, least) for ref in staying if ref.type == "branch"]
+    # of a tag only the snapshot itself counts, not its ancestors
+    referenced = reached(parents, (branch.ref.snapshot_id for branch in branches)) | {r.snapshot_id for r in staying}
+    keepers, against = _said_of_each(metadata, parents, staying, branches)
     for snapshot in metadata.snapshots:
         if snapshot.snapshot_id in referenced:
             continue
@@ -139,7 +139,7 @@ def retention(
             reason = f"no ref that stays leads to it, and it is older than {instant(older_than_ms)}"
             against[snapshot.snapshot_id].append(reason)
     for snapshot_id in ids:
-        if held := [r.ref.name for r in refs if r.kept and r.ref.snapshot_id == snapshot_id]:
+        if held := [ref.name for ref in staying if ref.snapshot_id == snapshot_id]:
             raise ValueError(f"snapshot {snapshot_id} cannot be expired: {', '.join(held)} points to it")
         if snapshot_id in keepers:
             keepers[snapshot_id], against[snapshot_id] = [], ["it is asked for by its id"]
@@ -169,33 +169,57 @@ def unused_metadata(
     )
 
 
-def _walk_branch(
-    ref: SnapshotRef,
-    line: Sequence[Snapshot],
-    now_ms: int,
-    older_than_ms: int,
-    least: int,
-    keepers: dict[int, list[Keeper]],
-    against: dict[int, list[str]],
-) -> None:
-    """From a branch's head back: the first snapshot that neither number nor age keeps ends what the branch keeps."""
+def _branch_policy(ref: SnapshotRef, now_ms: int, older_than_ms: int, least: int) -> BranchPolicy:
     if ref.max_snapshot_age_ms is not None:
         older_than_ms = now_ms - ref.max_snapshot_age_ms
-    if ref.min_snapshots_to_keep is not None:
-        least = ref.min_snapshots_to_keep
-    among = f"its {count(least, 'youngest snapshot')}"
-    limit = instant(older_than_ms)
-    for i, snapshot in enumerate(line):
-        own, young = snapshot.snapshot_id, _at_or_after(snapshot, older_than_ms)
-        if i < least:
-            keepers[own].append(Keeper("youngest", ref.name, f"branch {ref.name} keeps {among}"))
-        if young:
-            keepers[own].append(Keeper("age", ref.name, f"branch {ref.name} keeps what is not older than {limit}"))
-        if i >= least and not young:
-            against[own].append(f"of branch {ref.name} it is not among {among}, and is older than {limit}")
-            for older in line[i + 1 :]:
-                against[older.snapshot_id].append(f"branch {ref.name} lets a descendant of it go")
-            return
+    return BranchPolicy(ref, least if ref.min_snapshots_to_keep is None else ref.min_snapshots_to_keep, older_than_ms)
+
+
+def _said_of_each(
+    metadata: TableMetadata, parents: Parents, staying: Sequence[SnapshotRef], branches: Sequence[BranchPolicy]
+) -> tuple[dict[int, list[Keeper]], dict[int, list[str]]]:
+    """What keeps each snapshot by its refs and branches, in their order, and what speaks against it."""
+    place = {ref.name: i for i, ref in enumerate(staying)}
+    pointing: dict[int, list[SnapshotRef]] = {}
+    for ref in staying:
+        pointing.setdefault(ref.snapshot_id, []).append(ref)
+    keepers: dict[int, list[Keeper]] = {}
+    against: dict[int, list[str]] = {}
+    verdicts = branch_verdicts(metadata.snapshots, parents, branches)
+    for snapshot in metadata.snapshots:
+        own, verdict = snapshot.snapshot_id, verdicts[snapshot.snapshot_id]
+        here = pointing.get(own, [])
+        said = [
+            *(Keeper("ref", ref.name, f"{ref.type} {ref.name} points to it") for ref in here[:LISTED]),
+            *(_keeps(branches[i], "youngest") for i in verdict.number),
+            *(_keeps(branches[i], "age") for i in verdict.age),
+        ]
+        keepers[own] = sorted(said, key=lambda keeper: place[str(keeper.ref)])
+        if more := len(here[LISTED:]):
+            keepers[own].append(Keeper("more", None, f"{more:,} more branches and tags point to it"))
+        if verdict.more_keep:
+            keepers[own].append(Keeper("more", None, f"{verdict.more_keep:,} more branches keep it"))
+        letting = [(i, _lets_go(branches[i])) for i in verdict.stop]
+        letting += [(i, f"branch {branches[i].ref.name} lets a descendant of it go") for i in verdict.before]
+        against[own] = [reason for _, reason in sorted(letting)]
+        if verdict.more_stop:
+            against[own].append(f"{verdict.more_stop:,} more branches let it go")
+    return keepers, against
+
+
+def _among(branch: BranchPolicy) -> str:
+    return f"its {count(branch.least, 'youngest snapshot')}"
+
+
+def _keeps(branch: BranchPolicy, rule: Rule) -> Keeper:
+    name = branch.ref.name
+    what = _among(branch) if rule == "youngest" else f"what is not older than {instant(branch.older_than_ms)}"
+    return Keeper(rule, name, f"branch {name} keeps {what}")
+
+
+def _lets_go(branch: BranchPolicy) -> str:
+    older = instant(branch.older_than_ms)
+    return f"of branch {branch.ref.name} it is not among {_among(branch)}, and is older than {older}"
 
 
 def _ref_retention(snapshot: Snapshot | None, ref: SnapshotRef, now_ms: int, max_ref_age: int) -> RefRetention:

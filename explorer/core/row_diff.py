@@ -105,21 +105,23 @@ def field_places(
 def column_at(table: pa.Table, path: str) -> pa.ChunkedArray:
     """The column, or field inside structs, that a path means (see named_fields); null where a struct around it is.
     Raises KeyError."""
-    at = _place(list(table.schema), path)
+    at = _place(table.schema, path)
     if at is None:
         raise KeyError(path)
     return nested_column(table, at)
 
 
-def _place(within: Sequence[pa.Field], path: str) -> list[int] | None:
-    for i, field in enumerate(within):
-        if field.name == path:
-            return [i]
-    for i, field in sorted(enumerate(within), key=lambda item: -len(item[1].name)):
-        if pa.types.is_struct(field.type) and path.startswith(f"{field.name}."):
-            inner = _place(list(field.type), path[len(field.name) + 1 :])
+def _place(within: pa.Schema | pa.StructType, path: str) -> list[int] | None:
+    if named := within.get_all_field_indices(path):
+        return [min(named)]
+    end = path.rfind(".")
+    while end >= 0:  # the longest name first
+        for i in sorted(within.get_all_field_indices(path[:end])):
+            kind = within.field(i).type
+            inner = _place(kind, path[end + 1 :]) if pa.types.is_struct(kind) else None
             if inner is not None:
                 return [i, *inner]
+        end = path.rfind(".", 0, end)
     return None
 
 

@@ -59,7 +59,7 @@ _PARAMETER = re.compile(
 partition, after a slash."""
 _VALUE = re.compile(r"""(?:(?!/[\w.%+-]+=[^=&\s])[^&;,\s"'<>(){}])+""")
 """To what separates it from what follows, which may be the folder of another partition."""
-_OPTION = re.compile(r"(?<![\w-])--(?P<name>[\w.-]+)\s+(?=[^\s-])")
+_OPTION = re.compile(r"(?<![\w.-])--(?P<name>[\w.-]+)\s+(?=[^\s-])")
 _SCHEMES = {"basic", "bearer", "token", "digest", "negotiate", "apikey", "aws4-hmac-sha256"}
 """Of authorization, before what authorizes."""
 _HARMLESS = re.compile(r"(?i:true|false|null|none|string|int|long|float|double|boolean|binary|date|timestamp)\Z")

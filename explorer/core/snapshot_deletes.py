@@ -20,7 +20,7 @@ from explorer.core.delete_pairs import COSTS, HELD, Touched
 from explorer.core.deletes import Applicability, Verdict, is_unpartitioned, named_file
 from explorer.core.entries import LIVE
 from explorer.core.live_files import LiveFile, LiveFiles, Made
-from explorer.core.names import base_name
+from explorer.core.names import base_name, without_place
 from explorer.progress import steps
 
 T = TypeVar("T")
@@ -99,6 +99,8 @@ class Deletes:
         """Why a delete applies to no data file, as far as manifests tell."""
         if not self.whole:
             return "it applies to no data file that could be read: some manifests could not, so it may not dangle"
+        if spelled := self._respelled(delete):
+            return spelled
         if (named := named_file(delete)) in self._strays:
             return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
         return self._elsewhere(delete) or "it applies to no data file of this snapshot"
@@ -124,7 +126,22 @@ class Deletes:
         Returns:
             The reason; empty where dropping the delete loses nothing.
         """
-        return self._elsewhere(delete) or cut_off(self.files.metadata, delete)
+        return self._elsewhere(delete) or self._respelled(delete) or cut_off(self.files.metadata, delete)
+
+    def _respelled(self, delete: LiveFile) -> str:
+        """Say that the file which a delete names is a data file of another scheme or authority."""
+        named = named_file(delete)
+        data = self._spellings.get(named) if named else None
+        return f"it names {named!r}, and the data file is {data!r}: readers compare paths as texts" if data else ""
+
+    @cached_property
+    def _spellings(self) -> Mapping[str, str]:
+        """By what deletes name that is no data file, the data file that is the same but for scheme and authority."""
+        strays = {without_place(name): name for name in self._strays}
+        if not strays:
+            return {}
+        spelled = ((strays.get(without_place(path)), path) for path in self.files.data.paths())
+        return {name: path for name, path in spelled if name is not None}
 
     def _elsewhere(self, delete: LiveFile) -> str:
         """Name the data file of `misplaced`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -21,8 +20,10 @@ from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.metrics import is_nan
 from explorer.core.doctor.own_bounds import TIMES, is_one_too_high, transformed
 from explorer.core.doctor.promotions import rebound
+from explorer.core.doctor.remedies import may_be_needed
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, live_files
+from explorer.core.names import without_place
 from explorer.core.ordering import comparable
 from explorer.core.schema_fields import absent_required, named_kinds
 from explorer.core.stored_types import RIGHT, TypeDifference, type_differences
@@ -288,10 +289,12 @@ class _Deep:
             hits = [path for path in named if path in self.rows and self.rows[path][1] & mask]
             if named and not hits:
                 claim = "none of the data files that it names is in a snapshot that lists it: it hides nothing"
-                if {_without_place(path) for path in named} & {_without_place(path) for path in self.rows}:
+                about: dict[str, Any] = {"severity": "info"} if self._was_compacted(named) else {}
+                if {without_place(path or "") for path in named} & {without_place(path) for path in self.rows}:
                     claim += " (they are there under another scheme or authority, which readers tell apart)"
-                severity = {"severity": "info"} if self._was_compacted(named) else {}
-                yield self._of(file, "delete-names-nothing", claim, named[0], **severity)
+                    reason = "its data files are there under another scheme or authority, which readers tell apart"
+                    about["remedy"] = may_be_needed(1, reason)
+                yield self._of(file, "delete-names-nothing", claim, named[0], **about)
             for path in hits:
                 mine = table.filter(pc.equal(table["file_path"], path))["pos"]
                 yield from self._beyond(file, path, mine)
@@ -348,11 +351,6 @@ class _Deep:
             if told != there:
                 yield finding("statistics-file", "the metadata tells of other blobs than its footer", statistics.path,
                               found=told, expected=there, **about)  # fmt: skip
-
-
-def _without_place(path: str | None) -> str:
-    """A path without scheme and authority."""
-    return re.sub(r"^[a-zA-Z][\w+.-]*:(//[^/]*)?", "", path or "")
 
 
 def _told(file: LiveFile, splits: list[int] | None) -> tuple[Any, ...]:

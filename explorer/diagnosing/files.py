@@ -13,7 +13,7 @@ from explorer.core.doctor.lists import Lists
 from explorer.core.entries import DELETED
 from explorer.core.units import count
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
-from explorer.leftovers import files_beside, orphans, other_metadata
+from explorer.leftovers import unreached_files
 from explorer.table import Table
 
 OLD = 72
@@ -101,8 +101,7 @@ def _told(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
 
 def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     try:
-        others = other_metadata(table.tree, files_beside(table.tree))
-        loose = orphans(table.tree, others)
+        loose, others = unreached_files(table.tree)
     except UnreadableFile as error:
         not_checked.append(f"orphan files: {error}")
         return

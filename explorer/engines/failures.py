@@ -9,7 +9,7 @@ from explorer.engines import gateway
 from explorer.errors import EngineError, ExplorerError, StatementFailed
 
 LOST = "Spark was lost: its Java process has ended. Restart it to go on"
-_WORD, _SCHEME = re.compile(r"[^\s'\",]+"), re.compile(r"[a-z][a-z0-9+.-]*\Z")
+_WORD, _SCHEME = re.compile(r"[^\s'\",]+"), re.compile(r"[a-z][a-z0-9+.-]{0,19}\Z")
 _ENDS = (".parquet", ".avro", ".orc", ".puffin", ".metadata.json")
 
 
@@ -32,7 +32,7 @@ def explain(error: Exception, lost: bool) -> str:
         return f"{files[0]}: the file does not exist"
     if kind == "PythonException":  # what a worker's Python raised ends its traceback
         said = [
-            line for line in re.split(r"\n\s*(?:JVM stacktrace|at )", text)[0].splitlines() if re.match(r"\w", line)
+            line for line in re.split(r"\n[ \t]*(?:JVM stacktrace|at )", text)[0].splitlines() if re.match(r"\w", line)
         ]
         return said[-1][:700] if said else kind
     causes = re.findall(r"^(?:Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text, re.MULTILINE)

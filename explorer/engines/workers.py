@@ -22,7 +22,7 @@ _WHERE = re.compile(r"Lost task [\d.]+ in stage [\d.]+ \(TID \d+\) \(([^)]+)\)")
 _LACKS = re.compile(r"No module named '([\w.]+)'|(PyArrow|pyarrow) >= [\d.]+ must be installed")
 _PYTHONS = re.compile(r"Python in worker has different version: (\S+) than that in driver: ([\d.]+)")
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
-_LOST = re.compile(r"ExecutorLostFailure \((executor \S+) .*?Reason: (.*)")
+_LOST = re.compile(r"ExecutorLostFailure \((executor \S{1,100}) .{0,1000}?Reason: (.*)")
 _ENDED = re.compile(r"Python worker exited unexpectedly|Connection reset|java\.io\.EOFException")
 _PYTHON = "spark.pyspark.python in spark.json names another Python there"
 

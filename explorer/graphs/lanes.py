@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from explorer.core.lineage import HistoryEntry
 
+MOST_LANES = 40
+"""Lines of descent that are drawn side by side."""
+
 
 @dataclass(frozen=True)
 class LaneRow:
@@ -21,13 +24,17 @@ class LaneRow:
 
 
 def lanes(entries: Sequence[HistoryEntry]) -> list[LaneRow]:
-    """A row for each entry of `history`, newest first. A line stays in its lane down to the parent it leads to."""
+    """A row for each entry of `history`, newest first. A line stays in its lane down to the parent it leads to. Of
+    lines side by side the first `MOST_LANES` are drawn; snapshots beyond have the next lane, and no line."""
     known = {e.snapshot_id for e in entries}
     waiting: list[int | None] = []
     rows = []
     for entry in reversed(entries):
         above = tuple(i for i, wanted in enumerate(waiting) if wanted == entry.snapshot_id)
         if not above and None not in waiting:
+            if len(waiting) == MOST_LANES:
+                rows.append(LaneRow(MOST_LANES, (), False, tuple(range(MOST_LANES))))
+                continue
             waiting.append(None)
         lane = above[0] if above else waiting.index(None)
         for i in above:

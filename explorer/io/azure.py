@@ -60,7 +60,7 @@ def _keys(account: str, properties: Mapping[str, str]) -> dict[str, Any]:
     """Those for an account: a key or signature that is another's is not used."""
     own = properties.get("adls.account-name") in (None, account)
     signatures = (
-        value for name, value in properties.items() if re.match(rf"adls\.sas-token\.{account}(\.|$)", name)
+        value for name, value in properties.items() if f"{name}.".startswith(f"adls.sas-token.{account}.")
     )  # fmt: skip
     signature = next(signatures, properties.get("adls.sas-token") if own else None)
     if str(properties.get("adls.anon", "")).lower() == "true":

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from explorer.core.secrets import harmless, redacted, secret_values
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.io.configuration import configuration, untrusted
 from explorer.io.home import sandbox_home
+from explorer.io.paths import local_path
 from explorer.io.sandbox import moved_words, other_sandbox
 
 SANDBOX = "sandbox"
@@ -81,6 +83,18 @@ def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, s
     configured = _catalogs().get(name.lower())
     configured = configured if isinstance(configured, dict) else {}
     return {**{str(k): str(v) for k, v in configured.items()}, **(extra or {})}
+
+
+def keeps_tables_here(own: Mapping[str, str]) -> bool:
+    """Say whether a catalog's tables may lie on this machine's disk.
+
+    Args:
+        own: The catalog's properties as its user has them, without what its server says.
+
+    Returns:
+        Whether the warehouse is a folder of this machine, or the catalog itself is a file here.
+    """
+    return os.path.isabs(local_path(own.get("warehouse", "")) or "") or own.get("uri", "").startswith("sqlite:")
 
 
 def properties_of(name: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -17,7 +17,7 @@ from cachetools import LRUCache
 
 from explorer.core.deletes import KIND_WORDS, Verdict
 from explorer.core.live_files import LiveFile
-from explorer.core.names import base_name
+from explorer.core.names import base_name, without_place
 from explorer.core.row_diff import nested_column
 from explorer.errors import UnreadableFile
 from explorer.io import budget
@@ -118,6 +118,16 @@ class FileRows:
         ours = _keys(self.rows(data, schema), schema, delete.equality_ids).with_row_index("_row")
         joined = ours.join(theirs.unique(), on=theirs.columns, how="semi", nulls_equal=True)
         return pa.array(np.sort(joined["_row"].to_numpy().astype(np.int64)))
+
+    def positions_respelled(self, verdict: Verdict) -> pa.Array:
+        """The positions that a position delete file holds of the data file under another scheme or authority, which
+        readers take for another file. Raises UnreadableFile."""
+        table, data = self.position_deletes(verdict.delete), verdict.data
+        paths = table["file_path"].dictionary_encode().unify_dictionaries().combine_chunks()
+        names = paths.dictionary.to_pylist()
+        same = [name != data.path and without_place(name) == without_place(data.path) for name in names]
+        mine = table.filter(pa.array(same, pa.bool_()).take(paths.indices))
+        return pc.unique(mine["pos"].combine_chunks().drop_null()).sort()
 
     def file_rows(self, data: LiveFile, verdicts: Sequence[Verdict], schema: Schema, lineage: bool = False) -> pa.Table:
         """All rows of a data file with `_pos`, and `_deleted_by`: what hides the row, in words, or null."""

@@ -262,7 +262,8 @@ def _note_other_tables(notes: _Notes, name: str, heads: dict[str, StateHead], uu
     notes.problem(
         name,
         f"{len(others) + 1} tables share this folder: this one has the UUID {uuid[:40] or 'missing'}, and the folder "
-        f"contains {named}. A table was dropped without its files, and created anew in its place",
+        f"contains {named}. Either a table was dropped without its files and created anew in its place, or two tables "
+        "have one location",
         "open another by the path of its metadata file; before remove_orphan_files make sure that nobody needs it",
     )
 

@@ -65,7 +65,7 @@ def _load(text: bytes, path: str, problems: Problems) -> Any:
 
     try:
         whole = text.removeprefix(codecs.BOM_UTF8).strip(WHITESPACE).decode()
-        budget.within(_depth(text), budget.JSON_DEPTH, path, "levels of nesting")
+        budget.within(nesting(text), budget.JSON_DEPTH, path, "levels of nesting")
         value, end = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=constant).raw_decode(whole)
     except UnicodeDecodeError as error:
         raise UnreadableFile(path, f"not UTF-8 ({error.reason}), as JSON must be; it has {len(text)} bytes") from error
@@ -84,7 +84,8 @@ def _load(text: bytes, path: str, problems: Problems) -> Any:
     return value
 
 
-def _depth(text: bytes) -> int:
+def nesting(text: bytes) -> int:
+    """Return how deep lists and objects are nested in a JSON text, without decoding it."""
     deepest = depth = at = 0
     while at < len(text):
         check_cancelled()

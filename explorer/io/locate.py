@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from explorer.core.names import shorten
 from explorer.errors import ExplorerError, TableNotFound, UnreadableFile
 from explorer.io import budget, catalogs
 from explorer.io.folder_state import HINT, METADATA_NAME, folder_state, state_of_catalog
@@ -112,6 +113,12 @@ def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | No
     name, identifier, pointer = catalogs.find(table, catalog, properties)
     reason = f"the catalog {name!r} points to it"
     own = catalogs.properties(name, properties)
+    if local_path(pointer.metadata_location) is not None and not catalogs.keeps_tables_here(own):
+        raise TableNotFound(
+            f"the catalog {name!r} says that the metadata of {identifier!r} is a file of this machine, "
+            f"{shorten(pointer.metadata_location, 200)}: a server may not choose what is opened here. If its tables do "
+            f"lie on this disk, say where (-p warehouse=/folder, or `warehouse` in .pyiceberg.yaml)"
+        )
     return Location(f"{name}.{identifier}", pointer.metadata_location, reason, name, identifier, own, pointer.storage)
 
 

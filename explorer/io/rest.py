@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import requests
@@ -28,6 +30,8 @@ PROTOCOL = frozenset({"prefix", "namespace-separator", "warehouse"})
 """What it may say of how it is to be asked."""
 TIMEOUT_S = (10.0, 60.0)
 """To connect, and without an answer."""
+ANSWER_BYTES, ANSWER_S = 128 << 20, 120
+"""How large an answer may be (it has a table's metadata file in it), and how long it may take."""
 METADATA = ("table-uuid", "format-version", "current-snapshot-id", "last-sequence-number", "last-updated-ms")
 """What is told of the metadata that it sends along."""
 SIGNING = "s3.remote-signing-enabled"
@@ -43,8 +47,16 @@ class ListedRest(RestCatalog):
     def _create_session(self) -> requests.Session:
         session = super()._create_session()
         send = session.send
-        in_time = {"timeout": TIMEOUT_S}
-        session.send = lambda request, **options: send(request, **options | in_time)  # type: ignore[method-assign]
+
+        def send_within_limits(request: requests.PreparedRequest, **options: Any) -> requests.Response:
+            limits = {"timeout": TIMEOUT_S, "allow_redirects": False, "stream": True}
+            response = send(request, **options | limits)
+            if response.is_redirect:
+                raise requests.ConnectionError("it sends us to another address, which would get your credentials")
+            response.raw = _Bounded(response.raw)
+            return response
+
+        session.send = send_within_limits  # type: ignore[method-assign]
         return session
 
     def _fetch_config(self) -> None:
@@ -84,6 +96,27 @@ class ListedRest(RestCatalog):
 
     def _load_file_io(self, properties: Any = None, location: str | None = None) -> FileIO:
         return PyArrowFileIO({})  # nothing is read through it
+
+
+class _Bounded:
+    """The body of an answer, which ends with an error after ANSWER_BYTES or ANSWER_S."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw, self._until = raw, time.monotonic() + ANSWER_S
+
+    def stream(self, size: int, decode_content: bool = True) -> Iterator[bytes]:
+        """The body, as it comes: `stream` of urllib3 waits until a part is full."""
+        read = 0
+        while part := self._raw.read1(size, decode_content=decode_content):
+            read += len(part)
+            if read > ANSWER_BYTES:
+                raise requests.ConnectionError(f"its answer has more than {ANSWER_BYTES >> 20} MiB")
+            if time.monotonic() > self._until:
+                raise requests.ConnectionError(f"its answer takes more than {ANSWER_S} s")
+            yield part
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._raw, name)
 
 
 def _storage(said: dict[str, Any]) -> dict[str, str]:

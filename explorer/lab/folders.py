@@ -203,7 +203,7 @@ class AnalyzedTable:
         the listing that it keeps, the summary of Iceberg's snapshot."""
         described = self._spark.sql(f"DESCRIBE EXTENDED {self.name}").collect()
         statistics = next((row.data_type for row in described if row.col_name == "Statistics"), "")
-        known = re.search(r"(\d+) rows", statistics)
+        known = re.search(r"(?<!\d)(\d+) rows", statistics)
         snapshot = self._bench.table(self._iceberg).metadata.current_snapshot
         return {
             "files": len(self.folder.read("id")),

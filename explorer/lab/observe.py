@@ -27,8 +27,10 @@ from explorer.maintaining.calls import catalog_and_name
 from explorer.maintenance import check_known, check_writable, checked_write
 from explorer.table import Table
 
-_NAMED = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)|\{t\}|(?<![\w.])t(?!\w)""")
-"""Quoted text, which is left alone, or the table's short name."""
+_NAMED = re.compile(
+    r"""('(?:[^'\\]|\\.)*(?:'|\\?\Z)|"(?:[^"\\]|\\.)*(?:"|\\?\Z)|`[^`]*(?:`|\Z))|\{t\}|(?<![\w.])t(?!\w)""", re.DOTALL
+)
+"""Quoted text, which is left alone (to the end where nothing closes it), or the table's short name."""
 
 
 @dataclass(frozen=True)

@@ -176,5 +176,5 @@ class JavaWriter(Writer):
         )
 
 
-_FILE = re.compile(r"Generic(?:Data|Delete)File\{.*?file_path=([^,]+),.*\}")
+_FILE = re.compile(r"Generic(?:Data|Delete)File\{.{0,1000}?file_path=([^,]{1,2000}),.{0,9000}\}")
 """How Iceberg's messages print a file: all its fields."""

@@ -138,6 +138,8 @@ def _planned(table: Table, tree: MetadataTree, made: Asked, engine: Engine) -> P
         return Plan(explained, {"deletes": Collection.of_rows(rows, "deletes")})
     values = made.values()
     if operation == "expire":
+        if endless := endless_expiry(tree.metadata):
+            return Plan((endless,), {}, False, endless)
         expiry = plan_expiry(tree, values)
         files = Batches(REMOVED, lambda: _batches(expiry.file_rows(), REMOVED))
         tables = {
@@ -146,7 +148,7 @@ def _planned(table: Table, tree: MetadataTree, made: Asked, engine: Engine) -> P
         }
         catalog, name = catalog_and_name(table)
         words = expiry.words(quoting.identifier([catalog, *name.split(".")]))
-        return Plan(words, tables, expiry.acts, endless_expiry(tree.metadata))
+        return Plan(words, tables, expiry.acts)
     if operation == "remove-orphans":
         return _orphans(tree, values)
     if operation == "next-append":

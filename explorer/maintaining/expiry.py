@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.core.lineage import ancestry
+from explorer.core.ancestors import parents_of, reached
 from explorer.core.names import runs, snapshot_name, snapshot_ordinals
 from explorer.core.reach import Reach, reach
 from explorer.core.refs import free_ref_name
@@ -136,8 +136,8 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
 
 def _unreferenced(metadata: TableMetadata, decided: Retention) -> list[Snapshot]:
     """The expired snapshots that no branch or tag leads to, oldest first."""
-    reached = {i for ref in metadata.refs for i in ancestry(metadata, ref.snapshot_id)}
-    return [s for s in decided.expired if s.snapshot_id not in reached]
+    led_to = reached(parents_of(metadata.snapshots), (ref.snapshot_id for ref in metadata.refs))
+    return [s for s in decided.expired if s.snapshot_id not in led_to]
 
 
 def _kept_words(meta: TableMetadata, decided: Retention) -> list[str]:

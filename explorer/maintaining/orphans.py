@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
@@ -18,7 +18,7 @@ from explorer.core.orphan_rules import (
     hidden_partitions,
     spelled,
 )
-from explorer.leftovers import Below, OtherMetadata, files_beside, known_files, other_metadata
+from explorer.leftovers import Below, files_beside, known_files, other_metadata
 from explorer.metadata_tree import MetadataTree
 
 
@@ -39,19 +39,7 @@ def listed_fates(tree: MetadataTree, values: Mapping[str, Any]) -> tuple[Listing
     below = Below(tree, location)
     known = spelled(listing, below.written, below.telling(chain((hint,), known_files(tree))))  # fills live
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
-    elsewhere = _elsewhere(below, others)
+    maybe = below.may_be_live(others)
     hidden = hidden_partitions(tree.metadata)
-    told = list(fates(listing, below.written, known, below.live, hidden, elsewhere))
+    told = list(fates(listing, below.written, known, below.live, hidden, maybe))
     return listing, told, [other.why for other in others]
-
-
-def _elsewhere(below: Below, others: Sequence[OtherMetadata]) -> dict[str, str]:
-    """The files that only other metadata leads to, each with that metadata file."""
-    own = set(below.live)
-    elsewhere: dict[str, str] = {}
-    for other in others:
-        for _ in below.telling(known_files(other.tree)):
-            pass
-        elsewhere |= dict.fromkeys(below.live - own - elsewhere.keys(), other.path)
-    below.live = own
-    return elsewhere

@@ -179,21 +179,39 @@ class TableMetadata:
 
     def schema(self, schema_id: int | None) -> Schema | None:
         """The schema with that id, or None."""
-        return next((s for s in self.schemas if s.schema_id == schema_id), None)
+        return self._schemas_by_id.get(schema_id)
 
     def spec(self, spec_id: int | None) -> PartitionSpec | None:
         """The partition spec with that id, or None."""
-        return next((s for s in self.partition_specs if s.spec_id == spec_id), None)
+        return self._specs_by_id.get(spec_id)
 
     def sort_order(self, order_id: int | None) -> SortOrder | None:
         """The sort order with that id, or None."""
-        return next((o for o in self.sort_orders if o.order_id == order_id), None)
+        return self._orders_by_id.get(order_id)
 
     def field(self, field_id: int) -> Field | None:
         """The newest schema's idea of a field id: the current schema first, then the others, newest first."""
-        for schema in sorted(
-            self.schemas, key=lambda s: (s.schema_id == self.current_schema_id, s.schema_id), reverse=True
-        ):
-            if field_id in schema.by_id:
-                return schema.by_id[field_id]
-        return None
+        return self._fields_by_id.get(field_id)
+
+    @cached_property
+    def _schemas_by_id(self) -> dict[int | None, Schema]:
+        return {s.schema_id: s for s in reversed(self.schemas)}
+
+    @cached_property
+    def _specs_by_id(self) -> dict[int | None, PartitionSpec]:
+        return {s.spec_id: s for s in reversed(self.partition_specs)}
+
+    @cached_property
+    def _orders_by_id(self) -> dict[int | None, SortOrder]:
+        return {o.order_id: o for o in reversed(self.sort_orders)}
+
+    @cached_property
+    def _fields_by_id(self) -> dict[int, Field]:
+        def age(schema: Schema) -> tuple[bool, int]:
+            return schema.schema_id == self.current_schema_id, schema.schema_id
+
+        fields: dict[int, Field] = {}
+        for schema in sorted(self.schemas, key=age, reverse=True):
+            for field_id, known in schema.by_id.items():
+                fields.setdefault(field_id, known)
+        return fields

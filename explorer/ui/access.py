@@ -20,13 +20,15 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from panel.io.server import DocHandler
+from panel.io.server import DocHandler, WSHandler
 from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, OutputTransform, RequestHandler
 
 from explorer.io.addresses import ip_address, is_loopback
+from explorer.serving.messages import MOST_BYTES as MOST_BYTES_SENT
 from explorer.ui.assets import asset
 from explorer.ui.first import FirstPage
+from explorer.ui.socket import CheckedSocket
 
 OAUTH_ANSWER = ("code", "state", "scope", "iss", "session_state", "error", "error_description")
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
@@ -74,6 +76,8 @@ FORM = (
 
 SHIMS = "/es-module-shims.min.js"
 """Panel's loader of modules, in whose place static/modules.js stands."""
+OURS: Mapping[Any, type[RequestHandler]] = {DocHandler: FirstPage, WSHandler: CheckedSocket}
+"""Handlers of ours in place of Panel's."""
 Answer = tuple[type[RequestHandler], dict[str, Any]]
 
 
@@ -96,14 +100,15 @@ class Access:
         """Stand before everything that a Bokeh application answers."""
         find: Any = application.find_handler
         application.transforms.append(_Headers)
+        application.settings["websocket_max_message_size"] = MOST_BYTES_SENT
 
         def guarded(request: HTTPServerRequest, **kwargs: Any) -> Any:
             request.connection.set_max_body_size(MOST_BYTES)  # type: ignore[union-attr]
             answer = self._answer(application, request)
             if answer is None:
                 matched: Any = find(request, **kwargs)
-                if getattr(matched, "handler_class", None) is DocHandler:
-                    matched.handler_class = FirstPage
+                if (ours := OURS.get(getattr(matched, "handler_class", None))) is not None:
+                    matched.handler_class = ours
                 return matched
             handler, options = answer
             return application.get_handler_delegate(request, handler, options)

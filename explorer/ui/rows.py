@@ -270,7 +270,7 @@ def fate_view(table: Table, snapshot_id: int, go: Show) -> Any:
 
         def tell() -> tuple[pd.DataFrame, list[str], list[RowVersion], int]:
             snapshot = table.resolve(at).snapshot
-            fate = table.fate(condition, told_by)
+            fate = table.fate(condition, told_by, snapshot=at)
             events = event_rows(fate.events, [f.name for f in fate.schema.fields])
             return pd.DataFrame(events), fate.explain(snapshot), fate.versions, snapshot.snapshot_id
 

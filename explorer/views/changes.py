@@ -18,7 +18,7 @@ from explorer.core.lineage import HistoryEntry, LogEntry
 from explorer.core.names import base_name, first_of, runs, snapshot_name, snapshot_ordinals
 from explorer.core.secrets import HIDDEN
 from explorer.core.units import count, human_bytes, instant
-from explorer.graphs.lanes import lanes
+from explorer.graphs.lanes import MOST_LANES, lanes
 from explorer.graphs.vocabulary import KINDS
 from explorer.model.metadata import TableMetadata
 from explorer.views.rows import json_rows, plain
@@ -177,6 +177,8 @@ def lifecycle_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     return [plain(asdict(cell)) | {"live": cell.live} for cell in cells]
 
 
+SNAPSHOTS_SHOWN = 60
+"""Columns of the matrix as text, which has a row for each manifest."""
 SHORT = {"created": "created", "carried": "·", "rewritten": "→", "merged": "⇒", "dropped": "dropped"}
 
 
@@ -190,6 +192,11 @@ def render_lifecycle(cells: Sequence[Cell]) -> str:
     """The matrix manifests by snapshots (counts are added/existing/deleted), and under it what is more than carrying
     on."""
     names, snapshots, at = matrix(cells)
+    older = len(snapshots) - SNAPSHOTS_SHOWN
+    if older > 0:
+        snapshots = snapshots[older:]
+        newer = set(snapshots)
+        names = list(dict.fromkeys(c.manifest for c in cells if c.snapshot in newer))
 
     def text(cell: Cell | None) -> str:
         if cell is None:
@@ -206,6 +213,8 @@ def render_lifecycle(cells: Sequence[Cell]) -> str:
     notes = [
         f"{c.snapshot}: {c.manifest} {c.state}: {c.reason}" for c in cells if c.state not in ("created", "carried")
     ]
+    if older > 0:
+        notes.insert(0, f"({older:,} older snapshots, and manifests of these alone, are left out: -o json has them)")
     return render_table(shown, width=max(100, 20 + 18 * len(snapshots))) + "\n".join(clean(n) for n in notes) + "\n"
 
 
@@ -217,8 +226,8 @@ def history_object(entries: Sequence[HistoryEntry], log: Sequence[LogEntry]) -> 
 def render_history(entries: Sequence[HistoryEntry], log: Sequence[LogEntry]) -> str:
     """Newest first, like a log: one column a line of descent; then the snapshot log, where it says more than the
     lineage."""
-    lines = []
-    for entry, row in zip(reversed(entries), lanes(entries), strict=True):
+    lines, drawn = [], lanes(entries)
+    for entry, row in zip(reversed(entries), drawn, strict=True):
         width = max((row.lane, *row.through, *row.above)) + 1
         joins = "".join(
             "|/"[i > row.lane and i in row.above] if i in (*row.through, *row.above) else " " for i in range(width)
@@ -233,6 +242,8 @@ def render_history(entries: Sequence[HistoryEntry], log: Sequence[LogEntry]) -> 
         notes = f"  {'; '.join(entry.notes)}" if entry.notes else ""
         when = instant(entry.timestamp_ms)
         lines.append(f"{marks}{entry.snapshot}{refs} {entry.operation or '?'} {when} [{entry.kind}]{notes}")
+    if any(row.lane == MOST_LANES for row in drawn):
+        lines.append(f"(of lines of descent, at most {MOST_LANES} are drawn side by side)")
     odd = [e for e in log if e.how != "commit"]
     if odd:
         lines.append("the snapshot log parts from the lineage:")

@@ -12,7 +12,7 @@ from explorer.core.names import shorten
 from explorer.views.text import clean
 
 WIDTH = 900
-_VIEW = re.compile(r'<svg [^>]*?viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"[^>]*>')
+_VIEW = re.compile(r'<svg [^<>]*?viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"[^<>]*>')
 
 
 def opened(height: float, what: str) -> str:

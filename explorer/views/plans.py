@@ -44,6 +44,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "uncounted-manifests": plan.uncounted,
         "delete-files": plan.delete_files,
         "refused-by-iceberg-java": plan.refused,
+        "columns-of-another-name": plan.renamed,
         "other-readers": [
             {"rule": o.difference.rule, "data-files": o.files, "more": o.more, "fewer": o.fewer, "words": str(o)}
             for o in plan.other_readers
@@ -160,6 +161,11 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         yield clean(f"the engine still asks {what} of the rows of {count(files, 'file')}{bounds * (text != 'true')}")
     if plan.refused:
         yield f"⚠ {refusal(plan.refused)}"
+    if plan.renamed and plan.snapshot:
+        yield clean(
+            "⚠ Spark 4.1 with Iceberg Java 1.12 fails with this filter: Iceberg looks for its columns in the schema of "
+            f"the snapshot ({plan.snapshot.schema_id}), which has no {', '.join(map(repr, plan.renamed))}"
+        )
     for other in plan.other_readers:
         yield f"⚠ {other}"
     tasks = plan.tasks

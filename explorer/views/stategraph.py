@@ -19,7 +19,7 @@ ENDS = {"serial": ("#00895a22", "#00895a"), "refused": ("#0072b222", "#0072b2"),
 """Fill (the page shows through) and line of an end: the rows of a serial order, the same with a writer refused, rows of
 no serial order."""
 
-COLOURED = re.compile(r'(<text [^>]*?)fill="(#[0-9a-f]{6})"')
+COLOURED = re.compile(r'(<text [^<>]*?)fill="(#[0-9a-f]{6})"')
 
 
 def state_dot(run: Interleavings) -> str:

@@ -260,6 +260,8 @@ md(
     ),
 )
 md("v3 default wrong type", lambda d: F(d, 1).update({"initial-default": 5}), 3)
+md("v3 initial default null", lambda d: F(d, 1).update({"initial-default": None}), 3)
+md("v3 write default null", lambda d: F(d, 1).update({"write-default": None}), 3)
 md("v3 default ok", lambda d: F(d, 1).update({"initial-default": "q"}), 3)
 md("v2 initial default", lambda d: F(d, 1).update({"initial-default": "q"}))
 md("v2 write default", lambda d: F(d, 1).update({"write-default": "q"}))

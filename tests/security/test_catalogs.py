@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
 import time
+import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,6 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 
+import explorer
 from explorer.errors import NotSupported, TableNotFound
 from explorer.io import catalogs
 from explorer.io.storage import Storage
@@ -31,6 +35,7 @@ class Server(ThreadingHTTPServer):
         self.table: dict[str, Any] | None = None
         self.lists: Callable[[str, dict[str, str]], Any] = lambda path, query: None
         self.asked: list[str] = []
+        self.special: Callable[[Handler], bool] = lambda request: False
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
@@ -42,6 +47,8 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         self.server.asked.append(f"{self.path} {self.headers} {body}")
         url = urlsplit(self.path)
+        if self.server.special(self):
+            return
         if self.path.startswith("/v1/config"):
             self.answer(200, self.server.config)
         elif "oauth" in self.path:
@@ -65,6 +72,37 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         pass
+
+
+def pour(pause: float = 0) -> Callable[[Handler], bool]:
+    """Answers without an end, in JSON and zipped, with a pause after each part."""
+
+    def poured(request: Handler) -> bool:
+        request.send_response(200)
+        request.send_header("Content-Encoding", "gzip")
+        request.end_headers()
+        zipped = zlib.compressobj(wbits=31)
+        part = b'["' + b" " * (1 << 20) if not pause else b" "
+        with contextlib.suppress(OSError):  # who asked has gone
+            while True:
+                request.wfile.write(zipped.compress(part) + zipped.flush(zlib.Z_SYNC_FLUSH))
+                time.sleep(pause)
+        return True
+
+    return poured
+
+
+def send_on(to: str, status: int) -> Callable[[Handler], bool]:
+    """Redirects everything to another server."""
+
+    def sent_on(request: Handler) -> bool:
+        request.send_response(status)
+        request.send_header("Location", f"{to}{request.path}")
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+        return True
+
+    return sent_on
 
 
 @pytest.fixture
@@ -209,3 +247,67 @@ def test_a_server_that_does_not_answer_is_not_waited_for_long(monkeypatch: pytes
         with pytest.raises(TableNotFound, match="timed out"):
             catalogs.load("mine", {"type": "rest", "uri": f"http://127.0.0.1:{silent.getsockname()[1]}"})
     assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("part", ["/v1/config", "/tables/t", "/namespaces"])
+def test_an_answer_without_an_end_is_cut_off(
+    part: str, servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.io.rest.ANSWER_BYTES", 4 << 20)
+    server, _ = servers
+    server.lists = lambda path, query: {"namespaces": []}
+    poured = pour()
+    server.special = lambda request: part in request.path and poured(request)
+
+    def ask() -> object:
+        return (
+            list(catalogs.tables("mine", own(server)))
+            if part == "/namespaces"
+            else catalogs.pointer("mine", "db.t", own(server))
+        )
+
+    tracemalloc.start()
+    with pytest.raises(TableNotFound, match="more than 4 MiB"):
+        ask()
+    assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    tracemalloc.stop()
+
+
+def test_an_answer_that_drips_is_not_waited_for(
+    servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.io.rest.ANSWER_S", 0.5)
+    server, _ = servers
+    server.special = pour(pause=0.05)
+    with pytest.raises(TableNotFound, match="takes more than"):
+        catalogs.pointer("mine", "db.t", own(server))
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("part", ["/v1/config", "oauth", "/tables/t"])
+def test_a_server_cannot_send_the_users_headers_elsewhere(
+    part: str, status: int, servers: tuple[Server, Server]
+) -> None:
+    server, other = servers
+    sent_on = send_on(other.url, status)
+    server.special = lambda request: part in request.path and sent_on(request)
+    with pytest.raises(TableNotFound, match="another address, which would get your credentials"):
+        catalogs.pointer("mine", "db.t", {**own(server), "header.X-Api-Key": "hush"})
+    assert other.asked == []
+
+
+@pytest.mark.parametrize("path", ["{}", "file:{}", "file://localhost{}"])
+@pytest.mark.parametrize("warehouse", ["", "demo", "s3://bucket/warehouse"])
+def test_a_server_opens_no_file_of_this_machine(
+    path: str, warehouse: str, servers: tuple[Server, Server], tmp_path: Path
+) -> None:
+    server, _ = servers
+    location = newest_metadata(make_table(tmp_path))
+    metadata = json.loads(location.read_text())
+    server.config["overrides"] = {"warehouse": str(tmp_path)}
+    server.table = {"metadata-location": path.format(location), "metadata": metadata, "config": {}}
+    known = {**own(server), **({"warehouse": warehouse} if warehouse else {})}
+    with pytest.raises(TableNotFound, match="a server may not choose what is opened here"):
+        explorer.open_table("db.t", "mine", known)
+    opened = explorer.open_table("db.t", "mine", {**known, "warehouse": str(tmp_path)})
+    assert opened.metadata.metadata_location.endswith(location.name)

@@ -36,6 +36,7 @@ from explorer.ui.answer_states import PlanState
 from explorer.ui.contents import _lacks
 from explorer.views.plan_pictures import funnel_svg, intervals_svg, partitions_svg
 from explorer.views.plans import answer_rows, plan_lines, plan_object, summary_lines
+from tests.cases.mini import Table as Written
 from tests.robustness.editing import edit_avro
 from tests.unit.paper import applicability, entries, on_paper
 from tests.unit.paper import manifest as listed
@@ -621,3 +622,20 @@ def test_row_groups_are_asked_what_is_left_to_ask(tmp_path: Path) -> None:
         groups = list(table.row_groups(plan))
         assert [g.keeps for g in groups] == ([] if keeps is None else [keeps]), where
         assert not any("kind" in str(g.reason) for g in groups)
+
+
+def test_a_filter_on_a_branch_is_bound_to_its_snapshots_schema_by_java(tmp_path: Path) -> None:
+    written = Written(tmp_path / "t", [(1, "id", "long"), (2, "c", "int")])
+    written.append(written.parquet("a.parquet", {"id": [1, 2], "c": [10, 20]}))
+    written.md["refs"] |= {name: {"snapshot-id": 101, "type": name} for name in ("branch", "tag")}
+    written.set_schema([(1, "id", "long"), (2, "renamed", "int"), (3, "d", "string")])
+    written.append(written.parquet("b.parquet", {"id": [3], "renamed": [30], "d": ["x"]}))
+    table = explorer.open_table(tmp_path / "t")
+    assert table.plan("renamed = 10 and id = 1", "branch").renamed == ["renamed"]
+    assert "which has no 'renamed'" in "\n".join(summary_lines(table.plan("renamed = 10", "branch")))
+    for where, version in (("id = 1", "branch"), ("c = 10", "tag"), ("renamed = 30", "main"), ("renamed = 30", None)):
+        assert table.plan(where, version).renamed == []
+    assert len(table.fate("c = 10", snapshot="tag").rows) == 1
+    assert len(table.fate("renamed = 10", snapshot="branch").rows) == 1
+    with pytest.raises(explorer.NotFoundInTable, match="no column 'renamed'"):
+        table.fate("renamed = 10", snapshot="tag")

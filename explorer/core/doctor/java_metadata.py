@@ -80,7 +80,7 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
         if not refusals and isinstance(schema, Mapping) and schema.get("schema-id") == meta.current_schema_id:
             for refusal in check.spark():
                 words = f"{refusal.words}: the spec allows it, Spark 4.1 cannot read the table"
-                yield here("readers-differ", words, location=refusal.pointer, found=refusal.found)
+                yield here("readers-differ", words, location=refusal.pointer, found=refusal.found, severity="error")
 
 
 def _spark_properties(properties: Mapping[str, str]) -> Iterator[Refusal]:

@@ -190,8 +190,9 @@ class SchemaCheck:
                 yield Refusal(self.pointer, f"Spark has no type for {column}: {cause}", kind[:60])
             if name in SPARK_COLUMNS:
                 yield Refusal(self.pointer, f"Spark has a column of its own with the name of {column}", name)
-            if "initial-default" in item and item["initial-default"] is None:
-                yield Refusal(self.pointer, f"the initial-default of {column} is null, not absent")
+            for default in ("initial-default", "write-default"):
+                if default in item and item[default] is None:
+                    yield Refusal(self.pointer, f"the {default} of {column} is null, not absent")
 
 
 def _not_in_spark(kind: str) -> str:

@@ -86,7 +86,7 @@ class Situation:
         table: The table's name, with its catalog.
         metadata: None for a table that cannot be opened.
         whole: The newest ancestor of the current snapshot in which nothing is wrong.
-        rules: The rules that found something in the current snapshot or in the metadata file.
+        rules: The rules that found something worse than info in the current snapshot or in the metadata file.
         not_loaded: The rules that found what keeps Iceberg from loading the table.
         anywhere: The rules that found something in any snapshot or in the metadata file.
         listed: The current snapshot's manifests.
@@ -222,8 +222,17 @@ def _letter(
     if rule == "partition-value" and any(f.transform == "identity" for s in metadata.partition_specs for f in s.fields):
         return "G"  # Spark takes the value from the metadata, not from the data
     if letter == "B" and not _is_rewritten(situation, node):
-        return "R"
+        letter = "R"
+    if letter in ("R", "O") and _is_of_deletes(situation, file, node, location):
+        vectors = metadata.format_version > 2 and rule == "manifest-counts"  # Iceberg keeps a manifest of vectors then
+        return "G" if vectors else "C"
     return letter
+
+
+def _is_of_deletes(situation: Situation, file: str, node: Any, location: str) -> bool:
+    """Whether a finding is about a delete manifest of the current snapshot, or about a file that one names."""
+    manifests = {m.manifest_path for m in situation.listed if m.content}
+    return not manifests.isdisjoint((file, node[1] if node else "", location.removeprefix("named in ")))
 
 
 def _is_rewritten(situation: Situation, node: Any) -> bool:

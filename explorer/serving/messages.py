@@ -1,0 +1,201 @@
+"""What a browser may send through the WebSocket of a page, checked before anything decodes it.
+
+A message of Bokeh's protocol is three texts: a header, metadata and a content, all JSON. Arrays and bytes would follow
+as more fragments; pages of ours send none."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+from explorer.io.json_text import nesting
+
+MOST_BYTES = 1 << 20
+"""Of one message, all its fragments together."""
+DEEPEST, MOST_VALUES = 32, 20_000
+"""How deep values of a content may be nested, and how many there may be."""
+MOST_EVENTS = 1_000
+"""Changes and clicks in one message."""
+KINDS = frozenset({"PATCH-DOC", "PULL-DOC-REQ", "SERVER-INFO-REQ"})
+"""Messages that a page sends: none pushes a document of its own."""
+FORMS = frozenset({"map", "number", "array", "set", "slice"})
+"""Forms of values that a page sends besides references to what it has: no bytes, no arrays of numbers."""
+EVENTS = frozenset({
+    "button_click", "cell-click", "client_reconnected", "connection_lost", "data_event", "document_ready", "dom_event",
+    "esm_event", "selection-change",
+})  # fmt: skip
+"""Events that a page sends."""
+CHANGES: Mapping[str, frozenset[str]] = {
+    "AutocompleteInput": frozenset({"value", "value_input"}),
+    "Browser": frozenset({"went", "seen"}),
+    "BrowserInfo": frozenset({
+        "dark_mode", "device_pixel_ratio", "language", "timezone", "timezone_offset", "webdriver", "webgl",
+    }),
+    "Card": frozenset({"collapsed"}),
+    "Checkbox": frozenset({"value"}),
+    "CheckboxGroup": frozenset({"active"}),
+    "Column": frozenset({"scroll_position"}),
+    "DataRange1d": frozenset({"start", "end"}),
+    "DataTabulator": frozenset({"expanded", "filters", "page", "page_size", "sorters"}),
+    "FileDownload": frozenset({"clicks"}),
+    "FileInput": frozenset({"filename", "mime_type", "value"}),
+    "FloatInput": frozenset({"value"}),
+    "GraphPane": frozenset({"request"}),
+    "IntInput": frozenset({"value"}),
+    "KeptTables": frozenset({"chosen", "kept"}),
+    "Location": frozenset({"hash", "hostname", "href", "pathname", "port", "protocol", "search"}),
+    "MultiChoice": frozenset({"dropdown_open", "value"}),
+    "Page": frozenset({"dark_theme", "sidebar_open"}),
+    "Palette": frozenset({"asked", "chosen"}),
+    "RadioButtonGroup": frozenset({"value"}),
+    "Range1d": frozenset({"start", "end"}),
+    "Select": frozenset({"dropdown_open", "value"}),
+    "Selection": frozenset({"indices"}),
+    "Switch": frozenset({"value"}),
+    "Tabs": frozenset({"active"}),
+    "TextAreaInput": frozenset({"enter_pressed", "value", "value_input"}),
+    "TextInput": frozenset({"enter_pressed", "value", "value_input"}),
+    "Tree": frozenset({"active", "expanded"}),
+}  # fmt: skip
+"""By the class of a model, without the number that Bokeh adds to a name, what a person at the page may change. Pages
+also send how things look there (sizes, colours, themes): the server has no use for it."""
+
+
+class Refused(Exception):
+    """What no page of ours sends. The words say why, without quoting it."""
+
+
+class Page(Protocol):
+    """What is known of the page that a message comes from."""
+
+    def kind_of(self, model_id: str) -> str | None:
+        """The class of one of its models; None where it has no such model."""
+
+
+class Messages:
+    """The messages of one connection, a fragment at a time.
+
+    Attributes:
+        dropped: Why changes were left out of messages so far, the last of them.
+    """
+
+    def __init__(self, page: Callable[[], Page | None]) -> None:
+        self._page = page
+        self._fragments: list[str] = []
+        self.dropped = ""
+
+    def take(self, fragment: str | bytes) -> str:
+        """Check one fragment.
+
+        Args:
+            fragment: What came, as the WebSocket has it.
+
+        Returns:
+            What to hand on in its place: without changes of models that the page no longer has, or of properties that
+            no page of ours changes.
+
+        Raises:
+            Refused: It, or the message that it completes, is none that a page of ours sends.
+        """
+        if not isinstance(fragment, str):
+            raise Refused("a binary fragment")
+        self._fragments.append(fragment)
+        if sum(map(len, self._fragments)) > MOST_BYTES:
+            raise Refused(f"more than {MOST_BYTES:,} characters")
+        if len(self._fragments) < 3:
+            return fragment
+        header, _, content = (_parsed(part) for part in self._fragments)
+        self._fragments = []
+        return self._checked(header, content, fragment)
+
+    def _checked(self, header: Any, content: Any, text: str) -> str:
+        if not isinstance(header, dict) or not _is_in(header.get("msgtype"), KINDS):
+            raise Refused("a message of a kind that no page sends")
+        if header.get("num_buffers"):
+            raise Refused("buffers")
+        if header["msgtype"] != "PATCH-DOC":
+            return text
+        page, events = self._page(), content.get("events") if isinstance(content, dict) else None
+        if page is None or not isinstance(events, list) or len(events) > MOST_EVENTS:
+            raise Refused("changes that are no list, too many, or of no page")
+        kept = [event for event in events if self._keeps(event, page)]
+        return text if len(kept) == len(events) else json.dumps({**content, "events": kept})
+
+    def _keeps(self, event: Any, page: Page) -> bool:
+        try:
+            _check_event(event, page)
+        except _Unknown as unknown:
+            self.dropped = str(unknown)
+            return False
+        return True
+
+
+class _Unknown(Exception):
+    """A change that the server has no use for."""
+
+
+def _check_event(event: Any, page: Page) -> None:
+    """See that an event is one that a page of ours sends.
+
+    Raises:
+        Refused: It is of a kind, or has values, that no page sends.
+        _Unknown: It is of a model or property that is none of those that a page changes.
+    """
+    kind = event.get("kind") if isinstance(event, dict) else None
+    if kind == "ModelChanged":
+        _check_value(event.get("new"), page)
+        model, attribute = event.get("model"), event.get("attr")
+        owner = page.kind_of(str(model.get("id"))) if isinstance(model, dict) else None
+        if owner is None or not _is_in(attribute, CHANGES.get(owner.rstrip(string.digits), frozenset())):
+            raise _Unknown(f"a change of {owner or 'a model that is gone'}")
+    elif kind == "MessageSent" and event.get("msg_type") == "bokeh_event":
+        _check_value(event.get("msg_data"), page)
+    else:
+        raise Refused("an event of a kind that no page sends")
+
+
+def _check_value(value: Any, page: Page) -> None:
+    """See that a value is plain: text, numbers, lists and maps of them, and references to models that the page has."""
+    for part in _parts(value):
+        form = part.get("type")
+        if form is None and "id" not in part:
+            continue
+        if form in (None, "ref", "object"):
+            if page.kind_of(str(part.get("id"))) is None:
+                raise _Unknown("a value with a model that is gone")
+        elif form == "event":
+            if not _is_in(part.get("name"), EVENTS):
+                raise Refused("an event that no page sends")
+        elif not _is_in(form, FORMS):
+            raise Refused("a value of a form that no page sends")
+
+
+def _parts(value: Any) -> Iterator[Mapping[str, Any]]:
+    """All objects inside a value, but those inside a model that the page has: nobody decodes these."""
+    left, number = [value], 0
+    while left:
+        part = left.pop()
+        number += 1
+        if number > MOST_VALUES:
+            raise Refused(f"more than {MOST_VALUES:,} values")
+        if isinstance(part, dict):
+            yield part
+            if part.get("type") != "object":
+                left += part.values()
+        elif isinstance(part, list):
+            left += part
+
+
+def _is_in(value: Any, names: frozenset[str]) -> bool:
+    return isinstance(value, str) and value in names
+
+
+def _parsed(text: str) -> Any:
+    try:
+        if nesting(text.encode()) > DEEPEST:
+            raise Refused(f"values nested deeper than {DEEPEST}")
+        return json.loads(text)
+    except ValueError:  # also half a character, and numbers of thousands of digits
+        raise Refused("a text that is no JSON") from None

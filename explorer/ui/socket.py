@@ -1,0 +1,47 @@
+"""The WebSocket of a page: what comes is checked (serving.messages) before Bokeh decodes it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from panel.io.server import WSHandler
+
+from explorer.serving.messages import Messages, Refused
+
+log = logging.getLogger(__name__)
+POLICY_VIOLATION = 1008
+"""What a WebSocket is closed with (RFC 6455, 7.4.1)."""
+
+
+class CheckedSocket(WSHandler):
+    """Bokeh's handler; a connection ends with the first message that no page of ours sends."""
+
+    def open(self, *args: Any, **options: Any) -> Any:
+        """See Bokeh."""
+        self._messages = Messages(lambda: _Page(self.connection.session.document) if self.connection else None)
+        return super().open(*args, **options)
+
+    async def on_message(self, fragment: str | bytes) -> None:
+        """See Bokeh."""
+        try:
+            checked = self._messages.take(fragment)
+        except Refused as refused:
+            log.warning("a message of a page was refused: %s", refused)
+            self.close(POLICY_VIOLATION, "refused")
+            return
+        await super().on_message(checked)
+
+
+class _Page:
+    """The models of a document, as serving.messages asks of them."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+
+    def kind_of(self, model_id: str) -> str | None:
+        """See serving.messages.Page."""
+        try:
+            return type(self._document.models[model_id]).__name__
+        except KeyError:
+            return None
