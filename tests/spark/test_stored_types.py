@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from explorer.io.parquet import read_footer
 from explorer.io.paths import local_path
 from explorer.io.storage import Storage
 from tests.cases.mini import Table
+from tests.spark.planner_oracle import Iceberg
+from tests.spark.row_group_oracle import Judge
 from tests.statements.printed import statements
 from tests.unit.other_types import COMMON, DAYS, FAILS, MISREAD, RIGHT, Stored, write_table
 
@@ -108,6 +111,34 @@ def test_row_groups_are_those_that_java_reads(stored: Stored, dictionary: bool, 
     if stored.name == "millis":
         read = StaticTable.from_metadata(str(table.folder / "metadata" / table.last)).scan().to_arrow()["x"].to_pylist()
         assert [day.replace(tzinfo=None) for day in read] == DAYS
+
+
+TIMES = ("x = '2020-01-01'", "x > '1990-01-01'", "x < '2021-01-01'", "x > '1970-01-02'", "x = '1970-01-19 06:17:16.8'",
+         "x IN ('2020-01-01', '2020-01-05')", "x < '1960-01-01'", "x != '2020-01-01'")  # fmt: skip
+
+
+AS_TIMES = [*((stored, False) for stored in (*RIGHT[:4], *MISREAD[:3])),
+            *((stored, True) for stored in (*RIGHT[2:4], *MISREAD[:3]))]  # fmt: skip
+"""With or without bloom filters, which pyarrow does not write of INT96."""
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+@pytest.mark.parametrize(("stored", "bloom"), AS_TIMES, ids=str)
+def test_each_test_of_row_groups_is_icebergs(
+    stored: Stored, dictionary: bool, bloom: bool, engine: SparkEngine, tmp_path: Path
+) -> None:
+    options = {**stored.options, "bloom_filter_options": {"x": {"ndv": 8, "fpp": 0.01}}} if bloom else stored.options
+    stored = replace(stored, options=options)
+    table = write_table(tmp_path / "t", stored, dictionary)
+    judge = Judge.open(Iceberg(engine), table.folder / "data" / "a.parquet", table.md["schemas"][0])
+    own = explorer.open_table(str(table.folder))
+    for where in TIMES:
+        plan = own.plan(where)
+        [verdict] = own.row_groups(plan)
+        [theirs] = judge.verdicts(plan.scan.bound)
+        for test, said in verdict.tests:
+            assert said.keeps == theirs[test], (where, test, said)
+    judge.reader.close()
 
 
 def run(spark: Any, remedy: str) -> None:
