@@ -49,11 +49,13 @@ class Standing:
     """For visible rows that a scan with the filter skips with their file or row group, why it does."""
     other_readers: Mapping[Place, str]
     """For other visible rows, readers that skip their file."""
+    misread: Mapping[Place, str]
+    """For visible rows that a scan reads, columns that Spark takes for other values than the file has."""
     compared: bool = True
     """Whether deletes that do not apply were compared with the rows too."""
 
 
-NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {})
+NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {}, {})
 
 
 class Fate:
@@ -107,7 +109,7 @@ class Fate:
         files = self.reader.applicability(snapshot)
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
-        harmless, spared, kept_off, skipped, other_readers = {}, {}, {}, {}, {}
+        harmless, spared, kept_off, skipped, other_readers, misread = {}, {}, {}, {}, {}, {}
         copies = Counter[str]()
         for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
             data = match.data
@@ -128,9 +130,12 @@ class Fate:
                     skipped[place] = why
                 elif match.other_readers:
                     other_readers[place] = match.other_readers
+                if match.misread and place not in skipped:
+                    misread[place] = match.misread
             copies[data.path] += 1
         compared = len(files.deletes) <= COMPARED
-        return Standing(frozenset(visible), hidden, harmless, spared, kept_off, skipped, other_readers, compared)
+        shown = (harmless, spared, kept_off, skipped, other_readers, misread)
+        return Standing(frozenset(visible), hidden, *shown, compared)
 
     def _holding(
         self, files: Applicability, data: LiveFile, verdicts: Sequence[Verdict]
@@ -293,6 +298,8 @@ class Fate:
             lines.append(f"  A scan with this filter skips it: {why}.")
         elif readers := standing.other_readers.get(place):
             lines.append(f"  {readers} {'skip' if ' and ' in readers else 'skips'} its file (docs/readers.md).")
+        if columns := standing.misread.get(place):
+            lines.append(f"  Spark may show another value of {columns}.")
         for verdict in standing.kept_off[place]:
             holds = "equal values" if verdict.delete.kind == "equality_deletes" else "its position"
             lines.append(f"  {_delete(verdict)} holds {holds}, but does not apply: {verdict.against}.")

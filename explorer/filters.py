@@ -21,7 +21,7 @@ from explorer.core.filter_text import FilterError, parse
 from explorer.core.live_files import LiveFile, live_files
 from explorer.core.pruning import judged
 from explorer.core.ranges import file_ranges
-from explorer.core.row_diff import column_at, named_fields
+from explorer.core.row_diff import column_at, field_places, named_fields
 from explorer.core.scan import READ, Scan
 from explorer.core.values import primitive_type
 from explorer.errors import NotFoundInTable
@@ -37,10 +37,17 @@ def filter_columns(schema: model.Schema, required: bool = False) -> dict[str, Co
     """A schema as filters see it: every column and every field inside a struct, under its path. With `required`,
     columns that the schema promises to be never null are."""
     named = named_fields(schema.raw["fields"])
+    places: dict[str, list[str]] = {}
+    for names, field in field_places(schema.raw["fields"]):
+        words = f"{'.'.join(f'`{name}`' for name in names)} (field {field['id']})"
+        places.setdefault(".".join(names), []).append(words)
     return {
-        path: Column(field["id"], path, field["type"], required and _required(path, named))
+        path: Column(
+            field["id"], path, field["type"], required and _required(path, named),
+            same_name=tuple(places[path]) if len(places[path]) > 1 else (),
+        )
         for path, field in named.items()
-    }
+    }  # fmt: skip
 
 
 def _required(path: str, named: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -20,7 +20,7 @@ from explorer.core.live_files import LiveFile, read_alike
 from explorer.core.names import base_name
 from explorer.core.reader_rules import differences
 from explorer.core.row_diff import column_at
-from explorer.core.scan import READ, ManifestVerdict, Scan
+from explorer.core.scan import BY_PARTITION, READ, ManifestVerdict, Scan
 from explorer.core.values import row_dicts
 from explorer.engines.choice import Engine, entries_in
 from explorer.errors import UnreadableFile
@@ -30,7 +30,7 @@ from explorer.io.file_rows import from_ipc
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
 from explorer.model.problem import Problem
-from explorer.parquet_groups import row_groups_of_file
+from explorer.parquet_groups import misread_columns, row_groups_of_file
 from explorer.progress import steps
 from explorer.rowlevel import RowReader
 
@@ -51,6 +51,7 @@ class MatchingFile:
         skipped_groups: Of a file that the scan reads, the row groups that Iceberg skips: the positions from the first
             to before the last, and why.
         other_readers: Other readers that skip the file, in words.
+        misread: Columns that Spark takes for other values than the file has, in words.
     """
 
     data: LiveFile
@@ -58,6 +59,7 @@ class MatchingFile:
     skipped_because: str = ""
     skipped_groups: Sequence[tuple[int, int, str]] = ()
     other_readers: str = ""
+    misread: str = ""
 
     def why_skipped(self, position: int) -> str:
         """Say why a scan does not return the row at a position; empty where it does."""
@@ -173,14 +175,21 @@ class MatchingRows:
             if reads:
                 skip = [d.readers for d, keeps in self._others if not keeps[at]]
                 groups = self._skipped_groups(data, self._judged.residual(at))
-                yield MatchingFile(data, positions, "", groups, " and ".join(skip))
+                yield MatchingFile(data, positions, "", groups, " and ".join(skip), self._misread(data))
                 continue
-            reason = manifest.reason if not manifest.keeps else self._judged.reason(at)
-            where = f"the manifest list says so of {base_name(manifest.manifest.manifest_path)}"
-            where = where if not manifest.keeps else "its manifest entry says so"
+            reason, fault = self._why_excluded(manifest, at)
             faults = [difference.words for difference, keeps in self._others if keeps[at]]
-            fault = "; ".join(faults) or "the file has the row, so this statistic is wrong"
-            yield MatchingFile(data, positions, f"{reason} ({where}); {fault}")
+            yield MatchingFile(data, positions, f"{reason}; {'; '.join(faults) or fault}")
+
+    def _why_excluded(self, manifest: ManifestVerdict, at: int) -> tuple[str, str]:
+        """Say why the scan skips a file that has matching rows, and what is wrong for it."""
+        own = self._judged.outcome[at]
+        if manifest.keeps or own == BY_PARTITION:
+            what = "partition value" if own == BY_PARTITION else "statistic"
+            entry = f"{self._judged.reason(at)} (its manifest entry says so)"
+            return entry, f"the file has the row, so this {what} is wrong"
+        where = f"the manifest list says so of {base_name(manifest.manifest.manifest_path)}"
+        return f"{manifest.reason} ({where})", "the file has the row, so this summary is wrong"
 
     def _skipped_groups(self, data: LiveFile, residual: Expression) -> list[tuple[int, int, str]]:
         if data.file_format != "PARQUET" or self._holding is not None or residual == TRUE:
@@ -200,6 +209,17 @@ class MatchingRows:
                 skipped.append((first, first + group.rows, why))
             first += group.rows
         return skipped
+
+    def _misread(self, data: LiveFile) -> str:
+        """Say which columns of a data file Spark takes for other values than it has."""
+        if data.file_format != "PARQUET" or self._holding is not None:
+            return ""
+        try:
+            found = misread_columns(self.reader.tree, data.path, self.schema)
+        except UnreadableFile as error:  # its rows were read all the same
+            self.reader.tree.note([Problem(error.path, error.cause, severity="warning")])
+            return ""
+        return "; ".join(f"{name}, {difference.words}" for name, difference in found.items())
 
     def _in_file(self, data: LiveFile) -> list[int]:
         """Positions in a data file whose rows match; each file is read once."""

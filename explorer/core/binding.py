@@ -94,6 +94,11 @@ def _term(term: Any, columns: Mapping[str, Column]) -> BoundTerm:
     column = columns.get(term.name)
     if column is None:
         raise FilterError(_unknown(term.name, columns))
+    if column.same_name:
+        raise FilterError(
+            f"{term.name!r} is ambiguous: it is the name of {' and of '.join(column.same_name)}; Iceberg Java refuses "
+            "to load such a table"
+        )
     if term.transform == "identity":
         return BoundTerm(column, "identity", column.kind)
     kind = result_type(term.transform, column.kind) if takes(term.transform, column.kind) else None

@@ -19,7 +19,7 @@ from explorer.core.names import shorten
 from explorer.core.ordering import comparable
 from explorer.core.pruning import Why, inclusive, words
 from explorer.core.ranges import Bounds, Ranges, values_of
-from explorer.core.stored_values import Column, from_stored, to_stored
+from explorer.core.stored_values import Column, from_stored_in_java, to_stored
 
 Part = Literal["dictionary", "bloom filter", "page index"]
 Answer = tuple[bool, str]
@@ -64,7 +64,7 @@ def by_dictionary(leaf: Predicate, values: Sequence[Any] | Unread, column: Colum
 
 
 def _internal(values: Sequence[Any], column: Column, kind: str) -> list[Any] | Unread:
-    convert = from_stored(column, kind)
+    convert = from_stored_in_java(column, kind)
     if convert is None:
         return Unread(f"a {kind} stored as {column['type']} ({column['logical_type']})")
     try:

@@ -48,7 +48,8 @@ def written(name: str, transform: str) -> str:
 @dataclass(frozen=True)
 class Column:
     """A column or partition field that filters may name. `kind` is the spec's JSON type, of a partition field that of
-    the transform's result; `shown_as` the transform whose results its values are. `name` is the dotted path."""
+    the transform's result; `shown_as` the transform whose results its values are. `name` is the dotted path;
+    `same_name` has in words the fields that share it, if there are several."""
 
     field_id: int
     name: str
@@ -56,6 +57,7 @@ class Column:
     required: bool = False
     shown_as: str = "identity"
     source_kind: Any = None
+    same_name: tuple[str, ...] = ()
 
     def said(self, value: Any) -> str:
         """One of its values, as a person reads it."""

@@ -83,6 +83,25 @@ def named_fields(given: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, A
     return named
 
 
+def field_places(
+    given: Sequence[Mapping[str, Any]], above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Find every column and every field inside a struct, as JSON.
+
+    Args:
+        given: A struct's fields, as JSON.
+        above: The names of what they are in.
+
+    Yields:
+        The names that lead to a field, its own last, and the field.
+    """
+    for field in given:
+        names, kind = (*above, field["name"]), field["type"]
+        yield names, field
+        if isinstance(kind, Mapping) and kind.get("type") == "struct":
+            yield from field_places(kind["fields"], names)
+
+
 def column_at(table: pa.Table, path: str) -> pa.ChunkedArray:
     """The column, or field inside structs, that a path means (see named_fields); null where a struct around it is.
     Raises KeyError."""

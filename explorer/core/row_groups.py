@@ -24,6 +24,8 @@ from explorer.core.chunk_tests import (
 from explorer.core.expressions import BoundTerm, Expression, Predicate, predicates
 from explorer.core.pages import Pages, pages
 from explorer.core.pruning import Reason, reason
+from explorer.core.stored_types import type_difference
+from explorer.core.stored_values import is_whole
 
 Read = Callable[[Part, Sequence[tuple[int, int]]], Iterator[Any]]
 """Reads one kind of part of chunks (row group, column), which have it; see io.chunks.read_parts."""
@@ -118,11 +120,22 @@ class _File:
             return by_statistics(leaf, absent_ranges(value, "." in term.column.name, term), absent=True)
         group = self.groups[at]
         chunk = group["columns"][column]
-        low, high = (told_value(chunk[n], term) for n in ("min", "max"))
+        if "raw" in chunk and is_whole(self.columns[column], kind):
+            low, high = chunk["raw"]
+        else:
+            low, high = (told_value(chunk[n], term) for n in ("min", "max"))
         if low is None or high is None:  # of NaN, too: then Iceberg takes neither
             low = high = None
         only, nulls = chunk["null_count"] == group["num_rows"], chunk["null_count"]
-        return by_statistics(leaf, chunk_ranges([only], [nulls], [low], [high], kind), absent=False)
+        keeps, why = by_statistics(leaf, chunk_ranges([only], [nulls], [low], [high], kind), absent=False)
+        return keeps, why + self._type_note(column, term)
+
+    def _type_note(self, column: int, term: BoundTerm) -> str:
+        """What to say of a column in a type that Spark misreads."""
+        difference = type_difference(self.columns[column], term.column.kind)
+        if difference is None or not difference.misread:
+            return ""
+        return f" ({term.column.name} is {difference.words})"
 
     def tested(self, part: Part, groups: Sequence[int]) -> Iterator[tuple[int, Reason]]:
         """What the dictionaries or the bloom filters of these row groups say."""

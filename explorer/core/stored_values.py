@@ -16,6 +16,8 @@ _TYPES = {
     "decimal": ("INT32", "INT64", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"),
 }  # fmt: skip
 """The types in which Iceberg stores its own, before a promotion too."""
+JULIAN_EPOCH = 2_440_588
+"""The Julian day of 1970-01-01."""
 
 
 def from_stored(column: Column, kind: str) -> Callable[[Any], Any] | None:
@@ -34,15 +36,35 @@ def from_stored(column: Column, kind: str) -> Callable[[Any], Any] | None:
     return bytes.decode if kind == "string" else _same
 
 
+def from_stored_in_java(column: Column, kind: str) -> Callable[[Any], Any] | None:
+    """What makes an internal value of a stored one as Iceberg Java does where it tests row groups: whole numbers are
+    taken as they are, times without regard to their unit, and INT96 for times (ParquetConversions)."""
+    if column["type"] == "INT96" and kind in ("timestamp", "timestamptz"):
+        return _micros
+    return _same if is_whole(column, kind) else from_stored(column, kind)
+
+
+def is_whole(column: Column, kind: str) -> bool:
+    """Whether Iceberg Java takes a column's stored numbers for internal values as they are."""
+    numbers = kind in ("int", "long", "date") or kind.startswith("time")
+    return numbers and column["type"] in ("INT32", "INT64")
+
+
 def _same(value: Any) -> Any:
     return value
+
+
+def _micros(value: bytes) -> int:
+    """Microseconds since 1970 of an INT96: nanoseconds of a day, and the Julian day."""
+    day, nanos = int.from_bytes(value[8:], "little"), int.from_bytes(value[:8], "little")
+    return (day - JULIAN_EPOCH) * 86_400_000_000 + nanos // 1000
 
 
 def to_stored(value: Any, column: Column, kind: str) -> bytes | None:
     """An internal value in plain encoding, as it goes into a bloom filter; None where Iceberg does not look such a one
     up (ParquetBloomRowGroupFilter), or where the column cannot hold it."""
     physical = column["type"]
-    if from_stored(column, kind) is None:
+    if from_stored_in_java(column, kind) is None:
         return None
     try:
         if isinstance(value, Decimal):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -14,17 +15,19 @@ from pyiceberg.conversions import from_bytes
 from pyiceberg.transforms import parse_transform
 
 from explorer.core.deletes import PATH_ID
-from explorer.core.doctor.cases import ONE_TOO_HIGH
+from explorer.core.doctor.cases import NOT_MENDED, ONE_TOO_HIGH
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.metrics import is_nan
-from explorer.core.doctor.partitions import TIMES, is_one_too_high, transformed
+from explorer.core.doctor.own_bounds import TIMES, is_one_too_high, transformed
 from explorer.core.doctor.promotions import rebound
 from explorer.core.doctor.remedies import may_be_needed
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, live_files
 from explorer.core.names import without_place
 from explorer.core.ordering import comparable
+from explorer.core.schema_fields import absent_required, named_kinds
+from explorer.core.stored_types import RIGHT, TypeDifference, type_differences
 from explorer.core.values import (
     internal_scalar,
     internal_value,
@@ -44,6 +47,8 @@ from explorer.table import Table
 MISSING = "the file does not exist"
 OURS = ("its rows cannot be read", "its schema is not one")
 """What begins the words for files that we cannot read, though others may."""
+LACKS = re.compile(r"it lacks the required column (.+), which has no initial default")
+ABSENT_IN_JAVA = "'Missing required field'"
 FORMATS = {b"PAR1": "PARQUET", b"ORC": "ORC", b"Obj\x01": "AVRO", MAGIC: "PUFFIN"}
 """By what files begin with."""
 DISTINCT = 100_000
@@ -51,7 +56,7 @@ DISTINCT = 100_000
 
 
 def deep_rules(table: Table, lists: Lists, not_checked: list[str], checked: dict[str, int]) -> Iterator[Finding]:
-    """Rules 39 to 42, 44, 58, 59 and 61 over every file that some snapshot reads, each once."""
+    """Rules 39 to 42, 44, 58, 59, 61 and 74 over every file that some snapshot reads, each once."""
     deep = _Deep(table, lists, not_checked)
     yield from deep.findings()
     checked["files read"] = deep.looked
@@ -123,6 +128,8 @@ class _Deep:
                 return  # diagnosing.files tells of it
             if error.cause.startswith(OURS):
                 self.not_checked.append(str(error))
+                if (lacks := LACKS.search(error.cause)) and file.file_format != "PARQUET":  # whose footer tells
+                    yield self._required_absent(file, lacks[1])
             else:  # what a library cannot decode, another may
                 more: dict[str, Any] = {"severity": "warning"} if "cannot be decoded: " in error.cause else {}
                 more |= {"refused": "part"} if file.kind == "deletion_vector" else {}
@@ -167,7 +174,7 @@ class _Deep:
 
     def _footer(self, file: LiveFile) -> Iterator[Finding]:
         self._head(file.path, b"PAR1")
-        footer = self.table.reader.parquet_footer(file.path)
+        footer = self.table.reader.parquet_footer(file.path, as_read=True)
         if footer["num_rows"] != file.record_count:
             yield self._of(file, "record-count", "the file has another number of rows", footer["num_rows"],
                            f"record_count {file.record_count} in the manifest")  # fmt: skip
@@ -175,12 +182,27 @@ class _Deep:
         splits = self.splits.get(file.path)
         if splits and any(at not in starts for at in splits):
             yield self._of(file, "split-offsets", "no row group begins there", splits, starts)
-        stored = {c["field_id"] for c in footer["columns"] if c["field_id"] is not None}
-        for field in self.schema.fields if self.schema and stored and file.kind == "data_file" else ():
-            absent = field.required and isinstance(field.type, str) and field.id not in stored
-            if absent and not self._constant(file, field.id) and field.id not in self._defaulted():
-                yield self._of(file, "required-absent", "a required column is not in the file",
-                               sorted(stored), field.id, columns=(field.name,))  # fmt: skip
+        if self.schema is None or file.kind == "position_deletes":
+            return
+        if file.kind == "data_file":
+            constants = self._constants(file)
+            for name in absent_required(self.schema.raw["fields"], footer["field_ids"], constants):
+                yield self._required_absent(file, name)
+        for name, difference in type_differences(footer["columns"], named_kinds(self.schema)):
+            yield self._of_type(file, name, difference)
+
+    def _required_absent(self, file: LiveFile, name: str) -> Finding:
+        what = f"a required column is not in the file: Spark 4.1 fails on queries that read it ({ABSENT_IN_JAVA})"
+        return self._of(file, "required-absent", what, severity="error", refused="part", columns=(name,))
+
+    def _of_type(self, file: LiveFile, name: str, difference: TypeDifference) -> Finding:
+        severity = "error" if difference.fails or difference.misread else "warning"
+        more: dict[str, Any] = {"severity": "info"} if difference.effect == RIGHT else {"severity": severity}
+        more |= {"refused": "part"} if difference.fails else {}
+        what = f"a column is not stored in the spec's type: {difference.effect}"
+        if severity == "error" and not difference.mended_by_rows:
+            what += f" ({NOT_MENDED})"
+        return self._of(file, "column-type", what, difference.stored, difference.expected, columns=(name,), **more)
 
     def _head(self, path: str, magic: bytes) -> None:
         """Raises UnreadableFile when a file does not start as those of its format do."""
@@ -188,15 +210,10 @@ class _Deep:
         if start != magic:
             raise UnreadableFile(path, f"it starts with {start!r}, not with {magic!r}")
 
-    def _defaulted(self) -> set[int]:
-        """Columns whose initial default older files read."""
-        listed = self.schema.raw["fields"] if self.schema else ()
-        return {field["id"] for field in listed if field.get("initial-default") is not None}
-
-    def _constant(self, file: LiveFile, field_id: int) -> bool:
-        """Whether a partition gives a column's values."""
+    def _constants(self, file: LiveFile) -> set[int]:
+        """The columns whose values a partition gives."""
         spec = self.table.metadata.spec(file.spec_id)
-        return any(f.transform == "identity" and field_id in f.source_ids for f in (spec.fields if spec else ()))
+        return {i for f in (spec.fields if spec else ()) if f.transform == "identity" for i in f.source_ids}
 
     def _column(
         self, file: LiveFile, field_id: int, name: str, kind: str, values: pa.ChunkedArray

@@ -72,7 +72,7 @@ def diagnose(
     listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
     told = choice.made(
         grouped(findings, examination.lists), table.name, table.metadata, listed,
-        examination.sound_previous(findings), lost_files(table, examination.lists),
+        examination.sound_previous(findings), lost_files(table, examination.lists), deep,
     )  # fmt: skip
     where = table.reader.storage.resolve
     told = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in told)

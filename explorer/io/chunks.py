@@ -29,6 +29,8 @@ CODECS = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
 _DICTIONARY, _LEVELS, _DATA_PAGES = {2, 8}, {3, 4}, (0, 3)
 """Encodings of dictionary encoded pages and of levels; types of pages."""
 _WIDTHS = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
+_INT96 = 12
+"""Bytes of one."""
 
 
 def places(footer: bytes, columns: Sequence[int]) -> list[list[dict[str, Any]]]:
@@ -133,7 +135,7 @@ def _width(told: Mapping[str, Any]) -> int:
     """Bytes of a value in plain encoding; 0 where they differ."""
     if told["type"] in _WIDTHS:
         return int(_WIDTHS[told["type"]][2])
-    return int(told["length"]) if told["type"] == "FIXED_LEN_BYTE_ARRAY" else 0
+    return {"FIXED_LEN_BYTE_ARRAY": int(told["length"]), "INT96": _INT96}.get(told["type"], 0)
 
 
 def _unpacked(packed: bytes, codec: int, size: int) -> bytes:
@@ -156,7 +158,8 @@ def _plain(data: bytes, physical: str, length: int) -> list[Any]:
     """Values in plain encoding; texts as bytes."""
     if physical in _WIDTHS:
         return np.frombuffer(data, _WIDTHS[physical]).tolist()
-    if physical == "FIXED_LEN_BYTE_ARRAY" and length > 0 and not len(data) % length:
+    length = _INT96 if physical == "INT96" else length
+    if physical in ("FIXED_LEN_BYTE_ARRAY", "INT96") and length > 0 and not len(data) % length:
         return [data[at : at + length] for at in range(0, len(data), length)]
     if physical != "BYTE_ARRAY":
         raise ValueError(f"{len(data):,} bytes are no values of {physical}")

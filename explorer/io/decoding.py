@@ -43,11 +43,13 @@ def columns(data: bytes, path: str, limits: Mapping[str, int], **arguments: Any)
     return stored.columns(data, path, limits, **arguments)
 
 
-def footer(data: bytes, path: str, limits: Mapping[str, int], columns: list[int]) -> pa.Table:
+def footer(
+    data: bytes, path: str, limits: Mapping[str, int], columns: list[int], ids: Mapping[str, Any] | None
+) -> pa.Table:
     """io.parquet.read_footer's plain data as one JSON text; `data` is the end of the file."""
     from explorer.io.parquet import plain_footer
 
-    return pa.table({"footer": pa.array([to_json(plain_footer(data, columns))], pa.string())})
+    return pa.table({"footer": pa.array([to_json(plain_footer(data, columns, ids))], pa.string())})
 
 
 def part(data: bytes, path: str, limits: Mapping[str, int], **arguments: Any) -> pa.Table:

@@ -4,7 +4,7 @@ They are decoded in a child process: pyarrow ends its process when a column chun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from explorer.errors import UnreadableFile
 from explorer.io import budget
 from explorer.io.chunks import places
 from explorer.io.isolated import from_json, run
+from explorer.io.projection import children, field_id, has_ids, mapped, with_ids_by_place
 from explorer.io.storage import Storage
 
 TAIL = 64 << 10
@@ -21,12 +22,27 @@ MAX_FOOTER, MAX_PLACES = 64 << 20, 4 << 20
 """Bytes of a footer that is read, and of one that is looked through for dictionaries, bloom filters and indexes."""
 
 
-def read_footer(storage: Storage, path: str, columns: Sequence[int] = ()) -> dict[str, Any]:
-    """The footer as plain data: num_rows, created_by, key_value_metadata, columns (name, field_id, type) and row_groups
-    (num_rows, total_byte_size, offset, and per column: min, max, null_count, compressed size, codec, encodings). The
-    chunks of `columns`, given by field id, also have their `parts` (see io.chunks.places), or `unread`, why not.
+def read_footer(
+    storage: Storage, path: str, columns: Sequence[int] = (), ids: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Read a footer as plain data. Only the end of the file is read.
 
-    Only the end of the file is read. Raises UnreadableFile."""
+    Args:
+        storage: Where the file is.
+        path: The file.
+        columns: Field ids of columns whose chunks also have their `parts` (see io.chunks.places), or `unread`, why not,
+            and of whole numbers their bounds as they are stored, `raw`.
+        ids: Where a file without field ids gets them from: its name mapping as `mapping`, or, where that is None, the
+            places of its columns (see io.projection). The footer then has all ids in `field_ids`, those of structs,
+            lists and maps too. Without `ids` it tells what the file itself says.
+
+    Returns:
+        num_rows, created_by, key_value_metadata, columns (path, field_id, type) and row_groups (num_rows,
+        total_byte_size, offset, and per column: min, max, null_count, compressed size, codec, encodings).
+
+    Raises:
+        UnreadableFile: The footer is damaged, or cannot be had.
+    """
     tail, size = storage.tail(path, TAIL)
     if size < 12:
         raise UnreadableFile(path, f"too short for a Parquet file: {size} bytes")
@@ -39,17 +55,21 @@ def read_footer(storage: Storage, path: str, columns: Sequence[int] = ()) -> dic
     if length > len(tail):
         tail = storage.read(path, size - length, length)
     try:
-        packed = run("footer", path, tail[-length:], columns=list(columns))["footer"][0].as_py()
+        packed = run("footer", path, tail[-length:], columns=list(columns), ids=ids)["footer"][0].as_py()
         told: dict[str, Any] = from_json(packed)
         return told
     except UnreadableFile as error:
         raise UnreadableFile(path, f"the Parquet footer is damaged: {error.cause}") from error
 
 
-def plain_footer(footer: bytes, wanted: Sequence[int] = ()) -> dict[str, Any]:
+def plain_footer(footer: bytes, wanted: Sequence[int] = (), ids: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """See `read_footer`; of a file's last bytes. Raises what pyarrow raises."""
     metadata = pq.read_metadata(pa.BufferReader(b"PAR1" + footer))
-    field_ids = dict(_field_ids("", metadata.schema.to_arrow_schema()))
+    schema = metadata.schema.to_arrow_schema()
+    if ids is not None and not has_ids(schema):
+        mapping = ids["mapping"]
+        schema = with_ids_by_place(schema) if mapping is None else pa.schema([mapped(f, mapping) for f in schema])
+    field_ids = _column_ids(metadata, schema)
     columns = [metadata.schema.column(i) for i in range(metadata.num_columns)]
     groups = []
     for i in range(metadata.num_row_groups):
@@ -79,17 +99,20 @@ def plain_footer(footer: bytes, wanted: Sequence[int] = ()) -> dict[str, Any]:
     described = [
         {
             "path": c.path,
-            "field_id": field_ids.get(c.path),
+            "field_id": own,
             "type": c.physical_type,
             "logical_type": str(c.logical_type),
+            "length": c.length,
+            "precision": c.precision,
+            "scale": c.scale,
         }
-        for c in columns
+        for c, own in zip(columns, field_ids, strict=True)
     ]
     if asked := [at for at, c in enumerate(described) if c["field_id"] in wanted]:
         _add_parts(groups, asked, footer)
-        for at in asked:
-            described[at] |= {n: getattr(columns[at], n) for n in ("length", "precision", "scale")}
-    return {
+        _add_raw_bounds(groups, asked, metadata)
+    all_ids = {} if ids is None else {"field_ids": sorted({i for f in schema for i in _ids_within(f)})}
+    return all_ids | {
         "num_rows": metadata.num_rows,
         "created_by": metadata.created_by,
         "key_value_metadata": {
@@ -124,13 +147,35 @@ def _add_parts(groups: Sequence[dict[str, Any]], columns: Sequence[int], footer:
             chunk["unread"] = f"the footer does not tell where it is: {type(error).__name__}: {error}"
 
 
-def _field_ids(above: str, fields: Iterable[pa.Field]) -> Iterator[tuple[str, int]]:
-    """The field ids of columns and of fields inside structs, by their path."""
-    for field in fields:
-        if field.metadata and b"PARQUET:field_id" in field.metadata:
-            yield above + field.name, int(field.metadata[b"PARQUET:field_id"])
-        if pa.types.is_struct(field.type):
-            yield from _field_ids(f"{above}{field.name}.", field.type)
+def _add_raw_bounds(groups: Sequence[dict[str, Any]], columns: Sequence[int], metadata: pq.FileMetaData) -> None:
+    """The bounds of columns of whole numbers, as they are stored: without the unit of times."""
+    for at in (at for at in columns if metadata.schema.column(at).physical_type in ("INT32", "INT64")):
+        for group in groups:
+            chunk = metadata.row_group(group["ordinal"]).column(at)
+            if chunk.is_stats_set and chunk.statistics.has_min_max:
+                group["columns"][at]["raw"] = [chunk.statistics.min_raw, chunk.statistics.max_raw]
+
+
+def _column_ids(metadata: pq.FileMetaData, schema: pa.Schema) -> list[int | None]:
+    """The field id of each column, in the file's order; none where Arrow takes the file to have other columns."""
+    leaves = [own for field in schema for own in _leaf_ids(field)]
+    return leaves if len(leaves) == metadata.num_columns else [None] * metadata.num_columns
+
+
+def _leaf_ids(field: pa.Field) -> Iterator[int | None]:
+    """The ids of the columns that a field is stored as, deeper ones too."""
+    inside = children(field.type)
+    if inside:
+        yield from (own for part in inside for own in _leaf_ids(part))
+    else:
+        yield field_id(field)
+
+
+def _ids_within(field: pa.Field) -> Iterator[int]:
+    """The ids of a field and of all that is inside."""
+    own = field_id(field)
+    yield from () if own is None else (own,)
+    yield from (i for part in children(field.type) for i in _ids_within(part))
 
 
 def _bounds(stats: pq.Statistics) -> tuple[Any, Any]:

@@ -14,6 +14,7 @@ from explorer.io.locate import Location
 from explorer.io.manifest_reader import UNPACKING, ManifestReader, Read, unreadable
 from explorer.io.metadata import parse_metadata
 from explorer.io.paths import written_once
+from explorer.io.rows import table_mapping
 from explorer.io.storage import Storage
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -110,9 +111,11 @@ class TableReader(ManifestReader):
         """An older metadata file of this table. Raises UnreadableFile."""
         return read_metadata(self.storage, path)
 
-    def parquet_footer(self, path: str, columns: Sequence[int] = ()) -> dict[str, Any]:
-        """See io.parquet.read_footer."""
-        return parquet.read_footer(self.storage, path, columns)
+    def parquet_footer(self, path: str, columns: Sequence[int] = (), as_read: bool = False) -> dict[str, Any]:
+        """See io.parquet.read_footer. With `as_read`, columns of a file without field ids have those that Iceberg Java
+        gives them."""
+        ids = {"mapping": table_mapping(self.metadata)} if as_read else None
+        return parquet.read_footer(self.storage, path, columns, ids)
 
     def puffin_footer(self, path: str) -> dict[str, Any]:
         """See io.puffin.read_footer."""

@@ -130,7 +130,7 @@ def _pruned(field: dict[str, Any], ids: set[int]) -> dict[str, Any] | None:
     return field | {"required": False, "type": {"type": "struct", "fields": kept}} if kept else None
 
 
-def _mapping(metadata: TableMetadata) -> Mapping[str, Any] | None:
+def table_mapping(metadata: TableMetadata) -> Mapping[str, Any] | None:
     """The table's name mapping; None when it has none, which is not an empty one."""
     text = metadata.properties.get("schema.name-mapping.default")
     if text is None:
@@ -185,7 +185,7 @@ def data_rows(
     """All rows of a data or equality delete file under a schema, deleted ones too, in file order. With `lineage` also
     `_row_id` and `_last_updated_sequence_number`, null where the file does not store them. Raises UnreadableFile."""
     fields = [*schema.raw["fields"], *(LINEAGE if lineage else ())]
-    return _columns(storage, file, fields, _mapping(metadata), _constants(file, metadata))
+    return _columns(storage, file, fields, table_mapping(metadata), _constants(file, metadata))
 
 
 def _constants(file: LiveFile, metadata: TableMetadata) -> dict[int, Any]:

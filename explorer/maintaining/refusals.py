@@ -17,14 +17,19 @@ from explorer.core.live_files import LiveFile, place
 from explorer.core.names import shorten
 from explorer.core.units import count
 from explorer.core.values import partition_dicts
+from explorer.errors import UnreadableFile
+from explorer.io.rows import read_schema
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
+from explorer.parquet_groups import misread_columns
 
 MANIFEST_FIELD_IDS = frozenset({0, 1, 2, 3, 4, *range(100, 147)})
 """Ids of the fields of manifest entries and data files, which the spec keeps below 1000."""
 MAX_CHECKED_FILES = 1000
 """Files whose sizes are compared with what the manifests say."""
+MAX_OPENED_FILES = 100
+"""Files whose footers are read."""
 PATH_WIDTH = 200
 """Characters of a path in a sentence."""
 NOTHING = pa.schema([("manifest_path", pa.string())])
@@ -109,6 +114,34 @@ def wrong_size(tree: MetadataTree, files: Iterable[tuple[str, int]], total: int)
     if wrong:
         sizes = f"{stored[wrong[0]]:,} bytes long, not {recorded[wrong[0]]:,} as its manifest says"
         return f"Spark would fail: {_short(wrong[0])} is {sizes}.", note
+    return "", note
+
+
+def misread_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[str, str]:
+    """Look into the footers of the first files that would be rewritten for columns in types that Spark misreads.
+
+    Args:
+        tree: The table's.
+        paths: At most MAX_OPENED_FILES data files.
+        total: How many files would be rewritten.
+
+    Returns:
+        Why the rewrite must not be run, empty when nothing is known; and what was not looked at, as a sentence.
+    """
+    metadata = tree.metadata
+    by_rows = metadata.properties.get("read.parquet.vectorization.enabled", "").lower() == "false"
+    note = ""
+    if total > len(paths):
+        note = f"Of {count(total, 'file')} the first {len(paths):,} were looked into: doctor --deep looks into all."
+    for path in paths:
+        try:
+            misread = misread_columns(tree, path, read_schema(metadata, None))
+        except UnreadableFile:  # of another format, or damaged: others say so
+            continue
+        for name, difference in misread.items():
+            if not (by_rows and difference.mended_by_rows):
+                where = f"column {shorten(name, PATH_WIDTH)!r} of {_short(path)} is {difference.words}"
+                return f"Do not run this: {where}. Spark would write those values for good; see doctor --deep.", note
     return "", note
 
 

@@ -17,7 +17,15 @@ from explorer.core.rewrites import JUDGED, Grouping, file_reason
 from explorer.core.scan import Scan
 from explorer.engines.choice import Engine
 from explorer.maintaining.calls import bound
-from explorer.maintaining.refusals import MAX_CHECKED_FILES, misplaced_words, promoted_date, repeated_file, wrong_size
+from explorer.maintaining.refusals import (
+    MAX_CHECKED_FILES,
+    MAX_OPENED_FILES,
+    misplaced_words,
+    misread_type,
+    promoted_date,
+    repeated_file,
+    wrong_size,
+)
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.planning import deletes_of
@@ -88,8 +96,12 @@ def _refusal(
             return repeated, ""
         if promoted := promoted_date(table.metadata):
             return promoted, ""
-    first = islice(_rewritten(grouping, rows), MAX_CHECKED_FILES)
-    return wrong_size(tree, first, int(grouping.taken[0].sum()))
+    first, total = list(islice(_rewritten(grouping, rows), MAX_CHECKED_FILES)), int(grouping.taken[0].sum())
+    refusal, note = wrong_size(tree, first, total)
+    if refusal or strategy == "position-deletes":
+        return refusal, note
+    misread, unopened = misread_type(tree, [path for path, _ in first[:MAX_OPENED_FILES]], total)
+    return misread, " ".join(filter(None, (note, unopened)))
 
 
 def _rewritten(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int]]:

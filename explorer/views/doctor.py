@@ -31,6 +31,10 @@ REFUSED = {
 """What a finding keeps Spark from."""
 
 
+UNOPENED = "Data files were not opened; --deep opens them."
+"""Of a report without `--deep`."""
+
+
 class ShownReport(Report):
     """A report that shows itself."""
 
@@ -91,6 +95,11 @@ def summary(report: Report) -> str:
     return f"{report.table}: {_by_severity(report)} ({looked})"
 
 
+def _is_unopened(report: Report) -> bool:
+    """Whether a table has files that nobody looked into."""
+    return bool(report.checked.get("entries")) and "files read" not in report.checked
+
+
 def verdict(report: Report) -> str:
     """How many findings of which severity, and the worst of them, in a line."""
     told = _by_severity(report)
@@ -132,7 +141,7 @@ def lines(finding: Finding) -> list[str]:
 
 def render_report(report: Report, every: bool = False) -> str:
     """A report as text; with `every` also the place of each finding that one stands for or explains."""
-    told = [summary(report)]
+    told = [summary(report), *([UNOPENED] if _is_unopened(report) else [])]
     for finding in report.findings:
         told += ["", f"{finding.severity} {finding.rule} ({finding.about.number}): {finding.about.title}"]
         told += [f"    {line}" for line in lines(finding)]
@@ -162,7 +171,8 @@ def report_html(report: Report) -> str:
         for f in report.findings
     )
     missing = "".join(f"<br>not checked: {escape(clean(line))}" for line in report.not_checked[:20])
-    return f"<div><p>{escape(clean(summary(report)))}{missing}</p><table>{rows}</table></div>"
+    unopened = f"<br>{escape(UNOPENED)}" if _is_unopened(report) else ""
+    return f"<div><p>{escape(clean(summary(report)))}{unopened}{missing}</p><table>{rows}</table></div>"
 
 
 def sarif(reports: Sequence[Report]) -> dict[str, Any]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+import explorer
 from explorer.core.binding import bind
 from explorer.core.expression_json import expression_json, parsed
 from explorer.core.expressions import FALSE, TRUE, Column, Expression, pushed_down
 from explorer.core.filter_text import DEEPEST, FilterError, parse
 from explorer.core.projections import Projection
+from explorer.errors import NotFoundInTable
 from explorer.filters import arrow_columns, bound_filter, matching
 from explorer.io.metadata import parse_metadata
+from tests.cases.mini import Table
 
 COLUMNS = {
     name: Column(at, name, kind, required)
@@ -260,3 +264,20 @@ def test_milliseconds_of_rows_have_days_too() -> None:
 def test_constants() -> None:
     assert bound("true") == TRUE
     assert bound("NOT true") == FALSE
+
+
+def test_a_name_of_two_fields_is_refused(tmp_path: Path) -> None:
+    """apache/iceberg#13807: a column `A.B` beside a field B in a column A, with which Java loads no table."""
+    struct = {"type": "struct", "fields": [{"id": 3, "name": "B", "required": False, "type": "int"}]}
+    table = Table(tmp_path / "t", [(1, "A.B", "int"), (2, "A", struct), (4, "id", "long")])
+    table.append(table.parquet("a.parquet", {"A.B": [1], "id": [1]}))
+    opened = explorer.open_table(str(tmp_path / "t"))
+    for ask in (opened.plan, opened.fate):
+        with pytest.raises(NotFoundInTable, match=r"`A\.B` \(field 1\) and of `A`\.`B` \(field 3\)"):
+            ask('"A.B" = 2')
+    current = opened.metadata.current_snapshot
+    assert current is not None
+    assert "shows 1 row" in opened.fate("id = 1").explain(current)[0]
+    [finding] = [f for f in explorer.doctor(opened).findings if f.rule == "field-id-conflict"]
+    assert finding.what == "in schema 0, 2 fields have the name 'A.B', with the ids 1 and 3"
+    assert finding.about.title == "A field id or name is used twice, or an id is reserved"

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from explorer.core.stored_types import RIGHT
+
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 ONE_TOO_HIGH = (
     "a partition field is one above the {} of a time before 1970, as Iceberg up to 0.10.0 wrote it: Iceberg Java "
     "allows for it, and pyiceberg skips its rows"
 )
 WRAPPED = "has no place in 32 bits, and wrapped round"
+NOT_MENDED = "not even without its vectorized reader"
 CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
     ("partition-value", WRAPPED): "wrapped-partition",
     ("value-suspect", HIVE_NULL): "hive-null",
+    ("column-type", RIGHT): "type-read-right",
+    ("column-type", NOT_MENDED): "type-misread",
 }
 """By rule and words: the case."""

@@ -136,7 +136,9 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     _entry_notes(about, manifest, table, notes, status, content, vector)
     if about.metrics:
         metric_notes(table, about.kinds, about.names, about.top, about.required, content, live, notes)
-    partition_notes(table, about.specs.get(manifest.partition_spec_id), manifest, live, about.metrics, notes)
+    required = about.required.keys() - about.rebound
+    spec = about.specs.get(manifest.partition_spec_id)
+    partition_notes(table, spec, manifest, live, about.metrics, required, notes)
     paths = hashes(stored["file_path"])
     keys = _keys(stored, paths)
     data = content == 0

@@ -127,10 +127,11 @@ class RuleChoice:
         listed: Sequence[ManifestFile] = (),
         previous: str = "",
         lost_files: LostFiles | None = None,
+        deep: bool = False,
     ) -> tuple[Finding, ...]:
         """The findings that are asked for, with the refs that they affect and what would help, the worst first.
         `listed` are the current snapshot's manifests, `previous` and `lost_files` are as remedies.Situation has
-        them."""
+        them. `deep`: data files were opened."""
         asked = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
         bad = [f for f in asked if f.severity in ("fatal", "error") or REMEDY_OF.get(f.rule) in GOES_BACK]
@@ -141,6 +142,7 @@ class RuleChoice:
             frozenset(f.rule for f in asked if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
             frozenset(f.rule for f in asked if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
             frozenset(f.rule for f in asked), listed, previous, lost_files,
+            _misread(asked, now) if deep else None,
         )  # fmt: skip
         told = [
             replace(
@@ -158,6 +160,11 @@ def _named(name: str) -> list[Rule]:
     if not rules:
         raise NotFoundInTable(f"no rule {name!r}; docs/doctor.md lists them")
     return rules
+
+
+def _misread(findings: Iterable[Finding], current: int | None) -> bool:
+    """Whether Spark takes values of the current snapshot's files for others."""
+    return any(f.rule == "column-type" and f.severity == "error" and current in f.snapshots for f in findings)
 
 
 def _refs(metadata: TableMetadata | None, snapshots: Iterable[int]) -> tuple[str, ...]:

@@ -79,7 +79,8 @@ class SchemaCheck:
     pointer: str
     current: bool
     fields: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    names: Counter[str] = field(default_factory=Counter)
+    names: dict[str, list[Any]] = field(default_factory=dict)
+    """The ids of the fields by their path."""
     ids: Counter[int] = field(default_factory=Counter)
 
     def refusals(self, raw: Any) -> Iterator[Refusal]:
@@ -91,9 +92,10 @@ class SchemaCheck:
         if raw.get("type") != "struct":
             yield Refusal(f"{self.pointer}/type", "the type of a schema is not `struct`", shown(raw.get("type")))
         yield from self._struct(raw, self.pointer, "", True)
-        for name, times in self.names.items():
-            if times > 1:
-                yield Refusal(self.pointer, f"{times} fields have the name {name[:100]!r}", name[:100])
+        for name, ids in self.names.items():
+            if len(ids) > 1:
+                words = f"{len(ids)} fields have the name {name[:100]!r}, with the ids {' and '.join(map(shown, ids))}"
+                yield Refusal(self.pointer, words, name[:100])
         for own, times in self.ids.items():
             if times > 1:
                 yield Refusal(self.pointer, f"{times} fields have the id {own}", own)
@@ -124,7 +126,7 @@ class SchemaCheck:
                     yield Refusal(f"{here}/{default}", words, shown(item[default]))
 
     def _note(self, name: str, own: Any, item: Mapping[str, Any], chain: bool) -> None:
-        self.names[name] += 1
+        self.names.setdefault(name, []).append(own)
         if type(own) is int:
             self.ids[own] += 1
         self.fields[name] = {**item, "chain": chain}
@@ -178,7 +180,7 @@ class SchemaCheck:
         """What Spark cannot read, though the spec allows it, of the current schema."""
         lower = Counter(name.lower() for name in self.names)
         for name in self.names:
-            if lower[name.lower()] > 1 and self.names[name] == 1:
+            if lower[name.lower()] > 1 and len(self.names[name]) == 1:
                 words = f"the name of column {name[:100]!r} differs from another's in case only"
                 yield Refusal(self.pointer, words, name[:100])
                 lower[name.lower()] = 0

@@ -182,9 +182,10 @@ def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: Colum
     for factor in UNITS_LOST["ns" if column.kind.endswith("_ns") else "us"]:
         odd |= (first.values >= EARLIEST * factor) & (last.values < LATEST * factor)
     what = "its times are of January 1970, as those of today are when their unit is mistaken (seconds, milliseconds)"
-    readable = _readable(low, column.kind), _readable(high, column.kind)
+    low_text, high_text = _readable(low, column.kind), _readable(high, column.kind)
     odd &= first.known & last.known
-    notes.add("value-suspect", _marked(table, low[0][odd]), what, *readable, column=column.name)
+    notes.add("value-suspect", _marked(table, low[0][odd]), what,
+              lambda record: f"{low_text(record)} to {high_text(record)}", column=column.name)  # fmt: skip
 
 
 Bound = tuple[Ints, pa.Array]

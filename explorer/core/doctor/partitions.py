@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,25 +11,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.conversions import from_bytes
 
-from explorer.core.doctor.cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED
+from explorer.core.doctor.cases import HIVE_NULL
 from explorer.core.doctor.noting import Notes
+from explorer.core.doctor.own_bounds import own_bounds
 from explorer.core.ordering import comparable
-from explorer.core.ranges import decoded, looked_up
 from explorer.core.values import internal_scalar, internal_value, partition_value, primitive_type, summary_bound
 from explorer.model.manifest import FieldSummary, ManifestFile
 
 if TYPE_CHECKING:
     from explorer.core.doctor.facts import PartField
 
-_ORDERED = {"int", "long", "date", "timestamp", "timestamptz"}
-TIMES: Mapping[str, str] = {"hour": "h", "day": "D", "month": "M", "year": "Y"}
-
 
 def partition_notes(
     table: pa.Table, spec: Sequence[PartField] | None, manifest: ManifestFile, live: npt.NDArray[np.bool_],
-    metrics: bool, notes: Notes,
+    metrics: bool, required: Collection[int], notes: Notes,
 ) -> None:  # fmt: skip
-    """The live entries' partition values against the manifest's summaries in the list and their own bounds."""
+    """The live entries' partition values against the manifest's summaries in the list, and against the counts and
+    bounds of their own columns, of which `required` are never null."""
     if not spec or not live.any():
         return
     struct = table["partition"].combine_chunks()
@@ -46,7 +44,7 @@ def partition_notes(
         if manifest.partitions is not None and at < len(manifest.partitions):
             _summary(values, manifest.partitions[at], part, live, notes)
         if metrics:
-            _against_bounds(table, values, part, live, notes)
+            own_bounds(table, values, part, live, part.source_id in required, notes)
 
 
 def _summary(values: pa.Array, told: FieldSummary, part: PartField, live: npt.NDArray[np.bool_], notes: Notes) -> None:
@@ -107,57 +105,3 @@ def _extreme(values: pa.Array, known: npt.NDArray[np.bool_], least: bool) -> Any
 
 def _where(values: pa.Array, known: npt.NDArray[np.bool_], wanted: Any) -> int:
     return next(int(i) for i in np.flatnonzero(known) if internal_scalar(values[int(i)]) == wanted)
-
-
-def _against_bounds(
-    table: pa.Table, values: pa.Array, part: PartField, live: npt.NDArray[np.bool_], notes: Notes
-) -> None:
-    """Transforms that keep order, of numbers and times: the value lies between those of the column's bounds."""
-    if part.source_id is None or part.source not in _ORDERED or part.transform not in ("identity", *TIMES):
-        return
-    if not (pa.types.is_integer(values.type) or pa.types.is_temporal(values.type)):
-        return
-    lower, upper = (looked_up(table, name, part.source_id) for name in ("lower_bounds", "upper_bounds"))
-    if not (lower.null_count < len(lower) or upper.null_count < len(upper)):
-        return
-    low, high = decoded(lower, part.source), decoded(upper, part.source)
-    if low.values.dtype != np.int64 or high.values.dtype != np.int64:
-        return
-    numbers = values.cast(pa.int32()) if pa.types.is_date32(values.type) else values
-    own = pc.fill_null(numbers.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
-    known = values.is_valid().to_numpy(zero_copy_only=False) & live & (table["content"].fill_null(0).to_numpy() == 0)
-    first, last = (transformed(b.values, part.transform, str(part.source)) for b in (low, high))
-    outside = known & ((low.known & (own < first)) | (high.known & (own > last)))
-    kind = str(part.source)
-    early = outside & is_one_too_high(own, part.transform, kind) & (own - 1 >= first) & (own - 1 <= last)
-    wrapped = outside & ~early & (np.abs(first) >= 1 << 31)
-    what = f"a partition field is not what {part.transform} makes of the column's bounds: filters skip rows"
-
-    def told(record: int) -> str:
-        return str(partition_value(int(own[record]), part.transform, kind))
-
-    def bounds(record: int) -> str:
-        ends = (partition_value(int(end[record]), part.transform, kind) for end in (first, last))
-        return " to ".join(dict.fromkeys(ends))
-
-    notes.add("readers-differ", early, ONE_TOO_HIGH.format(part.transform), told, bounds, column=part.name)
-    notes.add("partition-value", outside & ~early & ~wrapped, what, told, bounds, column=part.name)
-    what = f"{what}; the {part.transform} {WRAPPED}"
-    notes.add("partition-value", wrapped, what, told, bounds, column=part.name)
-
-
-def is_one_too_high(own: Any, transform: str, kind: str) -> Any:
-    """Which partition values may be those that Iceberg up to 0.10.0 wrote, of times before 1970."""
-    return (own <= 0) & (transform in (("year", "month") if kind == "date" else tuple(TIMES)))
-
-
-def transformed(values: npt.NDArray[np.int64], transform: str, kind: str) -> npt.NDArray[np.int64]:
-    """Days (of dates), microseconds or nanoseconds as what a transform of time makes of them."""
-    if transform == "identity":
-        return values
-    hour = 3_600_000_000 * (1000 if kind.endswith("_ns") else 1)
-    if transform == "hour":
-        return values // hour
-    days = values if kind == "date" else values // (24 * hour)
-    made: npt.NDArray[np.int64] = days.view("datetime64[D]").astype(f"datetime64[{TIMES[transform]}]").astype(np.int64)
-    return made

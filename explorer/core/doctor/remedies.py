@@ -14,7 +14,16 @@ from explorer.core.doctor.remedy_parts import (
     regained_commit,
     statistics_procedure,
 )
-from explorer.core.doctor.remedy_texts import LETTER_OF_CASE, REMEDY_OF, TEXTS, TEXTS_OF, Remedy
+from explorer.core.doctor.remedy_texts import (
+    LETTER_OF_CASE,
+    MISREAD,
+    REMEDY_OF,
+    STATIC,
+    TEXTS,
+    TEXTS_OF,
+    UNOPENED,
+    Remedy,
+)
 from explorer.core.lineage import ancestry
 from explorer.core.manifest_merges import rewrite_manifests
 from explorer.core.names import NOWHERE, beside, in_sql
@@ -26,6 +35,8 @@ GOES_BACK = ("G", "L", "F", "T")
 """Remedies that lead to an older snapshot."""
 REWRITES = ("R", "B", "C")
 """Remedies that read all that the current snapshot lists."""
+WRITES_DATA = ("R", "C", "O", "T", "Q")
+"""Remedies that write rows anew as Spark reads them."""
 MAX_FILES = 20
 """Files that a remedy names."""
 ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
@@ -81,6 +92,7 @@ class Situation:
         listed: The current snapshot's manifests.
         previous: The metadata file before this one, where it lacks the faults of this one.
         lost_files: The data files of lost manifests, where some are found.
+        misread: Whether Spark takes values of the current snapshot's files for others; None where no file was opened.
     """
 
     table: str
@@ -92,6 +104,7 @@ class Situation:
     listed: Sequence[ManifestFile] = ()
     previous: str = ""
     lost_files: LostFiles | None = None
+    misread: bool | None = None
 
 
 def remedy(
@@ -124,7 +137,10 @@ def remedy(
     if not re.fullmatch(r"[\w.-]*", key):  # no strange name becomes a part of SQL
         (catalog, name), key = NOWHERE, "name"
     fault = Fault(rule, metadata, catalog, name, file, node, columns) if metadata else None
-    return (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
+    writes = letter in WRITES_DATA or rule == "wrapped-partition"
+    if writes and situation.misread and rule != "column-type":
+        return MISREAD
+    text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
         catalog=catalog, name=name, table=f"{catalog}.{name}", key=key,
         back=_back(situation, catalog, name), previous=previous_words(situation.previous, catalog, name),
         distinct=_distinct(situation, f"{catalog}.{name}"),
@@ -135,6 +151,7 @@ def remedy(
         regained=regained_commit(fault) if fault and letter == "A" else "",
         again=_again(situation, catalog, name) if rule == "manifest-missing" else "",
     )  # fmt: skip
+    return UNOPENED + text if writes and situation.misread is None else text
 
 
 def keeps_from_loading(rule: str, location: str) -> bool:
@@ -251,8 +268,8 @@ def _distinct(situation: Situation, table: str) -> str:
     if any(isinstance(field.type, Mapping) and field.type.get("type") == "map" for field in schema.by_id.values()):
         return ""
     return (
-        " Where equal rows are never meant, this helps too, and keeps later commits: INSERT OVERWRITE "
-        f"{table} SELECT DISTINCT * FROM {table}."
+        " Where equal rows are never meant, this helps too, and keeps later commits: "
+        f"{STATIC}INSERT OVERWRITE {table} SELECT DISTINCT * FROM {table}."
     )
 
 

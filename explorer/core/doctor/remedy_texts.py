@@ -86,8 +86,17 @@ REMEDY_OF: Mapping[str, Remedy] = {
     "delete-dropped": "G",
     "field-ids-absent": "J",
     "metadata-choice": "Y",
+    "column-type": "R",
 }
 """By rule."""
+STATIC = "SET spark.sql.sources.partitionOverwriteMode=static, or old rows stay in other partitions; then "
+"""Before an INSERT OVERWRITE that is to replace all rows."""
+MISREAD = (
+    "First mend column-type: until then Spark takes values for others than the files have, and would write those for "
+    "good."
+)
+UNOPENED = "First run doctor --deep: what Spark misreads in data files, a rewrite would write so for good. "
+"""Before what writes rows anew, where no data file was opened."""
 TEXTS: Mapping[Remedy, str] = {
     "M": "Iceberg cannot load a table with this fault, or would load something wrong, so no procedure mends it. "
     "{previous}",
@@ -102,8 +111,8 @@ TEXTS: Mapping[Remedy, str] = {
     "R": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true')); it reads "
     "every data file, and refuses where it finds more rows than are recorded. Entries of the old files, now DELETED, "
     "keep the fault until rewrite_manifests drops them, and older snapshots until they expire.",
-    "O": "INSERT OVERWRITE {table} SELECT * FROM {table}; compaction refuses where it finds more rows than are "
-    "recorded. Older snapshots keep the fault until they expire.",
+    "O": STATIC + "INSERT OVERWRITE {table} SELECT * FROM {table}; compaction refuses where it finds more rows than "
+    "are recorded. Older snapshots keep the fault until they expire.",
     "C": "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map('rewrite-all', "
     "'true')); equality deletes go with CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
     "'rewrite-all', 'true', 'remove-dangling-deletes', 'true')).",
@@ -146,6 +155,14 @@ TEXTS_OF: Mapping[str, str] = {
     "path-outside": "Nothing in Spark mends it, and nothing is lost. If you trust the folder, let it be read (--root).",
     "copied-or-edited": "Nothing in Spark mends it in place. Reading needs nothing; a copy that is to be written to is "
     "made by the procedure rewrite_table_path, from the original.",
+    "column-type": "Only Spark's other reader takes the values as they are, so first ALTER TABLE {table} SET "
+    "TBLPROPERTIES ('read.parquet.vectorization.enabled'='false') (and let no session set spark.sql.iceberg."
+    "vectorization.enabled), and then CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
+    "'rewrite-all', 'true')), which writes them in the spec's types. Without the first, the second writes what Spark "
+    "misreads, for good. Older snapshots keep the fault until they expire.",
+    "type-read-right": "Nothing has to be done. Any rewrite writes the spec's types.",
+    "type-misread": "Nothing in Spark mends it, and a rewrite would fail, or write other values for good: have the "
+    "rows written again from where they came.",
     "metadata-choice": "Nothing in Spark mends a folder. Open the table by its catalog, or by the path of its metadata "
     "file, and take out of the folder what misleads readers: a version-hint.text that is wrong, or metadata files of "
     "another table.",
@@ -158,5 +175,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "hive-null": "Q",
     "position-bounds": "C",
     "avro-refused": "G",
+    "type-read-right": "H",
+    "type-misread": "X",
 }
 """By what a finding of a rule is, where that is not the rule's."""

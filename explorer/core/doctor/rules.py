@@ -31,7 +31,8 @@ RULES = (
     Rule(3, "uuid-changed", "error", "The table's UUID is missing or changed", _METADATA),
     Rule(4, "current-schema-missing", "error", "The current schema is not in schemas", "Schemas"),
     Rule(5, "schema-rebound", "error", "One schema or spec id stands for two", "Schemas"),
-    Rule(6, "field-id-conflict", "error", "A field id is used twice, or reserved", "Reserved Field IDs"),
+    Rule(6, "field-id-conflict", "error", "A field id or name is used twice, or an id is reserved",
+         "Reserved Field IDs"),
     Rule(7, "last-column-id-low", "warning", "last-column-id is below an id in use", _METADATA),
     Rule(8, "default-missing", "error", "The default spec or sort order is not there", "Partition Specs"),
     Rule(9, "partition-field-conflict", "error", "A partition field id stands for two fields", "#14755"),
@@ -71,7 +72,7 @@ RULES = (
     Rule(39, "record-count", "error", "record_count is not what the file's footer says", _FILES, depth="deep"),
     Rule(40, "metrics-wrong", "error", "Counts or bounds contradict each other or the data", _FILES),
     Rule(41, "split-offsets", "warning", "split_offsets are no places where row groups begin", "#8860"),
-    Rule(42, "partition-value", "error", "A partition value is not the transform of the data", "#9767", depth="deep"),
+    Rule(42, "partition-value", "error", "A partition value is not the transform of the data", "#9767"),
     Rule(43, "two-vectors", "error", "A data file has two deletion vectors", "go#1372"),
     Rule(44, "vector-wrong", "error", "A deletion vector is not what the manifest says", _DELETES, depth="deep"),
     Rule(45, "delete-partition", "error", "A delete is in another partition than its data file", "#16957"),
@@ -108,5 +109,6 @@ RULES = (
     Rule(72, "field-ids-absent", "warning", "Files have no field ids, and the table no name mapping", "#11650",
          depth="deep"),
     Rule(73, "metadata-choice", "error", "The folder contains another table state that readers may open", _METADATA),
+    Rule(74, "column-type", "error", "A column is not stored in the spec's Parquet type", "#18173", depth="deep"),
 )  # fmt: skip
 BY_ID = {rule.id: rule for rule in RULES}

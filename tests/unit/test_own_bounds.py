@@ -1,0 +1,160 @@
+"""Partition values against the counts and bounds in their own manifest entry, without a look at data files."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyiceberg.transforms import parse_transform
+
+import explorer
+from explorer.core.values import internal_value, primitive_type
+from tests.cases import mini
+from tests.cases.mini import Table
+
+Findings = list[tuple[str, str]]
+
+
+def transform_of(value: Any, kind: str, transform: str) -> Any:
+    """What pyiceberg makes of a value, as partitions are written."""
+    primitive = primitive_type(kind)
+    assert primitive is not None
+    made = parse_transform(transform).transform(primitive)(internal_value(value))
+    return date.fromordinal(made + date(1970, 1, 1).toordinal()) if transform == "day" else made
+
+
+def findings_of(
+    folder: Path, kind: str, transform: str, values: list[Any], partition: Any, required: bool = False, **entry: Any
+) -> Findings:
+    """What the quick doctor finds of one file."""
+    table = Table(folder, [(1, "id", "long"), (2, "x", kind, required)], [(2, 1000, "p", transform)])
+    file = table.parquet("a.parquet", {"id": list(range(len(values))), "x": values}, partition={"p": partition})
+    table.append({**file, **entry})
+    return [(f.rule, f.severity) for f in explorer.doctor(str(folder)).findings]
+
+
+SOUND = [
+    ("int", "truncate[10]", [-1, -4]), ("int", "truncate[10]", [15]), ("long", "truncate[7]", [-21, -15]),
+    ("string", "truncate[2]", ["äöü", "äöz"]), ("string", "truncate[3]", ["ab"]), ("string", "bucket[4]", ["abc"]),
+    ("string", "truncate[20]", ["a" * 40]), ("int", "bucket[4]", [5]), ("long", "bucket[5]", [7]),
+    ("date", "bucket[8]", [date(2020, 1, 1)]), ("date", "year", [date(1969, 5, 1)]), ("string", "identity", ["x"]),
+    ("timestamp", "bucket[8]", [datetime(2020, 1, 1)]), ("timestamp", "hour", [datetime(1969, 12, 31, 23, 5)]),
+    ("timestamp", "day", [datetime(1969, 12, 31, 23, 5)]), ("timestamp", "month", [datetime(2024, 2, 29)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "transform", "values"), SOUND)
+def test_values_that_are_the_transform_of_the_data(
+    kind: str, transform: str, values: list[Any], tmp_path: Path
+) -> None:
+    partition = transform_of(values[0], kind, transform)
+    assert findings_of(tmp_path / "t", kind, transform, values, partition) == []
+    nulls = [None] * len(values)
+    assert findings_of(tmp_path / "nulls", kind, transform, nulls, None) == []
+
+
+@pytest.mark.parametrize(("kind", "transform", "values"), SOUND)
+def test_a_null_for_a_column_that_has_values(kind: str, transform: str, values: list[Any], tmp_path: Path) -> None:
+    assert findings_of(tmp_path / "t", kind, transform, values, None) == [("partition-value", "error")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "transform", "values", "wrong"),
+    [
+        ("int", "truncate[10]", [-1, -4], -6),  # ClickHouse#119534
+        ("long", "truncate[10]", [15, 18], 20),
+        ("string", "truncate[2]", ["abc", "abd"], "ac"),
+        ("string", "identity", ["abc"], "abd"),
+        ("int", "bucket[4]", [5, 5], 2),
+        ("string", "bucket[4]", ["abc"], 0),
+        ("date", "year", [date(2020, 1, 1)], 51),
+        ("int", "truncate[10]", [11, None], 10),  # a null has a partition of its own
+    ],
+)
+def test_a_value_that_the_bounds_exclude(
+    kind: str, transform: str, values: list[Any], wrong: Any, tmp_path: Path
+) -> None:
+    assert findings_of(tmp_path / "t", kind, transform, values, wrong) == [("partition-value", "error")]
+
+
+def test_buckets_of_several_values_may_be_any(tmp_path: Path) -> None:
+    assert findings_of(tmp_path / "t", "long", "bucket[5]", [7, 9], 4) == []
+
+
+def test_bounds_that_are_cut_exclude_no_value(tmp_path: Path) -> None:
+    """Lower bounds are cut, upper bounds are cut and then raised."""
+    cut = {"lower_bounds": {2: b"abc"}, "upper_bounds": {2: b"abd"}}
+    assert findings_of(tmp_path / "t", "string", "truncate[6]", ["abcdefgh"], "abcdef", **cut) == []
+    assert findings_of(tmp_path / "i", "string", "identity", ["abcdefgh"], "abcdefgh", **cut) == []
+    same = {"lower_bounds": {2: b"0123456789abcdef"}, "upper_bounds": {2: b"0123456789abcdef"}}
+    own = transform_of("0123456789abcdefgh", "string", "bucket[64]")
+    assert findings_of(tmp_path / "b", "string", "bucket[64]", ["0123456789abcdefgh"], own, **same) == []
+
+
+def test_bounds_that_were_those_of_a_date_say_nothing(tmp_path: Path) -> None:
+    """Of a column that became a timestamp they have four bytes (spec: "Schema Evolution")."""
+    days = mini.single("date", date(2020, 5, 1))
+    short = {"lower_bounds": {2: days}, "upper_bounds": {2: days}}
+    found = findings_of(tmp_path / "t", "timestamp", "day", [datetime(2020, 5, 1)], date(2020, 5, 1), **short)
+    assert "partition-value" not in {rule for rule, _ in found}
+
+
+def test_a_required_column_needs_no_counts(tmp_path: Path) -> None:
+    none: dict[str, Any] = dict.fromkeys(("value_counts", "null_value_counts", "lower_bounds", "upper_bounds"))
+    assert findings_of(tmp_path / "t", "int", "bucket[4]", [5], None, True, **none) == [("partition-value", "error")]
+    assert findings_of(tmp_path / "o", "int", "bucket[4]", [5], None, False, **none) == []
+
+
+def test_void_fields_are_null(tmp_path: Path) -> None:
+    assert findings_of(tmp_path / "t", "int", "void", [5], None) == []
+
+
+def test_decimals(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "x", "decimal(9,2)")])
+    file = table.parquet("a.parquet", {"x": [Decimal("10.65")]})
+    table.set_spec([(1, 1000, "p", "truncate[50]")])
+    avro = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+    original = mini.avro_of
+    mini.avro_of = lambda kind: avro if kind.startswith("decimal") else original(kind)
+    try:
+        table.append({**file, "partition": {"p": Decimal("10.50")}}, {**file, "partition": {"p": Decimal("10.00")}})
+    finally:
+        mini.avro_of = original
+    wrong = [f for f in explorer.doctor(str(tmp_path / "t")).findings if f.rule == "partition-value"]
+    assert [(f.found, f.expected, f.count) for f in wrong] == [("10.00", "10.50", 1)]
+
+
+def test_a_fate_says_which_of_them_is_wrong(tmp_path: Path) -> None:
+    """The summary of the manifest list is right about a partition value that is wrong (trinodb/trino#18580)."""
+    table = Table(tmp_path / "t", [(1, "ts", "timestamp", True)], [(1, 1000, "ts_year", "year")])
+    table.append(table.parquet("a.parquet", {"ts": [datetime(2023, 8, 2)]}, partition={"ts_year": None}))
+    opened = explorer.open_table(str(tmp_path / "t"))
+    current = opened.metadata.current_snapshot
+    assert current is not None
+    said = " ".join(opened.fate("ts > '2023-08-01'").explain(current))
+    assert (
+        "ts_year is null (its manifest entry says so); the file has the row, so this partition value is wrong" in said
+    )
+
+
+def test_suspect_bounds_are_not_told_as_found_and_expected(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "t", "timestamp")])
+    table.append(
+        table.parquet("a.parquet", {"t": pa.array([1_750_000_000, 1_750_000_500], pa.timestamp("us")).to_pylist()})
+    )
+    [finding] = explorer.doctor(str(tmp_path / "t")).findings
+    assert (finding.rule, finding.expected) == ("value-suspect", None)
+    assert finding.found == "1970-01-01 00:29:10 to 1970-01-01 00:29:10.000500"
+
+
+def test_a_quick_report_says_that_files_were_not_opened(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    quick, deep = (explorer.doctor(str(tmp_path / "t"), deep=deep) for deep in (False, True))
+    assert "Data files were not opened; --deep opens them." in repr(quick)
+    assert "Data files were not opened" in quick._repr_html_()
+    assert "not opened" not in repr(deep) + deep._repr_html_()
