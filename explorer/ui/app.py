@@ -25,6 +25,7 @@ from explorer.graphs.ids import manifest_node
 from explorer.io.catalogs import SANDBOX
 from explorer.io.locate import parse_move
 from explorer.progress import Cancelled
+from explorer.serving import places
 from explorer.table import Table
 from explorer.ui.background import Job, Session
 from explorer.ui.bar import Bar, SparkWords
@@ -114,7 +115,12 @@ class Dashboard:
         page = shell(
             title=TITLE,
             template=REST,
-            sidebar=[self.path, folded("Places that moved", self._moved), self.opening.view, self.picker.view],
+            sidebar=[
+                self.path,
+                *([] if places.is_restricted() else [folded("Places that moved", self._moved)]),
+                self.opening.view,
+                self.picker.view,
+            ],
             header=[pn.Row(*controls, sizing_mode="stretch_width")],
             main=[self.bar.lacks, both],
             sidebar_width=250,

@@ -25,6 +25,7 @@ from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.scenarios.build import built
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS
+from explorer.serving import places
 from explorer.table import Table
 from explorer.ui.assets import asset, first_script, first_style
 from explorer.ui.bar import where
@@ -74,6 +75,8 @@ def opened(
 ) -> Opened:
     """Open a table for a page, at its current snapshot where it has no such one: a link may be older than what expired.
     Raises ExplorerError, Cancelled."""
+    if name != os.environ.get(TABLE_VARIABLE):
+        places.check(name, moves)
     table = Table(TableReader(locate(name, relocate=moves)))
     try:
         view = ViewState(table, snapshot)
