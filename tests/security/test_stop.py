@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import explorer
 from explorer.core.ancestors import Ancestors
 from explorer.core.lineage import current_log, history
 from explorer.core.retention import retention
@@ -19,9 +21,12 @@ from explorer.io.json_text import load_json
 from explorer.io.manifests import manifest_files
 from explorer.model.problem import Problems
 from explorer.progress import Cancelled, Watch
+from explorer.ui.state import REFS_TOLD, ViewState
+from explorer.ui.widgets import NAMES_OFFERED, versions
 from explorer.views.changes import SNAPSHOTS_SHOWN, render_history, render_lifecycle
 from tests.security.build import avro_file, text
 from tests.unit.paper import HOUR, on_paper
+from tests.unit.small import edit_metadata, make_table
 
 NOW = 1_000 * HOUR
 RECORD = {"type": "record", "name": "m", "fields": [{"name": "manifest_path", "type": "string", "field-id": 500}]}
@@ -94,3 +99,19 @@ def test_snapshots_that_the_lifecycle_leaves_out_are_told() -> None:
     assert "3 older snapshots" in drawn
     assert "manifest-2 " not in drawn
     assert "manifest-3 " in drawn
+
+
+def test_the_page_is_sent_some_of_many_refs(tmp_path: Path) -> None:
+    """Two hundred thousand tags kept its event loop for seconds."""
+    folder = make_table(tmp_path, 1)
+    tag = {"type": "tag", "snapshot-id": 0}
+
+    def add(data: dict[str, Any]) -> None:
+        tag["snapshot-id"] = data["current-snapshot-id"]
+        data["refs"] |= {f"t{i}": tag for i in range(600)}
+
+    edit_metadata(folder, add)
+    table = explorer.open_table(str(folder))
+    assert len(versions(table)) == NAMES_OFFERED + 1
+    [told] = ViewState(table).timeline()["refs"]
+    assert told[REFS_TOLD:] == [f"{601 - REFS_TOLD} more branches and tags"]
