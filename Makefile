@@ -104,9 +104,10 @@ fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meani
 	ICEBERG_EXPLORER_MUTATIONS=4000 ICEBERG_EXPLORER_SEED=$$(date +%j) \
 		$(BIN)/python -m pytest tests/security/test_damage.py
 
-attacks: $(STAMP)  ## half an hour: 5,000 statements that reach out, and every example of Spark's pages
+attacks: $(STAMP)  ## an hour: 5,000 statements that reach out, every example of Spark's pages, and large tables of every kind
 	ICEBERG_EXPLORER_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py tests/browser/test_markup.py \
 		tests/browser/test_outlives.py tests/spark/test_projection.py
+	ICEBERG_EXPLORER_EVERY_SIZE=1 $(BIN)/python -m pytest $(PROCESSES) tests/security/test_growth.py tests/security/test_regexes.py
 
 robustness: $(STAMP)  ## a quarter of an hour: tables damaged one place at a time; writes docs/robustness.md
 	$(BIN)/iceberg-explorer demo

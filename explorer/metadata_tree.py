@@ -6,7 +6,7 @@ import copy
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from heapq import nsmallest
 from itertools import chain
 from typing import Any
@@ -306,7 +306,9 @@ class MetadataTree:
     def find_manifest(self, path: str, snapshot_id: int | None = None) -> tuple[ManifestFile, Snapshot]:
         """A manifest by its path, in that snapshot's list or else the first list that has it. Raises
         NotFoundInTable."""
-        for snapshot in steps(sorted(self.metadata.snapshots, key=lambda s: s.snapshot_id != snapshot_id), "snapshots"):
+        wanted = self.metadata.snapshot(snapshot_id)
+        snapshots = self.metadata.snapshots
+        for snapshot in steps(chain([wanted] if wanted else [], snapshots), "snapshots", len(snapshots)):
             for manifest in self.manifests(snapshot):
                 if manifest.manifest_path == path:
                     return manifest, snapshot
@@ -345,7 +347,7 @@ class MetadataTree:
         log = self.metadata.metadata_log
         paths = [*(e.metadata_file for e in log), self.metadata.metadata_location]
         low, high = 0, len(paths) - 1  # paths[high:] know it; the current file does
-        own = metadata_files(self.metadata).get(snapshot.snapshot_id)
+        own = self._written.get(snapshot.snapshot_id)
         if own in paths and self._knows(own, snapshot):
             return self.metadata_file(own)
         while low < high:
@@ -355,6 +357,11 @@ class MetadataTree:
                 return None
             low, high = (low, middle) if known else (middle + 1, high)
         return self.metadata_file(paths[low])
+
+    @cached_property
+    def _written(self) -> dict[int, str]:
+        """The metadata file that each snapshot's commit wrote, as far as the log has it."""
+        return metadata_files(self.metadata)
 
     def _knows(self, path: str, snapshot: Snapshot) -> bool | None:
         """Whether a metadata file has a snapshot; None when it cannot be read."""

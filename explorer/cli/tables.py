@@ -106,15 +106,23 @@ def _forget_another_sandbox() -> None:
 @click.option("--allow-sql", is_flag=True, help="Also on another address than loopback: SQL.")
 @click.option("--allow-lab", is_flag=True, help="Also on another address than loopback: the lab, and all that writes.")
 @click.option("--prefix", default="", metavar="PATH", help="The path, or URL, below which a reverse proxy serves it.")
+@click.option(
+    "--root",
+    "roots",
+    multiple=True,
+    metavar="FOLDER",
+    help="Open paths below this folder or URI only; may be given several times. On another address than loopback, and "
+    "behind a proxy, no others are opened in any case.",
+)
 @click.option("--show", is_flag=True, help="Open a browser.")
 def serve(
     table: str | None, port: int, address: str, hosts: tuple[str, ...], allow_sql: bool, allow_lab: bool, prefix: str,
-    show: bool,
+    roots: tuple[str, ...], show: bool,
 ) -> None:  # fmt: skip
     """Serve the dashboard on loopback, and print its URL with the token that opens it."""
     from explorer.ui.serve import serve as run
 
-    run(table, port, address, show, hosts, allow_sql, allow_lab, prefix)
+    run(table, port, address, show, hosts, allow_sql, allow_lab, prefix, roots)
 
 
 @main.command()

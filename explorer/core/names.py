@@ -35,8 +35,7 @@ _MANIFEST_INDEX = re.compile(r"-m(\d+)\.avro$")
 def snapshot_ordinals(metadata: TableMetadata) -> dict[int, int]:
     """Snapshot id to 1, 2, 3... in the order of sequence numbers (v1: of the metadata file), expired ones not
     counted."""
-    ordered = sorted(enumerate(metadata.snapshots), key=lambda item: (item[1].sequence_number, item[0]))
-    return {snapshot.snapshot_id: i + 1 for i, (_, snapshot) in enumerate(ordered)}
+    return metadata.ordinals
 
 
 def snapshot_name(snapshot_id: int | None, ordinals: dict[int, int]) -> str:

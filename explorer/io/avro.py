@@ -26,6 +26,7 @@ from isal import isal_zlib
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
 from explorer.io.avro_schema import Shape, check_schema, load_schema
+from explorer.io.excerpts import quoted
 from explorer.model.problem import Problem, Problems
 from explorer.progress import check_cancelled
 
@@ -160,8 +161,7 @@ def _measured(text: bytes) -> tuple[Any, Shape]:
 def open_container(data: bytes, path: str, header_only: bool = False) -> Container:
     """Open an Avro file's bytes. Raises UnreadableFile when the header is unusable; damage after it is a Problem."""
     if data[:4] != MAGIC:
-        start = data[:12].decode("latin-1")
-        what = "it is empty" if not data else f"it starts with {start!r}, not with Avro's 'Obj\\x01'"
+        what = "it is empty" if not data else f"it starts with {quoted(data[:12])}, not with Avro's {MAGIC!r}"
         raise UnreadableFile(path, f"not an Avro file: {what}")
     try:
         meta: dict[str, bytes] = {}

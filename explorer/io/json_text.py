@@ -15,6 +15,7 @@ from typing import Any
 
 from explorer.errors import UnreadableFile
 from explorer.io import budget
+from explorer.io.excerpts import quoted
 from explorer.model.problem import Problems
 from explorer.progress import check_cancelled
 
@@ -70,8 +71,8 @@ def _load(text: bytes, path: str, problems: Problems) -> Any:
     except UnicodeDecodeError as error:
         raise UnreadableFile(path, f"not UTF-8 ({error.reason}), as JSON must be; it has {len(text)} bytes") from error
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
-        start = text[:12].decode("utf-8", "replace")
-        raise UnreadableFile(path, f"not JSON ({error}); it starts with {start!r} and has {len(text)} bytes") from error
+        start = quoted(text[:12])
+        raise UnreadableFile(path, f"not JSON ({error}); it starts with {start} and has {len(text)} bytes") from error
     if rest := len(whole) - end:
         cause = (
             f"{rest:,} characters follow the JSON value: Iceberg Java takes no notice of them, other readers refuse it"

@@ -55,7 +55,7 @@ def locate(
     """Find a table. `relocate` are (old place, new place), the longest of which counts: a catalog's pointer into an old
     place is followed to the new one. Raises TableNotFound, saying what was looked for and what is there instead."""
     moves = tuple(sorted(map(_move, relocate), key=lambda move: -len(move[0])))
-    if not _is_path(table) or (catalog is None and _of_a_catalog(table)):
+    if not (names_a_path(table) if catalog is None else _is_path(table)):
         named = _by_name(table, catalog, properties)
         path = relocated(named.metadata_location, moves)
         return _with_neighbours(replace(named, metadata_location=path, asked=table, relocate=moves))
@@ -92,6 +92,11 @@ def _move(pair: tuple[str, str]) -> tuple[str, str]:
     if local is not None and not os.path.isabs(local):  # a URI of another machine too
         raise TableNotFound(f"{old!r} was moved to {new!r}, which is neither an absolute path nor a URI of a store")
     return spelled(old), new.rstrip("/") if local is None else os.path.normpath(local)
+
+
+def names_a_path(table: str) -> bool:
+    """Say whether `locate` takes a table, for which no catalog is named, for a path rather than a name in a catalog."""
+    return _is_path(table) and not _of_a_catalog(table)
 
 
 def _of_a_catalog(table: str) -> bool:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from explorer.errors import UnreadableFile
 from explorer.io import budget
 from explorer.io.chunks import places
+from explorer.io.excerpts import quoted
 from explorer.io.isolated import from_json, run
 from explorer.io.projection import children, field_id, has_ids, mapped, with_ids_by_place
 from explorer.io.storage import Storage
@@ -47,7 +48,7 @@ def read_footer(
     if size < 12:
         raise UnreadableFile(path, f"too short for a Parquet file: {size} bytes")
     if tail[-4:] != b"PAR1":
-        raise UnreadableFile(path, f"not a Parquet file: it ends with {tail[-4:]!r}, not b'PAR1'")
+        raise UnreadableFile(path, f"not a Parquet file: it ends with {quoted(tail[-4:])}, not b'PAR1'")
     length = int.from_bytes(tail[-8:-4], "little") + 8
     if length > size:
         raise UnreadableFile(path, f"the Parquet footer claims {length} bytes in a file of {size}")

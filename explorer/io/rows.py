@@ -19,6 +19,7 @@ from explorer.core.deletes import PATH_ID
 from explorer.core.live_files import LiveFile
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
+from explorer.io.excerpts import quoted
 from explorer.io.json_text import load_json
 from explorer.io.metadata import parse_schema
 from explorer.io.projection import (
@@ -157,7 +158,7 @@ def _columns(
     data, (kind, where, magic) = storage.read(file.path), FORMATS[file.file_format]
     at = data[-4:] if where == "ends" else data[: len(magic)]
     if at != magic:
-        raise UnreadableFile(file.path, f"not {kind}: it {where} with {at!r}, not {magic!r}")
+        raise UnreadableFile(file.path, f"not {kind}: it {where} with {quoted(at)}, not {magic!r}")
     ids, by_place = {f["id"] for f in fields}, mapping is None and file.file_format == "PARQUET"
     known = mapping_by_names({"fields": fields}) if mapping is None else mapping
     names = {name for name, entry in known.items() if entry["field-id"] in ids}
@@ -228,7 +229,7 @@ def deletion_vector(storage: Storage, file: LiveFile) -> pa.Array:
     blob = storage.read(path, offset, size)
     if size < 12 or len(blob) < size or blob[4:8] != VECTOR_MAGIC:
         raise UnreadableFile(
-            path, f"no deletion vector at byte {offset}: its magic is {blob[4:8].hex()}, not {VECTOR_MAGIC.hex()}"
+            path, f"no deletion vector at byte {offset}: its magic is {quoted(blob[4:8])}, not {VECTOR_MAGIC!r}"
         )
     length = int.from_bytes(blob[:4], "big")
     if length != size - 8:

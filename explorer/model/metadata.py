@@ -172,6 +172,12 @@ class TableMetadata:
     def _by_id(self) -> dict[int | None, Snapshot]:
         return {s.snapshot_id: s for s in reversed(self.snapshots)}  # of two with one id, the first
 
+    @cached_property
+    def ordinals(self) -> dict[int, int]:
+        """Snapshot id to 1, 2, 3... in the order of sequence numbers (v1: of the metadata file)."""
+        ordered = sorted(enumerate(self.snapshots), key=lambda item: (item[1].sequence_number, item[0]))
+        return {snapshot.snapshot_id: i + 1 for i, (_, snapshot) in enumerate(ordered)}
+
     @property
     def current_snapshot(self) -> Snapshot | None:
         """The snapshot that `main` reads; None for an empty table."""

@@ -16,6 +16,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from html import escape
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -25,6 +26,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, OutputTransform, RequestHandler
 
 from explorer.io.addresses import ip_address, is_loopback
+from explorer.serving.attempts import WAIT_S, Attempts
 from explorer.serving.messages import MOST_BYTES as MOST_BYTES_SENT
 from explorer.ui.assets import asset
 from explorer.ui.first import FirstPage
@@ -94,7 +96,7 @@ class Access:
         self.password, self.oauth, self.open, self.secure = password, oauth, open or {}, secure
         self.token = "" if password or oauth else secrets.token_urlsafe(32)
         self.cookie = secrets.token_urlsafe(32)
-        self.attempts = asyncio.Lock()
+        self.attempts = Attempts()
 
     def guard(self, application: Application) -> None:
         """Stand before everything that a Bokeh application answers."""
@@ -209,7 +211,16 @@ class Enter(Door):
 
 
 class Login(Door):
-    """Asks for the password; nothing of it comes from elsewhere. Guesses are answered one at a time, a second each."""
+    """Asks for the password; nothing of it comes from elsewhere. The right one is let in at once, however many wrong
+    ones wait for their answers."""
+
+    def prepare(self) -> None:
+        """See Tornado."""
+        self._gone = asyncio.Event()
+
+    def on_connection_close(self) -> None:
+        """See Tornado."""
+        self._gone.set()
 
     def get(self) -> None:
         """The form, which posts to the page that was asked for."""
@@ -217,11 +228,15 @@ class Login(Door):
 
     async def post(self) -> None:
         """To that page, if the password is right."""
-        async with self.access.attempts:
-            if not _equal(self.get_body_argument("password", "", strip=False), self.access.password):
-                await asyncio.sleep(1)
-                _page(self, 401, "That is not the password.", FORM)
-                return
+        if not self.access.attempts.take(self.request.remote_ip or ""):
+            _page(self, 429, "Too many attempts. Try again in a minute.", FORM)
+            return
+        if not _equal(self.get_body_argument("password", "", strip=False), self.access.password):
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._gone.wait(), WAIT_S)
+                return  # nobody is there to be answered
+            _page(self, 401, "That is not the password.", FORM)
+            return
         self.let_in()
         self.redirect(self.request.uri or "/", status=303)
 

@@ -28,7 +28,7 @@ from explorer.ui.orders import Orders, every_order, orders_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.pools import ELSEWHERE
 from explorer.ui.state import MarkedState
-from explorer.ui.widgets import WRAP, LiveTabs, grid, heading, note, picture
+from explorer.ui.widgets import WRAP, LiveTabs, Text, grid, heading, note, picture
 from explorer.ui.writers import Writers
 from explorer.views.labviews import saw_rows, sequence_svg
 
@@ -100,7 +100,8 @@ class LabPanel:
             "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap; "
             "a reader loads, plans and reads. New run begins anew."
         )
-        self.saved = pmui.FileInput(label="Replay a run", accept=".json", variant="outlined", width=145, margin=(8, 4))
+        # Bokeh's, which sends the file as text: Material's sends its size too, and Python takes the memory for it
+        self.saved = pn.widgets.FileInput(accept=".json", width=210, margin=(0, 4))
         self.job = Job(caption, [self.reset, self.orders, self.saved], None, ELSEWHERE, self._settled)
         self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.switches = pmui.Button(label="Validations", width=125, **look)
@@ -145,10 +146,11 @@ class LabPanel:
         """The panel. With the page goes the run."""
         if pn.state.curdoc:
             pn.state.on_session_destroyed(self._end)
-        buttons = (self.reset, *self.steps, self.play, self.fault, self.orders, self.switches, self.saved)
+        buttons = (self.reset, *self.steps, self.play, self.fault, self.orders, self.switches)
+        replayed = pn.Column(Text("Replay a run", variant="caption", margin=(0, 4)), self.saved)
         return pn.Column(
             self.writers.fields,
-            pn.Row(*buttons, styles=WRAP),
+            pn.Row(*buttons, replayed, styles=WRAP),
             self.writers.validations,
             self.job.view,
             self.box,

@@ -21,6 +21,7 @@ import click
 from explorer.engines.quotas import check_audit, quotas
 from explorer.errors import AccessRefused, IncompleteAnswer, NotPossible
 from explorer.io.addresses import is_loopback
+from explorer.serving import places
 from explorer.ui.access import Access
 
 PASSWORD_VARIABLE = "ICEBERG_EXPLORER_PASSWORD"
@@ -36,11 +37,12 @@ def serve(
     allow_sql: bool = False,
     allow_lab: bool = False,
     prefix: str = "",
+    roots: Sequence[str] = (),
 ) -> None:
     """Run the server until it is interrupted; `hosts` are more names it goes by, `prefix` the path, or the whole URL,
     below which a reverse proxy serves it. On another address than loopback, and behind a proxy, SQL and what writes are
-    off unless allowed. Raises AccessRefused there without a password or OAuth, and
-    NotPossible where the address or the port cannot be had."""
+    off unless allowed, and only paths below `roots` can be opened. Raises AccessRefused there without a password or
+    OAuth, and NotPossible where the address or the port cannot be had."""
     import panel as pn
     from bokeh.settings import settings
     from bokeh.util.warnings import BokehUserWarning
@@ -76,6 +78,8 @@ def serve(
         raise AccessRefused(f"--prefix {prefix!r} is neither {known}")
     if table:
         os.environ[TABLE_VARIABLE] = table
+    if not alone or roots:
+        places.restrict(roots)
     offers = app.Offers(sql=alone or allow_sql, lab=alone or allow_lab)
     try:
         server = pn.serve(
@@ -148,7 +152,10 @@ def came_through_the_door() -> bool:
 def _door() -> Access:
     from bokeh.server.tornado import BokehTornado
 
-    access = Access((socket.gethostname(), socket.getfqdn()), os.environ.get(PASSWORD_VARIABLE, ""))
+    password = os.environ.get(PASSWORD_VARIABLE, "")
+    if password and not places.is_restricted():  # others are meant to come
+        places.restrict(())
+    access = Access((socket.gethostname(), socket.getfqdn()), password)
     servers = [o for o in gc.get_objects() if isinstance(o, BokehTornado)]  # nothing else leads from here to them
     if not servers:
         raise AccessRefused("the server cannot be guarded: use iceberg-explorer serve")

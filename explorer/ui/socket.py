@@ -19,15 +19,19 @@ class CheckedSocket(WSHandler):
 
     def open(self, *args: Any, **options: Any) -> Any:
         """See Bokeh."""
+        self._refused = False
         self._messages = Messages(lambda: _Page(self.connection.session.document) if self.connection else None)
         return super().open(*args, **options)
 
     async def on_message(self, fragment: str | bytes) -> None:
         """See Bokeh."""
+        if self._refused:  # what comes before the connection is closed
+            return
         try:
             checked = self._messages.take(fragment)
         except Refused as refused:
             log.warning("a message of a page was refused: %s", refused)
+            self._refused = True
             self.close(POLICY_VIOLATION, "refused")
             return
         await super().on_message(checked)

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 QUICK_FILES, QUICK_BYTES = 300, 1 << 20
 """Selecting a file shows its rows at once when its snapshot has at most so many files, and it at most so many bytes."""
 _ORDER = itertools.count(1)
+REFS_TOLD = 20
+"""Refs of one snapshot that the timeline tells."""
 FILES, MANIFESTS = get_args(FileKind), get_args(ManifestKind)
 
 
@@ -224,7 +226,7 @@ class ViewState(GraphState):
             "ids": [str(s.snapshot_id) for s in ordered],
             "operations": [clean(s.operation or "unknown") for s in ordered],
             "times": [second(s.timestamp_ms) for s in ordered],
-            "refs": [refs.get(s.snapshot_id, []) for s in ordered],
+            "refs": [_some(refs.get(s.snapshot_id, [])) for s in ordered],
         }
 
     def caption(self) -> str:
@@ -384,3 +386,9 @@ class MarkedState(ViewState):
         if kind in ("reload", "snapshot"):  # what is marked belongs to the table as it was looked at
             return
         super()._carry_out("toggle" if kind == "focus" else kind, request)
+
+
+def _some(refs: list[str]) -> list[str]:
+    """The first refs of a snapshot, and how many more there are."""
+    more = len(refs) - REFS_TOLD
+    return refs if more <= 0 else [*refs[:REFS_TOLD], f"{more:,} more branches and tags"]

@@ -382,11 +382,17 @@ def keep_text(field: Any) -> Any:
     return field
 
 
+NAMES_OFFERED = 500
+"""Refs, and snapshots, that a field suggests."""
+
+
 def versions(table: Table) -> list[str]:
-    """Names to choose from: refs, then snapshots, newest first."""
+    """Names to choose from: refs, then snapshots, newest first; of each the first, since a page that is sent hundreds
+    of thousands stands still. Any other name can be typed."""
     ordinals = snapshot_ordinals(table.metadata)
     refs = [r.name for r in sorted(table.metadata.refs, key=lambda r: (r.name != "main", r.type, r.name))]
-    return [*filter(seen_whole, refs), *(f"snapshot-{n}" for n in sorted(ordinals.values(), reverse=True)[:500])]
+    newest = sorted(ordinals.values(), reverse=True)
+    return [*filter(seen_whole, refs[:NAMES_OFFERED]), *(f"snapshot-{n}" for n in newest[:NAMES_OFFERED])]
 
 
 def column_names(table: Table) -> list[str]:

@@ -351,16 +351,17 @@ def _orphans(table: Table, n: int) -> None:
 TOGETHER: dict[str, tuple[str, ...]] = {
     "history": ("branches on a chain, of many ages", "a log that goes back and forth", "tags", "the metadata log",
                 "refs that lead nowhere", "a log whose times run backwards", "staged snapshots", "statistics"),
-    "definitions": ("schemas", "specs", "fields", "fields of one name", "fields of a spec", "sort orders", "properties",
+    "definitions": ("schemas", "specs", "fields", "fields of one name", "fields of one id",
+                    "fields of a spec", "sort orders", "properties",
                     "identifier fields", "a name mapping", "metrics of columns", "nesting", "encryption keys",
-                    "unknown fields", "partition statistics", "blobs of statistics"),
+                    "unknown fields", "partition statistics", "blobs of statistics", "metrics of an entry"),
     "lengths": ("a property's length", "a summary", "summaries' lengths", "a ref's name", "a column's name",
-                "the location's length"),
-    "problems": ("snapshots of one id", "fields of one id", "a log of snapshots that have expired", "a list's path",
+                "the location's length", "metadata files beside"),
+    "problems": ("snapshots of one id", "a log of snapshots that have expired", "a list's path",
                  "snapshots that are no objects", "refs that are no objects", "schemas that are no objects"),
     "manifests": ("lists", "manifests of a list", "a manifest named again and again", "commits, a manifest each"),
-    "files": ("blocks", "entries of one path", "entries that are deleted", "metrics of an entry",
-              "data and delete files", "files that nothing leads to", "metadata files beside"),
+    "files": ("blocks", "entries of one path", "entries that are deleted",
+              "data and delete files", "files that nothing leads to"),
 }  # fmt: skip
 """Dimensions that do not hide each other, made larger together: what takes the square of one, or the product of two,
 shows in the sum. Each alone takes a quarter of an hour."""

@@ -38,7 +38,7 @@ ELSEWHERE = {
     "partition-summary", "copied-or-edited", "metadata-choice", "path-outside", "equality-id-old",
     "column-type",
 }  # fmt: skip
-"""Rules with remedies whose tables are damaged in other tests of this file, test_doctor.py or test_stored_types.py."""
+"""Rules with remedies whose tables are damaged in other tests: of this file, test_doctor.py, test_stored_types.py."""
 NOT_TRIED = {"metadata-unreadable"}
 """Rules that need another kind of table, in tests of their own."""
 UNMENDED = ("I", "N", "P", "W", "X", "Y", "Z", "H")

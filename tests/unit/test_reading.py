@@ -204,7 +204,7 @@ def test_a_text_file_as_manifest(table: Path) -> None:
     victim.write_text("these are not the bytes you are looking for")
     opened = explorer.open_table(str(table))
     assert len(opened.entries()) == 2
-    assert "not an Avro file: it starts with 'these are no" in opened.problems[0].cause
+    assert "not an Avro file: it starts with b'these are no" in opened.problems[0].cause
 
 
 def test_a_manifest_list_in_the_place_of_a_manifest(table: Path) -> None:

@@ -11,6 +11,8 @@ from explorer.core.doctor.lists import Lists
 
 Because = tuple[Finding, list[Finding]]
 """A finding, and those that it explains."""
+DEEPEST = 20
+"""Parts of a place in a metadata file; a ref's name may have any number of slashes."""
 EXAMPLES = 3
 EACH = 10
 """Findings of one rule and severity that are told one by one; of more, the first stands for all."""
@@ -132,8 +134,8 @@ def _same_key(
 def _missing_fields(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     """What follows from a field of the metadata file that cannot be read."""
     for f in findings:
-        if f.rule in ("metadata-field", "format-version-unknown", "id-beyond-64-bits"):
-            follow = FROM_WHAT_IS_MISSING.get(f.location, ())
+        follow = FROM_WHAT_IS_MISSING.get(f.location)
+        if follow and f.rule in ("metadata-field", "format-version-unknown", "id-beyond-64-bits"):
             yield f, [other for other in findings if other.rule in follow and other.location != f.location]
 
 
@@ -147,7 +149,7 @@ def _same_place(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
         places.setdefault(f.location, f)
     inside: dict[str, Finding] = {}
     for place, f in places.items():
-        while place := place.rpartition("/")[0]:
+        while place.count("/") <= DEEPEST and (place := place.rpartition("/")[0]):
             inside.setdefault(place, f)
     for f in worst:
         cause = places[f.location]

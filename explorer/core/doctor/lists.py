@@ -72,6 +72,12 @@ class Lists:
                 self.masks[manifest.manifest_path] = self.masks.get(manifest.manifest_path, 0) | 1 << n
                 self.records.setdefault(manifest.manifest_path, manifest)
 
+    @cached_property
+    def any_expired(self) -> bool:
+        """Whether the parent of any snapshot has expired."""
+        parents = (s.parent_snapshot_id for s in self.meta.snapshots)
+        return any(parent is not None and not self.meta.snapshot(parent) for parent in parents)
+
     def listing(self, mask: int) -> tuple[int, ...]:
         """The snapshots of a mask."""
         return tuple(s.snapshot_id for n, s in enumerate(self.snapshots) if mask >> n & 1)
@@ -438,7 +444,7 @@ def _other_spec(header: Sequence[Any], other: Sequence[Any]) -> bool:
 def _adders(lists: Lists, path: str, held: Held) -> Iterator[Finding]:
     """Rule 36, of a table of which no snapshot has expired."""
     meta = lists.meta
-    if any(s.parent_snapshot_id is not None and not meta.snapshot(s.parent_snapshot_id) for s in meta.snapshots):
+    if lists.any_expired:
         return
     unknown = [i for i in held.numbers("snapshot_ids").tolist() if not meta.snapshot(i)]
     if unknown:
