@@ -7,7 +7,7 @@ from pathlib import Path
 
 from explorer.core.doctor.findings import Finding, RuleChoice, finding
 from explorer.core.doctor.remedies import previous_words
-from explorer.core.names import in_sql
+from explorer.core.names import NOWHERE, in_sql
 from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
 from explorer.io.metadata import VIEW
 from explorer.io.reader import read_metadata
@@ -48,7 +48,7 @@ def _unopened(name: str, error: UnreadableFile) -> Finding:
         pass
     remedy = "No other metadata file of it was found that can be read: restore it from a backup."
     if best:
-        remedy = previous_words(best[1], *in_sql(name))
+        remedy = previous_words(best[1], *(NOWHERE if "/" in name else in_sql(name)))
     return finding("metadata-unreadable", error.cause, error.path, remedy=remedy, node=("metadata", error.path),
                    refused="table")  # fmt: skip
 
