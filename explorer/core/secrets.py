@@ -13,101 +13,28 @@ compared, by them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from explorer.core.named_values import without_values
+from explorer.core.secret_names import is_secret
+from explorer.core.token_forms import BEGINNINGS, without_tokens
+
 HIDDEN = "(hidden)"
-ALONE = {
-    "auth", "oauth", "oauth2", "authorization", "bearer", "sas", "sig", "pass", "pwd", "pw", "psk", "pin", "pem",
-    "jwt", "otp", "totp", "hmac", "cookie", "cookies", "passcode",
-}  # fmt: skip
-"""Words that name a secret where they stand alone."""
-WITHIN = {
-    "secret", "passw", "passphrase", "token", "credential", "signature", "privatekey", "accesskey", "accountkey",
-    "apikey", "sharedkey", "masterkey", "storagekey", "subscriptionkey", "connectionstring",
-    "connstr", "keytab",
-}  # fmt: skip
-"""What names a secret wherever it stands in a name without its separators."""
-HARMLESS_BEFORE = {
-    "primary", "foreign", "unique", "natural", "surrogate", "business", "composite", "candidate", "partition",
-    "partitions", "partitioning", "sort", "sorting", "order", "cluster", "clustering", "distribution", "bucket",
-    "hash", "join", "group", "row", "record", "upsert", "merge", "dedup", "lookup", "by", "map",
-}  # fmt: skip
-"""Keys of these kinds are columns."""
-HARMLESS_AFTER = {
-    "id", "ids", "name", "names", "column", "columns", "field", "fields", "count", "size", "length", "type",
-    "alias", "arn",
-}  # fmt: skip
-"""What is said about a key, not the key."""
-ABOUT = {"count", "size", "length", "type", "date", "method", "column", "columns", "field", "fields", "ttl", "version"}
-"""Last words of names of what is said about any secret."""
-LONGEST_QUOTED = 10_000
-"""Characters in which the end of a quoted value is looked for."""
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
 # Each of these takes time in proportion to the text, whatever it is: it is a stranger's, and nothing can stop a search.
 _USER_INFO = re.compile(
     r"(?:(?P<azure>(?<![\w+.-])(?i:abfss?|wasbs?))|(?<=[\w+.-]))://(?P<info>[^/\s\"'<>?#]*)@"
+    r"|(?<![\w+.:/-])//(?P<bare>[^:/\s\"'<>?#@]*:[^/\s\"'<>?#]*)@"
     r"|(?:(?<=jdbc:oracle:thin:)|(?<=jdbc:oracle:oci:))[^@\s]{1,1000}@"
 )
 """Before the @ of Azure's schemes stands a container."""
-_PARAMETER = re.compile(
-    r"""(?<![\w./%-])(?P<name>[\w.%-]+(?: [kK]ey)?)"""
-    r"""(?:(?:\\*["'`])?\s*[:=]?=>?\s*|\\*["'`]\s*:\s*|:\s+)(?P<quote>\\*["'])?"""
-)
-"""What stands before the value in `name=value` or `"name": "value"`, which may be JSON within JSON; not the folder of a
-partition, after a slash."""
-_VALUE = re.compile(r"""(?:(?!/[\w.%+-]+=[^=&\s])[^&;,\s"'<>(){}])+""")
-"""To what separates it from what follows, which may be the folder of another partition."""
-_OPTION = re.compile(r"(?<![\w.-])--(?P<name>[\w.-]+)\s+(?=[^\s-])")
-_SCHEMES = {"basic", "bearer", "token", "digest", "negotiate", "apikey", "aws4-hmac-sha256"}
-"""Of authorization, before what authorizes."""
-_HARMLESS = re.compile(r"(?i:true|false|null|none|string|int|long|float|double|boolean|binary|date|timestamp)\Z")
-"""Values that are no secret, such as the type of a column."""
-_NUMBER = re.compile(r"-?\d{1,18}\Z")
-_FORMS = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
-    r"|\b(?:[Bb]earer|[Bb]asic)\s+(?=[a-z_.-]*[A-Z0-9+/=~])[\w.~+/=-]{8,}"
-    r"|(?<![\w-])(?=[\w-]+\.[\w-]{8,}\.)(?:[\w-]*-)?eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # a JSON Web Token
-    r"|(?<![A-Z])(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Z])"  # AWS
-    r"|(?<![A-Za-z0-9])(?:gh[opsur]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}"
-    r"|AIza[\w-]{35}|ya29\.[\w-]{20,}|dapi[0-9a-f]{32}|sk_live_\w{16,}|sk-ant-[\w-]{20,}|hf_\w{20,}"
-    r"|SG\.[\w-]{16,}\.[\w-]{16,}|hooks\.slack\.com/services/[\w/]+)",
-    re.DOTALL,
-)
-_BEGIN = (
-    "-----BEGIN", "earer", "asic", "eyJ", "AKIA", "ASIA", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_",
-    "glpat-", "xox", "AIza", "ya29.", "dapi", "sk_live_", "sk-ant-", "hf_", "SG.", "hooks.slack.com",
-)  # fmt: skip
-"""What those forms have: a text with none of them has none of them, which is soon told."""
+MOST_ESCAPED = 8
+"""How often a text is escaped at most: nobody but who hides something escapes one more often."""
 _ENCODED = re.compile(r"""[^\s/"'<>=?&]+""")
-SUSPECT = r"@|%|--|(^|[^/\pL\pN_.%-])[\pL\pN_.%-]+[^\pL\pN_.%=:-]*[=:]|" + "|".join(map(re.escape, _BEGIN))
+SUSPECT = r"@|%|--|<|(^|[^/\pL\pN_.%-])[\pL\pN_.%-]+[^\pL\pN_.%=:-]*[=:]|" + "|".join(map(re.escape, BEGINNINGS))
 """RE2, whose classes know ASCII only: what every text has that `redacted` changes, and some others; not the path of a
 file in the folder of a partition."""
-
-
-def is_secret(name: str) -> bool:
-    """Whether a property's name looks like that of a secret."""
-    parts = _words(name)
-    return _names_secret(parts) or _names_key(parts)
-
-
-def _words(name: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(name)]
-
-
-def _names_secret(parts: Sequence[str]) -> bool:
-    if parts and parts[-1] in ABOUT:
-        return False
-    return bool(ALONE & set(parts)) or any(part in "".join(parts) for part in WITHIN)
-
-
-def _names_key(parts: Sequence[str]) -> bool:
-    for i, word in enumerate(parts):
-        before, after = parts[i - 1] if i else "", parts[i + 1] if i + 1 < len(parts) else ""
-        if word in ("key", "keys") and before not in HARMLESS_BEFORE and after not in HARMLESS_AFTER:
-            return True
-    return False
 
 
 def without_secrets(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,57 +87,28 @@ def redacted(text: str, values: Iterable[str] = ()) -> str:
 
     def user_info(match: re.Match[str]) -> str:
         azure, info = match["azure"], match["info"]
+        if match["bare"] is not None:
+            return f"//{HIDDEN}@"
         if info is None:
             return f"{HIDDEN}@"
         return match[0] if azure and ":" not in info else f"{azure or ''}://{HIDDEN}@"
 
     if "@" in text:
         text = _USER_INFO.sub(user_info, text)
-    if any(begin in text for begin in _BEGIN):
-        text = _FORMS.sub(HIDDEN, text)
-    if "=" in text or ":" in text:
-        text = _without_values(text, _PARAMETER)
-    if "--" in text:
-        text = _without_values(text, _OPTION)
+    text = without_values(without_tokens(text, HIDDEN), HIDDEN)
     return _ENCODED.sub(_decoded, text) if "%" in text else text
-
-
-def _without_values(text: str, before: re.Pattern[str]) -> str:
-    """Text without the values of names of secrets; `before` is what stands before a value."""
-    kept, begin, at = [], 0, 0
-    while match := before.search(text, at):  # in the value of one that is no secret another may stand
-        at = match.end()
-        words = _words(match["name"])
-        secret = _names_secret(words)
-        if not secret and not _names_key(words):
-            continue
-        end = _value_ends(text, at, match.groupdict().get("quote"))
-        value = text[at:end]
-        if value and not _HARMLESS.match(value) and (secret or not _NUMBER.match(value)):
-            kept += [text[begin:at], HIDDEN]
-            begin = at = end
-    return "".join([*kept, text[begin:]])
-
-
-def _value_ends(text: str, at: int, quote: str | None) -> int:
-    """Where a value that begins there ends: at the quote that opened it, if there is another, else at a separator."""
-    if quote and (closed := text.find(quote, at, at + LONGEST_QUOTED)) >= 0:
-        while text[closed - 1] == "\\" and len(quote) == 1:  # the quote is a part of it
-            if (closed := text.find(quote, closed + 1, at + LONGEST_QUOTED)) < 0:
-                return min(len(text), at + LONGEST_QUOTED)
-        return closed
-    value = _VALUE.match(text, at)
-    if value is None:
-        return at
-    if value[0].lower() in _SCHEMES and (more := _VALUE.match(text, value.end() + 1)):
-        return more.end()
-    return value.end()
 
 
 def _decoded(match: re.Match[str]) -> str:
     """A part of a path; where it hides something behind %-escapes, without them and that."""
-    told = unquote(match[0])
-    safe = redacted(told) if told != match[0] and "%" not in told else told
+    told = match[0]
+    for _ in range(MOST_ESCAPED):
+        before, told = told, unquote(told)
+        if told == before:
+            break
+    else:
+        return HIDDEN
+    safe = redacted(told) if told != match[0] else told
     return match[0] if safe == told else safe
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -48,7 +47,8 @@ from explorer.table import Table
 MISSING = "the file does not exist"
 OURS = ("its rows cannot be read", "its schema is not one")
 """What begins the words for files that we cannot read, though others may."""
-LACKS = re.compile(r"it lacks the required column (.+), which has no initial default")
+LACKS = ("it lacks the required column ", ", which has no initial default")
+"""What stands around the column that a file lacks."""
 ABSENT_IN_JAVA = "'Missing required field'"
 FORMATS = {b"PAR1": "PARQUET", b"ORC": "ORC", b"Obj\x01": "AVRO", MAGIC: "PUFFIN"}
 """By what files begin with."""
@@ -129,8 +129,9 @@ class _Deep:
                 return  # diagnosing.files tells of it
             if error.cause.startswith(OURS):
                 self.not_checked.append(str(error))
-                if (lacks := LACKS.search(error.cause)) and file.file_format != "PARQUET":  # whose footer tells
-                    yield self._required_absent(file, lacks[1])
+                lacks = error.cause.partition(LACKS[0])[2].rpartition(LACKS[1])[0]
+                if lacks and file.file_format != "PARQUET":  # whose footer tells
+                    yield self._required_absent(file, lacks)
             else:  # what a library cannot decode, another may
                 more: dict[str, Any] = {"severity": "warning"} if "cannot be decoded: " in error.cause else {}
                 more |= {"refused": "part"} if file.kind == "deletion_vector" else {}

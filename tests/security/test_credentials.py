@@ -18,6 +18,7 @@ from explorer.cli import main
 from explorer.collection import Collection
 from explorer.core.names import shorten
 from explorer.core.secrets import HIDDEN, redacted
+from explorer.core.token_forms import PREFIXES
 from explorer.drawn import whole_view
 from explorer.inspection import inspect
 from explorer.ui.first import first
@@ -164,6 +165,72 @@ def test_what_is_hidden(text: str) -> None:
 )  # fmt: skip
 def test_what_is_none_stays(text: str) -> None:
     assert redacted(text) == text
+
+
+OTHER_NOTATIONS = [
+    "password={{{}}}", "Driver=x;PWD={{a;{}}};Port=1", "password=(a, {})", "password: < {} >", "pwd=[{}]",
+    "token=ab(cd,{})ef",
+    "password=$(echo {})", "password={{{}", 'secret: {{"{}"}}',
+    "<password>{}</password>", '<ns:Password kind="x">a b;c {}</ns:Password>', "<token><![CDATA[<a>{}]]></token>",
+    "<property><name>fs.s3a.secret.key</name><value>a {}</value></property>",
+    "<property>\n  <name>fs.s3a.secret.key</name>\n  <value>{}</value>\n</property>",
+    '<add key="DbPassword" value="a {}"/>', '{{"name": "API_TOKEN", "value": "{}"}}',
+    "- name: DB_PASSWORD\n  value: {}",
+    "<key>password</key><string>{}</string>",
+    "password:{}", "a,token:{},b", "{{password:{}}}",
+    "curl -u user:{} https://x", "curl -uuser:{}", "curl --user 'user:a b {}'", "curl --proxy-user=user:{}",
+    "//user:{}@host/x", "url=//user:{}@host", "('//u:a@{}@h/')",
+    "Cookie: a=1; sid={}", "cookie=a=1; b=2; c={}", "curl -H 'Cookie: a=\"1\"; sid={}'",
+    "password: |\n  {}\nnext: 1", "password: >-\n  a\n\n  {}\n", "token: |2+ # x\n    a\n\t{}",
+    'password = """\n{}\n"""',
+    "kind%253Ftoken%253D{}", "kind%25253Ftoken%25253D{}", "s3%25253A%25252F%25252Freader%25253A{}%252540b",
+    "a%" + "25" * 40 + "3Ftoken={}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OTHER_NOTATIONS)
+def test_what_is_hidden_in_other_notations(text: str) -> None:
+    told = redacted(text.format(HUSH))
+    assert HUSH not in told
+    assert HIDDEN in told
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        *PREFIXES, "sk-proj-", "xoxb-", "xoxp-", "eyJhbGciOiJIUzI1NiJ9.e30xxxxx.", "eyJhbGciOiJkaXIiLCJlbmMi..",
+        "x_eyJhbGciOiJIUzI1NiJ9.e30xxxxx.", "-----BEGIN EC PRIVATE KEY-----\n", "-----BEGIN OPENSSH PRIVATE KEY-----\n",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("before", ["", "x/", "('", "user_", "a b="])
+def test_tokens_are_hidden_by_how_they_begin(prefix: str, before: str) -> None:
+    token = f"{prefix}{HUSH}{HUSH.lower()}"
+    told = redacted(f"{before}{token}")
+    assert HUSH not in told
+    assert HUSH.lower() not in told
+    assert told == redacted(f"{before}{token} and more").removesuffix(" and more") or "BEGIN" in prefix
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct<token:string,key:bigint>", "token:decimal(10,2)", "key: map<string,int>", "key: list<int>", "s3://b/t/x",
+        '{"key": {"type": "struct", "fields": []}}', "a<b and c>d", "<b>bold</b>", "<key>5</key>", "sort -u a.txt",
+        "docker run -u 1000:1000 x", "// a comment: see me@example.org", "day=2024-01-01 12:30", "urn:uuid:1-2",
+        "50%25", "100% of it", "a%20b%2Fc", "name: city, value: Bonn", "sk-learn-pipeline-for-training",
+        "npm_config_cache_of_this_user", "hf_dataset_of_this_long_name", "sg.internal.example", "primary-key:id",
+        "partition key (id)", "token=[]", "token: { }", "x.eyJa.parquet",
+    ],
+)  # fmt: skip
+def test_what_is_none_stays_in_other_notations(text: str) -> None:
+    assert redacted(text) == text
+
+
+@pytest.mark.parametrize("text", OTHER_NOTATIONS)
+def test_a_list_is_suspicious_of_other_notations(text: str) -> None:
+    written = text.format(HUSH)
+    [listed] = grid(pd.DataFrame({"kind": [written]})).value["kind"]
+    assert listed == redacted(written)
 
 
 def test_a_key_ends_where_the_folder_of_the_next_partition_begins() -> None:

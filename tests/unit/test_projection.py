@@ -590,8 +590,9 @@ def test_names_with_dots_mean_one_column_to_filters_keys_and_rows(path: str, fie
     assert flat[path].field_id == field_id
     rows = pa.table({"a": [{"b": 2, "c": {"d": 4}}], "a.b": [5], "a.c": [{"d": 7}], "l": [[9]]})
     assert column_at(rows, path).to_pylist() == ([{"d": 7}] if field_id == 6 else [field_id])
-    if field_id != 6:
-        assert matching(rows, bound_filter(f"{path} = {field_id}", flat)).num_rows == 1
+    if field_id != 6:  # Iceberg Java loads no table with two fields of one name
+        with pytest.raises(NotFoundInTable, match="is ambiguous: it is the name of"):
+            bound_filter(f"{path} = {field_id}", flat)
     assert rowlevel.pairing_keys(schema, [path], False) == (path,)
     with pytest.raises(NotFoundInTable, match=r"l\.element"):
         rowlevel.pairing_keys(schema, ["l.element"], False)

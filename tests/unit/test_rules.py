@@ -38,7 +38,8 @@ from explorer.core.metadata_diff import changes, metadata_diff, schema_changes
 from explorer.core.partitions import added_up, by_partition
 from explorer.core.reach import HELD, held, holdings, reach
 from explorer.core.row_parts import RowParts
-from explorer.core.secrets import HIDDEN, harmless, is_secret, redacted, secret_values, without_secrets
+from explorer.core.secret_names import is_secret
+from explorer.core.secrets import HIDDEN, harmless, redacted, secret_values, without_secrets
 from explorer.core.totals import totals
 from explorer.core.units import count, human_bytes, instant
 from explorer.io import budget, spool

@@ -14,7 +14,8 @@ from explorer.core.doctor.java_metadata import java_rules
 from explorer.core.doctor.java_schema import is_type
 from explorer.core.doctor.promotions import kind_of as _kind
 from explorer.core.doctor.promotions import promoted
-from explorer.core.secrets import ALONE, HIDDEN, WITHIN, is_secret, redacted
+from explorer.core.secret_names import ALONE, WITHIN, is_secret
+from explorer.core.secrets import HIDDEN, redacted
 from explorer.model.metadata import Schema, TableMetadata
 
 RESERVED = 2147483447
