@@ -25,7 +25,7 @@ from explorer.core.live_files import LiveFile
 from explorer.core.row_diff import column_at
 from explorer.core.variant import VariantTexts, variant_text
 from explorer.errors import NotFoundInTable, UnreadableFile
-from explorer.filters import bound_filter, filter_columns, matching
+from explorer.filters import bound_filter, filter_columns
 from explorer.io import file_rows
 from explorer.io import rows as contents
 from explorer.io.projection import FIELD_ID, name_mapping, project

@@ -45,7 +45,10 @@ def own_bounds(
     """
     kind, transform = part.source, part.transform
     known = transform in ("identity", *TIMES) or re.fullmatch(r"(truncate|bucket)\[0*[1-9]\d{0,8}\]", transform)
-    if part.source_id is None or kind is None or not known or part.result is None or primitive_type(kind) is None:
+    primitive = primitive_type(kind) if kind is not None else None
+    if part.source_id is None or kind is None or not known or part.result is None or primitive is None:
+        return
+    if not parse_transform(transform).can_transform(primitive):  # a spec that is told of elsewhere
         return
     data = live & (table["content"].fill_null(0).to_numpy() == 0) & (table["record_count"].fill_null(0).to_numpy() > 0)
     lower, upper = (looked_up(table, name, part.source_id) for name in ("lower_bounds", "upper_bounds"))
