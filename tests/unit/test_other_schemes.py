@@ -6,8 +6,13 @@ import os
 import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
 import explorer
 from explorer import maintenance
+from explorer.core.doctor.schemes import in_same_store
 from tests.cases.mini import Table as Written
 
 
@@ -60,6 +65,8 @@ def test_a_file_that_is_named_elsewhere_is_no_orphan(tmp_path: Path) -> None:
     assert [Path(path).name for path in finding.examples] == ["orphan.parquet"]
     seen = maintenance.preview(table, "remove-orphans")
     assert (seen.call, seen.refusal[:15]) == ("", "Do not run this")
+    [told] = [f for f in explorer.doctor(table).findings if f.rule == "path-outside"]
+    assert (told.found, told.severity) == (delete["file_path"], "warning")
     reasons = {Path(row["file"]).name: row["reason"] for row in seen.tables["files"]}
     assert reasons["p.parquet"].startswith("it may be live: metadata names a file of this name in another place, s3:")
 
@@ -72,3 +79,24 @@ def test_the_files_of_a_table_within_are_no_orphans(tmp_path: Path) -> None:
     report = explorer.doctor(aged(tmp_path / "t"), files=True)
     assert "orphan-files" not in {f.rule for f in report.findings}
     assert any("is of another table" in text for text in report.not_checked)
+
+
+@pytest.mark.parametrize(
+    ("location", "same", "other"),
+    [
+        ("/t", ["/t/a", "file:/t/a", "file:///t/a"], ["s3://b/a", "hdfs:///a", "t/a"]),
+        ("file:///t", ["/t/a", "file:///t/a"], ["s3://b/a"]),
+        ("s3://b/t", ["s3://b/t/a", "s3a://c/a", "S3N://b/a"], ["/a", "file:///a", "gs://b/a", "b/s3://a"]),
+        ("abfss://c@x/t", ["wasbs://c@x/a", "abfs://c@x/a"], ["s3://b/a"]),
+        ("my+store://x", ["my+store://y"], ["mystore://y"]),
+    ],
+)
+def test_which_schemes_are_one_store(location: str, same: list[str], other: list[str]) -> None:
+    pattern = in_same_store(location)
+    assert pattern is not None
+    assert pc.match_substring_regex(pa.array(same), pattern).to_pylist() == [True] * len(same)
+    assert pc.match_substring_regex(pa.array(other), pattern).to_pylist() == [False] * len(other)
+
+
+def test_a_location_without_a_store_says_nothing() -> None:
+    assert in_same_store("warehouse/t") is None

@@ -17,6 +17,7 @@ from explorer.core.doctor.metrics import metric_notes
 from explorer.core.doctor.noting import NOTE, Notes
 from explorer.core.doctor.partitions import partition_notes
 from explorer.core.doctor.promotions import kinds_then, rebound
+from explorer.core.doctor.schemes import in_same_store
 from explorer.core.entries import ADDED, DELETED, EXISTING, inherited
 from explorer.core.ranges import looked_up
 from explorer.core.values import partition_value, primitive_type, result_type, row_dicts, source_type
@@ -74,6 +75,8 @@ class About:
     wanted: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     metrics: bool = True
     rebound: frozenset[int] = frozenset()
+    store: str | None = None
+    """A regular expression for paths of the store that the table's location is in (see schemes.in_same_store)."""
     then: Mapping[int, Mapping[int, str | None]] = field(default_factory=dict)
     """Field ids whose types differ between schemas, and what they were when each snapshot was written."""
 
@@ -119,7 +122,8 @@ class About:
         kinds[PATH_ID] = "string"
         changed = rebound(meta)
         then = kinds_then(meta, changed)
-        return cls(meta.format_version, specs, kinds, names, top, required, rebound=changed, then=then)
+        store = in_same_store(meta.location) if meta.format_version < 4 else None  # later paths may be relative
+        return cls(meta.format_version, specs, kinds, names, top, required, rebound=changed, then=then, store=store)
 
 
 def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
@@ -134,6 +138,11 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     live = (status == EXISTING) | (status == ADDED)
     vector = (content == 1) & flags(pc.equal(pc.utf8_lower(stored["file_format"]), "puffin"))
     _entry_notes(about, manifest, table, notes, status, content, vector)
+    if about.store is not None:
+        own_paths = pc.match_substring_regex(stored["file_path"].cast(pa.string()), about.store)
+        elsewhere = live & flags(pc.invert(own_paths))
+        what = "its path has another scheme than the table's location: only readers that are set up for both find it"
+        notes.add("path-outside", elsewhere, what, lambda record: stored["file_path"][record].as_py()[:300])
     if about.metrics:
         metric_notes(table, about.kinds, about.names, about.top, about.required, content, live, notes)
     required = about.required.keys() - about.rebound
