@@ -12,8 +12,12 @@ import pyarrow.compute as pc
 from explorer.core.entries import live
 from explorer.core.live_rows import LiveRows, Removed
 from explorer.core.units import whole
+from explorer.errors import UnreadableFile
 from explorer.progress import steps
 from explorer.table import Table
+
+ASKED = 1_000
+"""Files of deletion vectors, which are not opened, that are looked for."""
 
 
 def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
@@ -28,7 +32,7 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
     rows = sum(pc.sum(live(t)["record_count"]).as_py() or 0 for _, t in table.tree.logical(data, at))
     reader = table.row_reader
     deletes = reader.deletes(at)
-    hidden, opened = 0, set[str]()
+    hidden, opened, unopened = 0, set[str](), dict[str, None]()
     removed: dict[tuple[str, int | None], list[int]] = defaultdict(lambda: [0, 0])
     for file in steps(deletes.hit, "data files with deletes"):
         applying = [v.delete for v in deletes.files.of(file) if v.applies]
@@ -36,6 +40,7 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
         if all(delete.kind == "deletion_vector" for delete in applying) and 0 <= told <= file.record_count:
             found = [(delete, delete.record_count) for delete in applying]
             hidden += told
+            unopened |= {delete.path: None for delete in applying}
         else:
             hits = [h for h in reader.hits(reader.verdicts(deletes.files, file)) if len(h.positions)]
             places = [pc.filter(h.positions, pc.less(h.positions, file.record_count)) for h in hits]
@@ -46,6 +51,10 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
         for delete, count in found:
             removed[delete.key][0] += count
             removed[delete.key][1] += 1
+    asked = list(unopened)[:ASKED]
+    sizes = table.tree.sizes(asked)
+    if gone := [path for path in asked if path not in sizes]:
+        raise UnreadableFile(gone[0], "the file of this deletion vector cannot be found; this answer depends on it")
     each = [
         Removed(d.path, d.content_offset, d.kind, d.record_count, *removed.get(d.key, (0, 0)))
         for d in deletes.files.deletes

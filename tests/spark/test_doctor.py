@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -202,3 +203,12 @@ def test_a_share_of_the_corpus_is_detected(sandbox: Path, tmp_path: Path) -> Non
     # one bit may fall where nobody could know: those are counted by `make robustness`
     assert not [o for o in results if not o.detected and "bit flipped" not in o.case.mutation]
     assert max(o.seconds for o in results) < 60  # none hangs
+
+
+def test_rows_are_not_counted_without_the_vectors_that_hide_some(sandbox: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(sandbox / "warehouse" / "demo" / "deletion_vectors", tmp_path / "t")
+    assert explorer.live_rows(copied).hidden == 2
+    for path in copied.rglob("*.puffin"):
+        path.unlink()
+    with pytest.raises(explorer.ExplorerError, match="cannot be found; this answer depends on it"):
+        explorer.live_rows(copied)

@@ -130,7 +130,7 @@ def test_a_folder_that_is_no_table(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"", "not JSON"),
-        (b"hello", "starts with 'hello'"),
+        (b"hello", "starts with b'hello'"),
         (b"[]", "no `format-version`"),
         (b"\x1f\x8bxx", "gzip"),
         (b'{"a": 1}', "format-version"),
