@@ -24,6 +24,8 @@ METADATA, SNAPSHOTS = "metadata files", "snapshots"
 CHAIN, WINDOW, STRIDE = 6, 12, 6
 """Metadata files drawn until they are paged; snapshots drawn at once, and by how many they move on."""
 NEWEST_FIRST = ("newer", "older")
+REFS, MOST_REFS = "branches and tags", 8
+"""What a level of them is called, and how many are drawn at once of one snapshot."""
 WHERE = 60
 """Characters of the catalog's and the namespace's name."""
 
@@ -128,7 +130,10 @@ class _Builder:
         for ref in self.meta.refs:
             refs.setdefault(ref.snapshot_id, []).append(ref)
         for snapshot in shown:
-            for ref in sorted(refs.get(snapshot.snapshot_id, []), key=lambda r: (r.type, r.name)):
+            known = sorted(refs.get(snapshot.snapshot_id, []), key=lambda r: (r.name != "main", r.type, r.name))
+            own = snapshot_node(snapshot.snapshot_id)
+            named = [known[i] for i in self.drawing.page(own, len(known), REFS, 1, key=f"{REFS}|{own}", size=MOST_REFS)]
+            for ref in named:
                 facts = {"name": ref.name, "type": ref.type, "snapshot_id": ref.snapshot_id}
                 self.drawing.add(
                     Node(
@@ -140,8 +145,8 @@ class _Builder:
                     )
                 )
             self.drawing.add(self.snapshot(snapshot))
-            for ref in refs.get(snapshot.snapshot_id, []):
-                self.drawing.edge(node_id("ref", ref.name), snapshot_node(snapshot.snapshot_id), "points to")
+            for ref in named:
+                self.drawing.edge(node_id("ref", ref.name), own, "points to")
         for snapshot in shown:
             if snapshot.parent_snapshot_id is not None:
                 self.drawing.edge(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -210,3 +211,22 @@ def test_reload_follows_new_commits(by: str, tmp_path: Path) -> None:
         assert not view.message
         assert len(view.timeline()["ids"]) == 3
         assert view.timeline()["ids"].index(str(view.snapshot_id)) + 1 == expected
+
+
+def test_of_many_branches_and_tags_some_are_drawn_and_the_others_can_be_had(tmp_path: Path) -> None:
+    folder = make_table(tmp_path)
+
+    def tag(data: dict[str, Any]) -> None:
+        own = data["current-snapshot-id"]
+        data["refs"] |= {f"tag-{n:03}": {"snapshot-id": own, "type": "tag"} for n in range(500)}
+
+    edit_metadata(folder, tag)
+    opened = explorer.open_table(folder)
+    graph = opened.graph()
+    refs = [node.label for node in graph.nodes if node.kind == "ref"]
+    assert refs == ["branch main", *(f"tag tag-{n:03}" for n in range(7))]
+    [more] = [e for e in graph.elided if e.what == "branches and tags"]
+    assert (more.label, more.hidden, more.total) == ("493 more branches and tags", 493, 501)
+    view = opened.default_view()
+    later = opened.graph(view=replace(view, pages={**view.pages, more.key: more.start}))
+    assert "tag tag-007" in [node.label for node in later.nodes if node.kind == "ref"]
