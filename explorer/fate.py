@@ -11,13 +11,15 @@ from functools import cached_property, partial
 from typing import Any
 
 from explorer.core.deletes import KIND_WORDS, Applicability, Reason, Verdict
+from explorer.core.expressions import BoundTerm, predicates
 from explorer.core.fates import FateEvent, Place, RowVersion, StoredRow, What, row_versions
+from explorer.core.former_columns import former_columns
 from explorer.core.lineage import current_log
 from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import count
 from explorer.engines.choice import Engine
-from explorer.filters import bound_filter, filter_columns, scan_of
+from explorer.filters import filter_columns, filter_for, scan_of
 from explorer.io.rows import read_schema
 from explorer.matching_rows import MatchingRows
 from explorer.model.metadata import Schema, Snapshot
@@ -89,7 +91,11 @@ class Fate:
         meta = self.metadata = reader.tree.metadata
         self.schema = schema or read_schema(meta, None)
         columns = filter_columns(self.schema)
-        scan = scan_of(meta, self.schema, columns, bound_filter(where, columns))
+        bound = filter_for(meta, where, columns)
+        scan = scan_of(meta, self.schema, columns, bound)
+        asked = (p.term.column.name for p in predicates(bound) if isinstance(p.term, BoundTerm))
+        self.former = former_columns(meta, self.schema, asked)
+        """Other columns that had the names of those in the filter."""
         self.keys = pairing_keys(self.schema, keys, meta.format_version >= 3)
         self._ordinals = snapshot_ordinals(meta)
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
@@ -276,6 +282,7 @@ class Fate:
                 "bounds or the file that they name, were not compared with these rows."
             )
         lines += self._not_found()
+        lines += [f"⚠ {column}." for column in self.former]
         if lacks:
             lines.append(f"⚠ {lacks}.")
         return lines

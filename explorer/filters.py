@@ -19,6 +19,7 @@ from explorer.core.displayed import stored_values
 from explorer.core.expressions import TRUE, And, BoundTerm, Column, Constant, Expression, Or, Predicate
 from explorer.core.filter_text import FilterError, parse
 from explorer.core.live_files import LiveFile, live_files
+from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.pruning import judged
 from explorer.core.ranges import file_ranges
 from explorer.core.row_diff import column_at, field_places, named_fields
@@ -88,6 +89,46 @@ def bound_filter(where: str | Expression, columns: Columns, null_too: bool = Fal
         return bind(stored_values(expression, what) if what else expression, columns, null_too)
     except FilterError as error:
         raise NotFoundInTable(f"the filter does not fit: {error}") from error
+
+
+def filter_for(
+    metadata: model.TableMetadata, where: str | Expression, columns: Columns, null_too: bool = False
+) -> Expression:
+    """Bind a filter to a table's columns, as `bound_filter` does.
+
+    Args:
+        metadata: The table's.
+        where: The filter.
+        columns: The columns of the schema that it is read by.
+        null_too: As `bound_filter` has it.
+
+    Returns:
+        The filter, bound.
+
+    Raises:
+        NotFoundInTable: It does not fit. If it fits the schema of a snapshot, the words name the newest one.
+    """
+    try:
+        return bound_filter(where, columns, null_too)
+    except NotFoundInTable as error:
+        if (fits := _fitting(metadata, where)) is None:
+            raise
+        name = snapshot_name(fits.snapshot_id, snapshot_ordinals(metadata))
+        words = f"{error}. It fits schema {fits.schema_id}, by which -s {name} is read"
+        raise NotFoundInTable(words) from error
+
+
+def _fitting(metadata: model.TableMetadata, where: str | Expression) -> model.Snapshot | None:
+    """The newest snapshot whose schema a filter fits."""
+    ordinals, tried = snapshot_ordinals(metadata), set[int | None]()
+    for snapshot in sorted(metadata.snapshots, key=lambda s: -ordinals[s.snapshot_id]):
+        schema = metadata.schema(snapshot.schema_id)
+        if schema is not None and snapshot.schema_id not in tried:
+            tried.add(snapshot.schema_id)
+            with contextlib.suppress(NotFoundInTable, KeyError, TypeError):  # a schema may be damaged
+                bound_filter(where, filter_columns(schema))
+                return snapshot
+    return None
 
 
 def matching(rows: pa.Table, bound: Expression) -> pa.Table:

@@ -27,7 +27,7 @@ from explorer.core.tasks import CHOSEN, Packing, tasks
 from explorer.core.totals import totals
 from explorer.engines.choice import Choice
 from explorer.errors import NotFoundInTable, UnreadableFile
-from explorer.filters import bound_filter, filter_columns, scan_of
+from explorer.filters import filter_columns, filter_for, scan_of
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
@@ -53,8 +53,8 @@ def plan_scan(
     """Plan a scan of a snapshot under a schema, with a filter's text or an unbound expression. Raises NotFoundInTable
     for a filter that does not fit."""  # fmt: skip
     columns = filter_columns(schema, required=True)
-    bound = bound_filter(where, columns, null_too=True)
     metadata = tree.metadata
+    bound = filter_for(metadata, where, columns, null_too=True)
     scan = scan_of(metadata, schema, columns, bound)
     listed = tree.manifests(snapshot)
     data = [m for m in listed if m.content == 0]

@@ -1,6 +1,6 @@
-"""Live files added up by partition, as Iceberg's `partitions` table does: null where the snapshot that added a file
-last has expired. Partitions of several specs that agree in all fields are one; `spec_id` is that of the file added
-last."""
+"""Live files added up by partition, as the `partitions` table of Iceberg 1.12 does: null where the snapshot that added
+a file last has expired. Partitions of several specs are several, also where they agree in all fields: a field that a
+spec lacks is null there, whatever the rows have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SUMS = ("record_count", "file_count", "total_data_file_size_in_bytes")
 _DELETES = tuple(f"{kind}_delete_{what}_count" for kind in ("position", "equality") for what in ("record", "file"))
 KEY = "partition"
 """Rows of the same are added up together."""
-_LAST = ("spec_id", "last_updated_ms", "last_updated_snapshot_id")
+_LAST = ("last_updated_ms", "last_updated_snapshot_id")
 
 
 def by_partition(entries: Parts, times: Mapping[int, int | None]) -> Parts:
@@ -71,8 +71,9 @@ def _files(entries: pa.Table, times: Mapping[int, int | None]) -> pa.Table:
     for name, deletes in (("position", 1), ("equality", 2)):
         sums[f"{name}_delete_record_count"] = of(deletes, files["record_count"])
         sums[f"{name}_delete_file_count"] = of(deletes, one)
-    last = (files["spec_id"], at, files["inherited_snapshot_id"])
-    return pa.table({"partition": files["partition"], **sums, **dict(zip(_LAST, last, strict=True))})
+    last = (at, files["inherited_snapshot_id"])
+    own = {"partition": files["partition"], "spec_id": files["spec_id"]}
+    return pa.table({**own, **sums, **dict(zip(_LAST, last, strict=True))})
 
 
 def _added_up(table: pa.Table) -> pa.Table:
@@ -81,7 +82,7 @@ def _added_up(table: pa.Table) -> pa.Table:
     kind = ordered.schema.field("partition").type
     struct = ordered["partition"].combine_chunks() if ordered.num_rows else pa.array([], kind)
     keys = {f"key{i}": struct.field(i) for i in range(kind.num_fields)}
-    keys["all"] = pa.repeat(pa.scalar(True), ordered.num_rows)  # where nothing partitions
+    keys["spec_id"] = ordered["spec_id"]
     sums = (*_SUMS, *_DELETES)
     wanted = [*((name, "sum") for name in sums), *((name, "last") for name in _LAST)]
     grouped = pa.table({**keys, **{name: ordered[name] for name in (*sums, *_LAST)}})
@@ -92,4 +93,5 @@ def _added_up(table: pa.Table) -> pa.Table:
         if arrays
         else pa.array([{}] * grouped.num_rows, pa.struct([]))
     )
-    return pa.table({"partition": partition, **{name: grouped[f"{name}_{how}"] for name, how in wanted}})
+    own = {"partition": partition, "spec_id": grouped["spec_id"]}
+    return pa.table({**own, **{name: grouped[f"{name}_{how}"] for name, how in wanted}})

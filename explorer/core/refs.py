@@ -92,8 +92,12 @@ def preview_refs(
         else:
             del after[name]
     elif operation == "fast-forward" and snapshot is not None:
-        if kinds.get(name) != "branch":
-            refusal = f"there is no branch {name}"
+        if name not in before:
+            after[name] = snapshot.snapshot_id
+            current = snapshot.snapshot_id if name == "main" else current
+            sentences.append(f"There is no branch {name}: it would be made, at {of(snapshot.snapshot_id)}.")
+        elif kinds[name] != "branch":
+            refusal = f"{name} is a tag, and no branch"
         elif before[name] not in ancestry(metadata, snapshot.snapshot_id):
             refusal = f"{of(snapshot.snapshot_id)} does not descend from {of(before[name])}, where {name} is"
         else:
@@ -109,7 +113,13 @@ def preview_refs(
         else:
             after["main"] = current = snapshot.snapshot_id
             sentences.append(f"main would go from {of(metadata.current_snapshot_id)} to {of(snapshot.snapshot_id)}.")
-            sentences.append("Readers by snapshot id still see the newer snapshots, until they expire.")
+            if metadata.current_snapshot_id is not None:
+                sentences.append("Readers by snapshot id still see the newer snapshots, until they expire.")
+            if snapshot.schema_id not in (None, metadata.current_schema_id):
+                sentences.append(
+                    f"The schema stays {metadata.current_schema_id}: columns that schema {snapshot.schema_id} has, by "
+                    "which that snapshot was written, and that were dropped since, do not come back."
+                )
     elif operation in ("cherry-pick", "publish") and snapshot is not None:
         refusal = _pick_refusal(metadata, snapshot, main, of)
         if not refusal and snapshot.parent_snapshot_id == current:

@@ -237,6 +237,14 @@ def _latest_state(notes: _Notes, names: Sequence[str], read: Callable[[str], byt
     same = sorted(other for other in own if other != name and _rank(other) == _rank(name))
     if same:
         reason = f"{len(same) + 1} metadata files have version {_rank(name)}; this one has the latest last-updated-ms"
+    if _rank(name) < 0:
+        reason = "no name of a metadata file has a version; this one has the latest last-updated-ms"
+        notes.problem(
+            name,
+            "its name has no version that readers know (v3.metadata.json, 00003-<uuid>.metadata.json): Iceberg Java "
+            "begins again at version 0 with the next commit, and readers of folders pass it over",
+            "commit through a catalog, which writes a file of another name",
+        )
     if len(last_updated) > 1:
         _note_other_tables(notes, name, heads, uuid)
         reason = f"of the {len(last_updated)} tables whose metadata is in this folder this one was updated last"

@@ -281,3 +281,22 @@ def test_a_name_of_two_fields_is_refused(tmp_path: Path) -> None:
     [finding] = [f for f in explorer.doctor(opened).findings if f.rule == "field-id-conflict"]
     assert finding.what == "in schema 0, 2 fields have the name 'A.B', with the ids 1 and 3"
     assert finding.about.title == "A field id or name is used twice, or an id is reserved"
+
+
+def test_a_name_that_another_column_had_is_told(tmp_path: Path) -> None:
+    written = Table(tmp_path / "t", [(1, "id", "long"), (2, "v", "string")])
+    written.append(written.parquet("a.parquet", {"id": [1], "v": ["x"]}))
+    written.set_schema([(1, "id", "long")])
+    dropped = explorer.open_table(tmp_path / "t")
+    with pytest.raises(NotFoundInTable, match=r"no column 'v'.* It fits schema 0, by which -s snapshot-1 is read"):
+        dropped.fate("v = 'x'")
+    with pytest.raises(NotFoundInTable, match="It fits schema 0"):
+        dropped.plan("v = 'x'")
+    written.set_schema([(1, "id", "long"), (3, "v", "string")])
+    written.append(written.parquet("b.parquet", {"id": [2], "v": ["y"]}))
+    table = explorer.open_table(tmp_path / "t")
+    lines = table.fate("v = 'x'").explain(table.metadata.current_snapshot)
+    assert lines[-1].startswith("⚠ v is field 3 of the schema that the filter is read by. Another column, field 2, had")
+    assert lines[-1].endswith("which -s snapshot-1 shows.")
+    assert len(table.fate("v = 'x'", snapshot="snapshot-1").rows) == 1
+    assert not table.fate("id = 1").former

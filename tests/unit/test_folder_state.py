@@ -74,6 +74,14 @@ def test_the_table_that_was_updated_last_is_opened() -> None:
     assert [(p.rule, p.severity) for p in state.problems] == [("metadata-choice", "warning")]
 
 
+def test_names_without_a_version_are_told() -> None:
+    names = [f"v0000{n}-34e20dae-5c6f-4d3e-abb6-4710cb2c000{n}.metadata.json" for n in range(3)]
+    state = folder_state("/t/metadata", names, None, lambda name: head("t", names.index(name)))
+    assert (state.name, "-1" in state.reason) == (names[2], False)
+    assert "no name of a metadata file has a version" in state.reason
+    assert ["its name has no version that readers know" in p.cause for p in state.problems] == [True]
+
+
 def test_version_0_is_a_version() -> None:
     files = {"00000-aa.metadata.json": head("t", 10), "backup.metadata.json": head("t", 10)}
     state = folder_state("/t/metadata", list(files), None, files.__getitem__)

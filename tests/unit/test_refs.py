@@ -75,7 +75,10 @@ def test_fast_forward_goes_to_descendants_only() -> None:
     assert (other.after["audit"], other.after["main"], other.current) == (5, 4, 4)
     assert "log would stay as it is" in other.words[-1]
     assert "does not descend from snapshot-4" in refused("fast-forward", "main", 3)
-    assert "no branch opening" in refused("fast-forward", "opening", 4)
+    assert "opening is a tag" in refused("fast-forward", "opening", 4)
+    made = preview("fast-forward", "release", 4)
+    assert made.after["release"] == 4
+    assert made.words[0] == "There is no branch release: it would be made, at snapshot-4."
 
 
 def test_rollback_goes_to_ancestors_and_set_current_anywhere() -> None:

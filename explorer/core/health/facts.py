@@ -46,9 +46,9 @@ class About:
         ones that a snapshot of the run added); of the live files of a current one HELD, the deletes that apply to its
         most loaded data file (`most`, `worst` is its path), `loads`: data files by the bits of that number, `sizes`:
         by the bits of their size, `used`: the places of the deletes that apply; and `cells`: its live files by
-        partition and kind."""
+        partition, its spec and kind."""
         long = pa.int64()
-        cell = [("partition", self.partition), ("kind", long), *((name, long) for name in SUMS)]
+        cell = [("partition", self.partition), ("spec_id", long), ("kind", long), *((name, long) for name in SUMS)]
         numbers = [(name, long) for name in ("snapshot_id", *OWN, *HELD)]
         lists = [*((name, pa.list_(long)) for name in ("sizes", "loads", "used")), ("cells", pa.list_(pa.struct(cell)))]
         return pa.schema([("manifest_path", pa.string()), *numbers, ("worst", pa.string()), *lists])
@@ -78,7 +78,8 @@ def facts(about: About, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
             "smallest": int(data_sizes.min()) if len(data_sizes) else None,
             "largest": int(data_sizes.max()) if len(data_sizes) else None,
             "sizes": np.bincount(_bits(np.maximum(data_sizes, 0)), minlength=BUCKETS),
-            **_loads(about, manifest, stored), "cells": _cells(about, stored, is_live, kind, rows, sizes),
+            **_loads(about, manifest, stored),
+            "cells": _cells(about, manifest, stored, is_live, kind, rows, sizes),
         }  # fmt: skip
     return pa.table([pa.array([row.get(f.name)], f.type) if f.name != "cells" else _list(row.get("cells"), f.type)
                      for f in about.schema], schema=about.schema)  # fmt: skip
@@ -95,7 +96,9 @@ def _bits(values: Ints) -> Ints:
     return np.frexp(values.astype(np.float64))[1].astype(np.int64)
 
 
-def _cells(about: About, stored: pa.Table, is_live: Flags, kind: Ints, rows: Ints, sizes: Ints) -> pa.StructArray:
+def _cells(
+    about: About, manifest: ManifestFile, stored: pa.Table, is_live: Flags, kind: Ints, rows: Ints, sizes: Ints
+) -> pa.StructArray:
     files = stored.select(["partition"]).filter(pa.array(is_live))
     kind, rows, sizes = kind[is_live], rows[is_live], sizes[is_live]
     partitions = distinct_partitions(files["partition"])[0]
@@ -108,7 +111,8 @@ def _cells(about: About, stored: pa.Table, is_live: Flags, kind: Ints, rows: Int
     partition = conform_partition(files.take(pa.array(at)), about.partition)
     if isinstance(partition, pa.ChunkedArray):
         partition = partition.combine_chunks()
-    columns = [partition, *map(pa.array, (distinct % 4, *sums, new))]
+    specs = np.full(len(distinct), manifest.partition_spec_id, np.int64)
+    columns = [partition, *map(pa.array, (specs, distinct % 4, *sums, new))]
     return pa.StructArray.from_arrays(columns, fields=list(about.schema.field("cells").type.value_type))
 
 
@@ -180,11 +184,11 @@ def added_up(parts: Batches) -> Facts:
 
 
 def summed(cells: pa.Table, keys: tuple[str, ...] = ()) -> pa.Table:
-    """Cells added up by partition and some more of their columns."""
+    """Cells added up by partition and spec, and some more of their columns."""
     kind = cells.schema.field("partition").type
     struct = cells["partition"].combine_chunks() if cells.num_rows else pa.array([], kind)
     wide = {f"key{i}": struct.field(i) for i in range(kind.num_fields)}
-    wide["all"] = pa.repeat(pa.scalar(True), cells.num_rows)  # where nothing partitions
+    keys = ("spec_id", *keys)
     by = [*wide, *keys]
     grouped = pa.table({**wide, **{name: cells[name] for name in (*keys, *SUMS)}})
     grouped = grouped.group_by(by, use_threads=False).aggregate([(name, "sum") for name in SUMS])

@@ -110,8 +110,10 @@ def partitions(facts: Facts, metadata: TableMetadata, target: int, limits: Limit
 
 
 def _label(cells: pa.Table, at: int, metadata: TableMetadata, field: str = "") -> str:
-    """A partition's path, by the newest spec that has all of its fields; of one field only, if it is named."""
+    """A partition's path, by its spec; of one field only, if it is named, by the newest spec that has the field."""
     value = row_dicts(cells.select(["partition"]).slice(at, 1))[0]["partition"] or {}
+    if not field and (spec := metadata.spec(cells["spec_id"][at].as_py())):
+        return shorten(named_partition_path(value, spec, metadata), 120) if spec.fields else "unpartitioned"
     known = {field} if field else {name for name, part in value.items() if part is not None}
     for spec in sorted(metadata.partition_specs, key=lambda s: (s.spec_id != metadata.default_spec_id, -s.spec_id)):
         own = {name: f for f in spec.fields for name in (f.name, f"{f.name}_{f.field_id}")}
