@@ -19,6 +19,12 @@ class Resolved:
     reason: str
 
 
+def _last(metadata: TableMetadata) -> str:
+    """The name of the newest snapshot."""
+    ordinals = snapshot_ordinals(metadata)
+    return max((f"snapshot-{n}" for n in ordinals.values()), key=lambda name: int(name.rpartition("-")[2]))
+
+
 def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -> Resolved:
     """Find a snapshot by id, branch or tag, `snapshot-3` (as shown), or timestamp (ISO 8601, or milliseconds).
 
@@ -30,7 +36,7 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
             raise NotFoundInTable(
                 "the table has no current snapshot: nothing was committed yet"
                 if not metadata.snapshots
-                else "the table has no current snapshot"
+                else f"the table has no current snapshot; of those that are left name one, such as {_last(metadata)}"
             )
         return Resolved(metadata.current_snapshot, "the current snapshot")
     text = str(wanted).strip()

@@ -21,6 +21,7 @@ from explorer.core.doctor.metrics import is_nan
 from explorer.core.doctor.own_bounds import TIMES, is_one_too_high, transformed
 from explorer.core.doctor.promotions import rebound
 from explorer.core.doctor.remedies import may_be_needed
+from explorer.core.doctor.remedy_parts import of_gone_snapshot
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, live_files
 from explorer.core.names import without_place
@@ -334,7 +335,10 @@ class _Deep:
             self.table.reader.parquet_footer(path)
 
     def _statistics(self) -> Iterator[Finding]:
+        there_are = self.table.tree.sizes([s.path for s in self.table.metadata.statistics])
         for statistics in self.table.metadata.statistics:
+            if statistics.path not in there_are:  # which is told without a look into files
+                continue
             about: dict[str, Any] = {"node": ("statistics", statistics.path), "snapshots": (statistics.snapshot_id,)}
             try:
                 if statistics.kind != "statistics":
@@ -346,7 +350,13 @@ class _Deep:
                 self.not_checked.append(str(error))
                 continue
             except UnreadableFile as error:
-                yield finding("statistics-file", error.cause, statistics.path, **about)
+                yield finding(
+                    "statistics-file",
+                    error.cause,
+                    statistics.path,
+                    **about,
+                    **of_gone_snapshot(self.table.metadata, statistics),
+                )
                 continue
             told, there = ([(b.get("type"), list(b.get("fields", ()))) for b in some]
                            for some in (statistics.blob_metadata, blobs))  # fmt: skip

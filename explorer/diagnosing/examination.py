@@ -21,6 +21,7 @@ from explorer.core.doctor.grouping import grouped
 from explorer.core.doctor.history import WALK, history_rules
 from explorer.core.doctor.lists import Held, Lists, list_rules, list_schema_rules, manifest_rules, record_rules
 from explorer.core.doctor.remedies import keeps_from_loading
+from explorer.core.doctor.remedy_parts import of_gone_snapshot
 from explorer.core.doctor.remedy_texts import REMEDY_OF
 from explorer.core.doctor.rules import BY_ID
 from explorer.core.doctor.summaries import summary_rules
@@ -261,25 +262,13 @@ class Examination:
                     node=("statistics", files[-1].path),
                 )
         for file in meta.statistics:
-            node: Any = ("statistics", file.path)
+            about: dict[str, Any] = {"snapshots": (file.snapshot_id,), "node": ("statistics", file.path)}
+            about |= of_gone_snapshot(meta, file)
             if file.path not in sizes:
-                yield finding(
-                    "statistics-file",
-                    "it is missing, or lies where nothing may be read",
-                    file.path,
-                    snapshots=(file.snapshot_id,),
-                    node=node,
-                )
+                yield finding("statistics-file", "it is missing, or lies where nothing may be read", file.path, **about)
             elif file.file_size_in_bytes not in (None, sizes[file.path]):
-                yield finding(
-                    "statistics-file",
-                    "the metadata says another size",
-                    file.path,
-                    found=file.file_size_in_bytes,
-                    expected=sizes[file.path],
-                    snapshots=(file.snapshot_id,),
-                    node=node,
-                )
+                about |= {"found": file.file_size_in_bytes, "expected": sizes[file.path]}
+                yield finding("statistics-file", "the metadata says another size", file.path, **about)
 
     def _problems(self) -> Iterator[Finding]:
         """What could not be read, as its rule has it."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from explorer.core.doctor.findings import Finding, RuleChoice, finding
 from explorer.core.doctor.remedies import previous_words
-from explorer.core.names import NOWHERE
+from explorer.core.names import NOWHERE, in_sql
 from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
 from explorer.io.metadata import VIEW
 from explorer.io.reader import read_metadata
@@ -25,10 +25,12 @@ def unopened(
     its store did not answer, it lies where nothing may be read, or it is a view's."""
     if isinstance(error, (NotNow, AccessRefused)) or error.cause.startswith(VIEW):
         raise error
-    return ShownReport(name, RuleChoice.of(skip, severity).made([_unopened(error)], name, None), {"metadata files": 1})
+    return ShownReport(
+        name, RuleChoice.of(skip, severity).made([_unopened(name, error)], name, None), {"metadata files": 1}
+    )
 
 
-def _unopened(error: UnreadableFile) -> Finding:
+def _unopened(name: str, error: UnreadableFile) -> Finding:
     """A table whose metadata file cannot be read: which other one can."""
     folder, _, own = error.path.rpartition("/")
     best: tuple[int, str] | None = None
@@ -46,7 +48,7 @@ def _unopened(error: UnreadableFile) -> Finding:
         pass
     remedy = "No other metadata file of it was found that can be read: restore it from a backup."
     if best:
-        remedy = previous_words(best[1], *NOWHERE)
+        remedy = previous_words(best[1], *(NOWHERE if "/" in name else in_sql(name)))
     return finding("metadata-unreadable", error.cause, error.path, remedy=remedy, node=("metadata", error.path),
                    refused="table")  # fmt: skip
 

@@ -35,7 +35,7 @@ def explain(error: Exception, lost: bool) -> str:
             line for line in re.split(r"\n[ \t]*(?:JVM stacktrace|at )", text)[0].splitlines() if re.match(r"\w", line)
         ]
         return said[-1][:700] if said else kind
-    causes = re.findall(r"^(?:Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text, re.MULTILINE)
+    causes = re.findall(r"^(?:: |Caused by: )?[\w.$]+(?:Exception|Error): (.+)$", text, re.MULTILINE)
     cause = (causes[-1] if causes else text.strip().splitlines()[0] if text.strip() else kind).strip()
     return f"{files[0]}: {cause[:600]}" if files and files[0] not in cause else cause[:700]
 

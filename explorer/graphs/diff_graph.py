@@ -76,7 +76,7 @@ class _DiffGraph:
             return
         node, box = snapshot_node(snapshot.snapshot_id), list_node(snapshot.snapshot_id)
         role = {"added": "to", "removed": "from", "": "both sides"}[status]
-        lines = (f"{role} · {snapshot.operation or 'no summary'}", second(snapshot.timestamp_ms))
+        lines = (f"{role} · {snapshot.operation or 'no operation'}", second(snapshot.timestamp_ms))
         name = snapshot_name(snapshot.snapshot_id, self.ordinals)
         facts = {"snapshot_id": snapshot.snapshot_id, "focus": status != "removed"}
         self.drawing.nodes[node] = Node(node, "snapshot", name, lines, facts=facts)

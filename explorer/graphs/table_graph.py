@@ -166,7 +166,7 @@ class _Builder:
                 text = "/".join(part for part, n in ((f"+{plus}", plus), (f"−{minus}", minus)) if n != "0")
                 changes.append(f"{text} {noun}{'' if text in ('+1', '−1') else 's'}")
         lines = [
-            f"{snapshot.operation or 'no summary'} · sequence {snapshot.sequence_number}",
+            f"{snapshot.operation or 'no operation'} · sequence {snapshot.sequence_number}",
             " · ".join(changes) or "no files changed",
         ]
         lines.append(second(snapshot.timestamp_ms) if snapshot.timestamp_ms is not None else "no timestamp")

@@ -118,8 +118,8 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
     unreferenced = _unreferenced(meta, decided)
     others = [s for s in meta.snapshots if s not in unreferenced]
     cut_off = reach(tree, unreferenced, without=others)
-    kept_ids = {s.snapshot_id for s in decided.kept}
-    of_kept = {s.path for s in meta.statistics if s.snapshot_id in kept_ids}
+    removed_ids = {s.snapshot_id for s in meta.snapshots} - {s.snapshot_id for s in decided.kept}
+    staying = {s.path for s in meta.statistics if s.snapshot_id not in removed_ids}  # of snapshots long gone, too
     schemas: list[int] = []
     specs: list[int] = []
     if values.get("clean_expired_metadata"):
@@ -130,7 +130,7 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any]) -> Expiry:
             {m.partition_spec_id for s in steps(policy, "snapshots") for m in tree.manifests(s)} if several else set()
         )
         schemas, specs = unused_metadata(meta, policy, used)
-    statistics = tuple(s for s in meta.statistics if s.path not in of_kept)
+    statistics = tuple(s for s in meta.statistics if s.path not in staying)
     return Expiry(meta, decided, gone, statistics, tuple(schemas), tuple(specs), cut_off)
 
 

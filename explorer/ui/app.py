@@ -24,7 +24,7 @@ from explorer.errors import ExplorerError
 from explorer.graphs.ids import manifest_node
 from explorer.io.catalogs import SANDBOX
 from explorer.io.locate import parse_move
-from explorer.progress import Cancelled
+from explorer.progress import Cancelled, cancelled
 from explorer.serving import places
 from explorer.table import Table
 from explorer.ui.background import Job, Session
@@ -136,8 +136,10 @@ class Dashboard:
         """List the catalogs; open the table in the URL, or, for a view that needs one, the first."""
         name = wanted(self.query)
         if name:
-            self.open(name, self.query.get("snapshot"), self.query.get("node"), begun=self._coming)
-            self._coming = None
+            begun, self._coming = self._coming, None
+            if begun is not None:
+                begun.taken = True
+            self.open(name, self.query.get("snapshot"), self.query.get("node"), begun=begun)
         else:
             self._fill(self.rooms.active)
         self.picker.fill(lambda: self._open_first() if not name else None)
@@ -162,8 +164,8 @@ class Dashboard:
         self._asked, moved = name, self._moves.split("\n")
 
         def read() -> Opened | ExplorerError:
-            if begun is not None and isinstance(made := begun.joined(), First) and made.table is not None:
-                return made.table
+            if begun is not None and (made := _made(begun)) is not None:
+                return made
             try:
                 moves = [parse_move(line.strip()) for line in moved if line.strip()]
                 return opened(name, snapshot, node, moves)
@@ -429,6 +431,18 @@ class Dashboard:
                 self.view.select(node)
                 self.rooms.go(name)
                 self._show()
+
+
+def _made(begun: Task) -> Opened | ExplorerError | None:
+    """What was opened for the first part of the page; None where that was given up before the page came. Raises
+    Cancelled."""
+    try:
+        made = begun.joined()
+    except Cancelled:
+        if cancelled():
+            raise
+        return None
+    return made.table if isinstance(made, First) else None
 
 
 def create(offers: Offers | None = None) -> Any:

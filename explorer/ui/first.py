@@ -31,7 +31,7 @@ from explorer.ui.assets import asset, first_script, first_style
 from explorer.ui.bar import where
 from explorer.ui.browser import LOOK, query
 from explorer.ui.overview import WELCOME
-from explorer.ui.pools import CLICKS, Task
+from explorer.ui.pools import FIRST, Task
 from explorer.ui.rooms import ROOMS, VIEWS
 from explorer.ui.state import ViewState
 from explorer.views.overview import facts, tiles
@@ -40,6 +40,8 @@ from explorer.views.svg import vocabulary
 
 WAIT_S = 0.5
 """So long is waited for a table; a page of one that takes longer comes without."""
+LEFT_S = 15
+"""So long the first part is made for a page whose session does not come."""
 TITLE = "Iceberg metadata explorer"
 TABLE_VARIABLE = "ICEBERG_EXPLORER_TABLE"
 HEAD = """<!doctype html><html lang="en" data-theme-managed="true"><head><meta charset="utf-8">
@@ -155,6 +157,8 @@ def begun(data: Mapping[str, Any], dark: bool) -> str:
 class FirstPage(DocHandler):
     """Panel's page, and before it ours."""
 
+    _task: Task | None = None
+
     @authenticated
     async def get(self, *args: Any, **kwargs: Any) -> None:
         """Both parts."""
@@ -162,7 +166,9 @@ class FirstPage(DocHandler):
             await self._panels(*args, **kwargs)
             return
         asked = query(self.request.arguments)
-        task = CLICKS.submit(lambda: first(asked), self)
+        visitor = self.current_user or self.request.remote_ip or ""
+        task = self._task = FIRST.submit(lambda: first(asked), visitor)
+        asyncio.get_running_loop().call_later(LEFT_S, task.abandon)
         await asyncio.wait([asyncio.wrap_future(task.answer)], timeout=WAIT_S)
         data: dict[str, Any] = {"rooms": _links(starts_at(asked))}
         if task.over:
@@ -178,6 +184,12 @@ class FirstPage(DocHandler):
             await self._panels(*args, **kwargs)
         finally:
             _COMING.reset(token)
+
+    def on_connection_close(self) -> None:
+        """See Tornado."""
+        super().on_connection_close()
+        if self._task is not None:
+            self._task.abandon()
 
     async def get_session(self) -> Any:
         """A session that ends with its page, which never comes back to it: Bokeh keeps it, and all that the page held,

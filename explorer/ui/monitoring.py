@@ -13,7 +13,7 @@ from tornado.web import RequestHandler
 from explorer.engines import quotas
 from explorer.engines.spark import shared_engine
 from explorer.ui.background import Session
-from explorer.ui.pools import AWAY, CLICKS, ELSEWHERE, HERE
+from explorer.ui.pools import AWAY, CLICKS, ELSEWHERE, FIRST, HERE
 
 VARIABLE = "ICEBERG_EXPLORER_METRICS_TOKEN"
 
@@ -48,7 +48,7 @@ class Metrics(RequestHandler):
 
 def metrics() -> str:
     """Sessions, questions under way and waiting, statements by outcome, Spark, memory."""
-    pools = {"clicks": CLICKS, "here": HERE, "spark": ELSEWHERE, "catalogs": AWAY}
+    pools = {"first": FIRST, "clicks": CLICKS, "here": HERE, "spark": ELSEWHERE, "catalogs": AWAY}
     samples: list[tuple[str, str, dict[str, str], float]] = [
         ("sessions", "gauge", {}, len(Session.pages())),
         *(("questions_running", "gauge", {"pool": name}, pool.counts()[0]) for name, pool in pools.items()),

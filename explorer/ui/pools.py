@@ -6,7 +6,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from typing import Any, ClassVar
 
@@ -30,11 +30,13 @@ def viewer() -> str:
 class Task:
     """Work under way, in the words of engines.reads.SparkRead. May be used from any thread."""
 
-    def __init__(self, work: Callable[[], Any], owner: object) -> None:
+    def __init__(self, work: Callable[[], Any], owner: Hashable) -> None:
         self.owner = owner
         self._work, self._who = work, viewer()
         self._watch = Watch()
         self.answer: Future[Any] = Future()
+        self.taken = False
+        """Whether a page that was still to come waits for it now."""
         self._asked = time.monotonic()
 
     @property
@@ -68,6 +70,11 @@ class Task:
         """Stop it: one that waits never starts, one that runs is told to stop at its next step."""
         self._watch.cancel()
         self.answer.cancel()
+
+    def abandon(self) -> None:
+        """Stop it, unless a page waits for it by now."""
+        if not self.taken:
+            self.cancel()
 
     def result(self, timeout: float | None = None) -> Any:
         """Its answer. Raises what it raised, Cancelled, or TimeoutError."""
@@ -113,7 +120,7 @@ class Pool:
         self._running: list[Task] = []
         self.every.append(self)
 
-    def submit(self, work: Callable[[], Any], owner: object) -> Task:
+    def submit(self, work: Callable[[], Any], owner: Hashable) -> Task:
         """Have it done when it is its turn."""
         task = Task(work, owner)
         with self._lock:
@@ -135,11 +142,11 @@ class Pool:
     def _start(self) -> None:
         self._waiting = [task for task in self._waiting if not task.over]
         while len(self._running) < self.threads:
-            busy = Counter(id(task.owner) for task in self._running)
-            free = [task for task in self._waiting if busy[id(task.owner)] < self.each]
+            busy = Counter(task.owner for task in self._running)
+            free = [task for task in self._waiting if busy[task.owner] < self.each]
             if not free:
                 return
-            task = min(free, key=lambda waiting: busy[id(waiting.owner)])  # of equals the oldest
+            task = min(free, key=lambda waiting: busy[waiting.owner])  # of equals the oldest
             self._waiting.remove(task)
             self._running.append(task)
             self._executor.submit(self._carry_out, task)
@@ -159,6 +166,8 @@ def stop() -> None:
 
 CLICKS = Pool("clicks", 2, 1)
 """For what a page stands still without: it does not queue behind the long answers of others."""
+FIRST = Pool("first", 2, 1)
+"""For what is shown before a page has a session: its owner is the visitor's name or address."""
 HERE = Pool("here", 2, 2)
 """For what computes in this process: Python computes on one core, so more threads would only slow the pages down."""
 ELSEWHERE = Pool("elsewhere", 16, 2)

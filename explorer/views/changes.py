@@ -168,7 +168,7 @@ def render_landed(landed: Landed) -> str:
         return f"{clean(base_name(landed.metadata.metadata_location))}\n{render_changes(landed.changes)}"
     snapshot = landed.snapshot
     name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(landed.metadata))
-    head = f"{name} {snapshot.operation or 'no summary'} {instant(snapshot.timestamp_ms)}"
+    head = f"{name} {snapshot.operation or 'no operation'} {instant(snapshot.timestamp_ms)}"
     return f"{clean(head)}\n{render_diff(landed.diff) if landed.diff else 'its parent has expired'}"
 
 

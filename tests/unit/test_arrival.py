@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 import weakref
 from pathlib import Path
 from typing import Any
 
 import panel as pn
 import pytest
+from tornado.httpclient import AsyncHTTPClient
 
 from benchmarks.sessions import come
 from explorer.progress import Cancelled, Watch, steps
 from explorer.ui import app, first
 from explorer.ui.access import Access
-from explorer.ui.pools import CLICKS
+from explorer.ui.pools import CLICKS, FIRST
 from tests.unit.test_background import Gate, until
 
 
@@ -75,3 +77,35 @@ def test_who_waits_for_what_was_begun_is_told_and_can_cancel() -> None:
             await joined
 
     asyncio.run(test())
+
+
+def test_first_parts_take_no_clicks_and_end_when_nobody_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests for pages of tables that take long to open, whose sessions never come."""
+    monkeypatch.setattr(first, "LEFT_S", 1.0)
+    began: list[str] = []
+
+    def opened(name: str, *more: Any) -> Any:
+        began.append(name)
+        for _ in steps(range(1_000_000), "manifests"):
+            time.sleep(0.005)
+
+    monkeypatch.setattr(first, "opened", opened)
+
+    async def test() -> None:
+        server: Any = pn.serve({"/": app.create}, port=0, start=False, show=False, verbose=False)
+        access = Access()
+        access.guard(server._tornado)
+        server.start()
+        headers = {"Cookie": f"iceberg-explorer-{server.port}={access.cookie}"}
+        client = AsyncHTTPClient(force_instance=True)
+        url = f"http://localhost:{server.port}/?view=graph&table="
+        pages = await asyncio.gather(*(client.fetch(f"{url}/slow/{n}", headers=headers) for n in range(6)))
+        assert {page.code for page in pages} == {200}
+        assert FIRST.counts()[0] == 1  # one address, one thread
+        await asyncio.wait_for(asyncio.wrap_future(CLICKS.submit(lambda: None, "somebody").answer), 5)
+        assert CLICKS.counts() == (0, 0)
+        await until(lambda: FIRST.counts() == (0, 0))
+        server.stop()
+
+    asyncio.run(test())
+    assert len(began) < 6  # those that waited never began

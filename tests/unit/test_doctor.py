@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import explorer
+from explorer import maintenance
 from explorer.cli import main
 from explorer.core.doctor import across
 from explorer.core.doctor.findings import ORDER, Finding, RuleChoice
@@ -28,7 +29,7 @@ from explorer.leftovers import orphans
 from explorer.views.doctor import ShownReport, finding_row, lines
 from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro, edit_json
-from tests.unit.small import in_catalog, make_table, newest_metadata
+from tests.unit.small import edit_metadata, in_catalog, make_table, newest_metadata
 
 ROOT = Path(__file__).parents[2]
 Edit = Callable[[dict[str, Any]], Any]
@@ -475,3 +476,19 @@ def test_times_before_1970_as_iceberg_once_wrote_them(
     for deep in (False, True):
         findings = explorer.doctor(str(tmp_path / "t"), deep=deep).findings
         assert [(f.rule, f.severity) for f in findings] == rules
+
+
+def test_statistics_of_a_snapshot_that_is_gone_are_told_once_and_stay(table: Path) -> None:
+    gone = {
+        "snapshot-id": 55, "statistics-path": f"{table}/metadata/55.stats", "file-size-in-bytes": 413,
+        "file-footer-size-in-bytes": 42, "blob-metadata": [],
+    }  # fmt: skip
+    edit_metadata(table, lambda data: data.update(statistics=[gone]))
+    for deep in (False, True):
+        [finding] = [f for f in explorer.doctor(str(table), deep=deep).findings if f.rule == "statistics-file"]
+        assert finding.severity == "info"
+        assert "table.update_statistics().remove_statistics(55).commit()" in finding.remedy
+        assert "CALL" not in finding.remedy
+    now = {"older_than": "2999-01-01"}
+    seen = maintenance.preview(explorer.open_table(table), "expire", retain_last=1, options=now)
+    assert "statistics" not in " ".join(seen.words)

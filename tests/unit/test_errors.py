@@ -68,3 +68,12 @@ def test_no_java_is_an_engine_error(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr(java, "_version", lambda command: None)
     with pytest.raises(errors.EngineError, match="none was found"):
         java.find_java()
+
+
+def test_javas_cause_is_told() -> None:
+    said = (
+        "An error occurred while calling z:org.apache.iceberg.TableMetadataParser.read.\n"
+        ": org.apache.iceberg.exceptions.ValidationException: Cannot find source column for sort field: 3\n"
+        "\tat org.apache.iceberg.TableMetadataParser.fromJson(TableMetadataParser.java:1)"
+    )
+    assert explain(RuntimeError(said), lost=False) == "Cannot find source column for sort field: 3"

@@ -158,3 +158,8 @@ def test_a_quick_report_says_that_files_were_not_opened(tmp_path: Path) -> None:
     assert "Data files were not opened; --deep opens them." in repr(quick)
     assert "Data files were not opened" in quick._repr_html_()
     assert "not opened" not in repr(deep) + deep._repr_html_()
+
+
+@pytest.mark.parametrize("transform", ["truncate[0]", "truncate[x]", "truncate[", "bucket[0]", "bucket[-1]", "other"])
+def test_transforms_that_are_none_are_not_asked(transform: str, tmp_path: Path) -> None:
+    assert ("partition-value", "error") not in findings_of(tmp_path / "t", "int", transform, [5], None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -43,8 +44,8 @@ def own_bounds(
         notes: Where to note them.
     """
     kind, transform = part.source, part.transform
-    known = transform in ("identity", *TIMES) or transform.startswith(("truncate[", "bucket["))
-    if part.source_id is None or kind is None or not known or primitive_type(kind) is None:
+    known = transform in ("identity", *TIMES) or re.fullmatch(r"(truncate|bucket)\[0*[1-9]\d{0,8}\]", transform)
+    if part.source_id is None or kind is None or not known or part.result is None or primitive_type(kind) is None:
         return
     data = live & (table["content"].fill_null(0).to_numpy() == 0) & (table["record_count"].fill_null(0).to_numpy() > 0)
     lower, upper = (looked_up(table, name, part.source_id) for name in ("lower_bounds", "upper_bounds"))

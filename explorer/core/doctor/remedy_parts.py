@@ -11,7 +11,7 @@ from explorer.core.lineage import ancestry
 from explorer.core.name_mapping import missing_name_mapping
 from explorer.core.names import beside, name_in_sql, text_in_sql
 from explorer.core.refs import free_ref_name, preview_refs
-from explorer.model.metadata import TableMetadata
+from explorer.model.metadata import StatisticsFile, TableMetadata
 
 MAX_STATEMENTS = 20
 """Columns for which a statement is printed."""
@@ -95,6 +95,32 @@ def statistics_procedure(metadata: TableMetadata | None, path: Any) -> str:
     files = metadata.statistics if metadata else ()
     partition = any(f.path == path and "partition" in f.kind for f in files)
     return "compute_partition_stats" if partition else "compute_table_stats"
+
+
+def of_gone_snapshot(metadata: TableMetadata, file: StatisticsFile) -> dict[str, Any]:
+    """Return what to say of a fault of a statistics file whose snapshot has gone: no reader asks for it, and expiry
+    takes out entries of the snapshots that it removes only.
+
+    Args:
+        metadata: The table's.
+        file: The statistics file.
+
+    Returns:
+        Fields of a finding; none where the snapshot is there.
+    """
+    if metadata.snapshot(file.snapshot_id) is not None:
+        return {}
+    call = (
+        "updatePartitionStatistics().removePartitionStatistics"
+        if "partition" in file.kind
+        else ("updateStatistics().removeStatistics")
+    )
+    words = (
+        f"Nothing in Spark mends it, and nothing needs it: snapshot {file.snapshot_id} is gone. In Java "
+        f"table.{call}({file.snapshot_id}).commit() takes out the entry"
+    )
+    ours = f", in pyiceberg table.update_statistics().remove_statistics({file.snapshot_id}).commit()"
+    return {"severity": "info", "remedy": f"{words}{'' if 'partition' in file.kind else ours}."}
 
 
 def _name_mapping(fault: Fault) -> str:

@@ -25,7 +25,7 @@ class Rule:
 _METADATA, _SNAPSHOTS, _LISTS = "Table Metadata Fields", "Snapshots", "Manifest Lists"
 _ENTRIES, _DELETES, _FILES = "Manifest Entry Fields", "Delete Formats", "Data File Fields"
 RULES = (
-    Rule(1, "metadata-unreadable", "fatal", "The metadata file cannot be parsed", _METADATA),
+    Rule(1, "metadata-unreadable", "fatal", "The metadata file cannot be read", _METADATA),
     Rule(1, "metadata-field", "error", "A field is missing, said twice, or of another type", _METADATA),
     Rule(2, "format-version-unknown", "fatal", "The format version is not known", "Format Versioning"),
     Rule(3, "uuid-changed", "error", "The table's UUID is missing or changed", _METADATA),
@@ -38,7 +38,7 @@ RULES = (
     Rule(9, "partition-field-conflict", "error", "A partition field id stands for two fields", "#14755"),
     Rule(10, "last-partition-id-low", "warning", "last-partition-id is below an id in use", _METADATA),
     Rule(11, "partition-source-dropped", "warning", "A partition field's source column was dropped", "#4563"),
-    Rule(12, "snapshot-twice", "error", "Two snapshots have one id", _SNAPSHOTS),
+    Rule(12, "snapshot-twice", "error", "Two snapshots have one id, or one is not as it was", _SNAPSHOTS),
     Rule(13, "current-unlike-main", "error", "current-snapshot-id is not what main points to", "References"),
     Rule(14, "ref-dangling", "error", "A ref points to a snapshot that is not there", "References"),
     Rule(15, "parent-cycle", "error", "The parents of a snapshot run in a circle", _SNAPSHOTS),
