@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
@@ -35,9 +36,13 @@ class Group(click.Group):
             args = ["metadata-diff", *args[2:]]
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        with _safe_errors():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with _Told().listening():
+            with _Told().listening(), _safe_errors():
                 return super().invoke(ctx)
         except EngineError as error:
             fail(error, NO_ENGINE)
@@ -46,6 +51,17 @@ class Group(click.Group):
         except BrokenPipeError:  # `| head` closed the pipe: nothing more to say
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
+
+
+@contextmanager
+def _safe_errors() -> Iterator[None]:
+    """Click's errors quote what was typed, which may be another's file name: it commands no terminal."""
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:  # quotes nothing
+        raise
+    except click.UsageError as error:
+        raise click.UsageError(safe(error.format_message()), error.ctx) from error
 
 
 class _Told(Watch):
@@ -65,9 +81,14 @@ def fail(error: Exception, code: int) -> None:
 
 def say(message: str) -> None:
     """A message on stderr: no command to the terminal, no credentials, whatever a table, a path or an error holds."""
+    click.echo(safe(message), err=True)
+
+
+def safe(message: str) -> str:
+    """A message without commands to a terminal and credentials."""
     from explorer.core.secrets import redacted
 
-    click.echo(printable(redacted(message)), err=True)
+    return printable(redacted(message))
 
 
 def printable(text: str) -> str:

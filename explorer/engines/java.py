@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.errors import EngineError
-from explorer.io.home import cache_home
+from explorer.io.home import cache_home, not_private, private
 
 SUPPORTED_VERSIONS = (17, 21)
 PACKAGES = (
@@ -107,16 +107,25 @@ def resolve_jars(java: Java, packages: tuple[str, ...] = PACKAGES, ivy_settings:
     Ivy comes with Spark, so this works with any Java, `spark-submit` or not. A jar is moved into the cache only when it
     is complete. Raises EngineError with Ivy's own words when a jar cannot be had."""
     folder = cache_home() / "jars"
-    folder.mkdir(parents=True, exist_ok=True)
+    private(folder)
+    _refuse_foreign(folder.parent, folder)
     jars = []
     for package in packages:
         group, artifact, version = package.split(":")
         jar = folder / f"{group}_{artifact}-{version}.jar"
         if not jar.is_file():
             _download(java, (group, artifact, version), jar, ivy_settings)
+        _refuse_foreign(jar)
         _check(package, jar)
         jars.append(jar)
     return jars
+
+
+def _refuse_foreign(*places: Path) -> None:
+    """Refuse what others may have put there, or may change after it was checked: Spark runs it."""
+    for place in places:
+        if reason := not_private(place):
+            raise EngineError(f"the jars of Spark are not taken from {place}: {reason}")
 
 
 def _check(package: str, jar: Path) -> None:
@@ -165,6 +174,7 @@ def _download(java: Java, coordinate: tuple[str, str, str], jar: Path, ivy_setti
                 f"repository (or set the conf spark.jars.ivySettings), or put the jar at {jar}. Ivy said: "
                 f"{' | '.join(lines[-6:])}"
             )
+        fetched.chmod(0o644)  # whatever the umask
         os.replace(fetched, jar)
 
 

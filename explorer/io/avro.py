@@ -24,7 +24,7 @@ import polars
 from isal import isal_zlib
 
 from explorer.errors import UnreadableFile
-from explorer.io import budget, isolated
+from explorer.io import budget, isolated, panics
 from explorer.io.avro_schema import Shape, check_schema, load_schema
 from explorer.io.excerpts import quoted
 from explorer.model.problem import Problem, Problems
@@ -248,7 +248,10 @@ def to_polars(container: Container, columns: list[str] | None = None, schema: An
     what polars does not support or trips over."""
     try:
         return polars.read_avro(io.BytesIO(repacked(container, schema)), columns=columns)
-    except (Exception, polars.exceptions.PanicException) as error:  # a panic in Rust is no Exception
+    except polars.exceptions.PanicException as error:  # no Exception
+        panics.note(container.path)
+        raise Undecodable(f"{type(error).__name__}: {error}") from error
+    except Exception as error:
         raise Undecodable(f"{type(error).__name__}: {error}") from error
 
 

@@ -17,7 +17,7 @@ import polars
 import pyarrow as pa
 
 from explorer.errors import UnreadableFile
-from explorer.io import budget, isolated
+from explorer.io import budget, isolated, panics
 from explorer.io.avro import Block, Container, Undecodable, records, records_here, repacked, to_polars
 from explorer.model.manifest import (
     ENTRY_SCHEMA,
@@ -289,7 +289,7 @@ def entries(container: Container, metrics: bool = True) -> pa.Table:
     struct whose field names are partition field ids. Raises UnreadableFile when it is no manifest."""
     container = with_ids_by_name(container)
     layout = _Layout(container)
-    if container.plain:
+    if container.plain and not panics.are_many():
         try:
             return entries_polars(container, layout, metrics)
         except UnreadableFile:
@@ -317,7 +317,7 @@ def entries_of_many(containers: Sequence[Container], metrics: bool = True) -> li
     for i, container in enumerate(containers):
         alike.setdefault(json.dumps(container.schema) if container.plain else f"alone: {i}", []).append(i)
     for members in alike.values():
-        if len(members) > 1:
+        if len(members) > 1 and not panics.are_many():
             blocks = tuple(block for i in members for block in containers[i].blocks)
             try:
                 together = entries_polars(replace(containers[members[0]], blocks=blocks), metrics=metrics)
@@ -408,6 +408,7 @@ def _array(series: polars.Series, entry: tuple[str, str] | None = None) -> pa.Ar
     try:
         array = series.alias("").to_arrow(compat_level=polars.CompatLevel.oldest())  # Arrow's C names end at a NUL
     except polars.exceptions.PanicException as error:  # as do those of the fields inside
+        panics.note(series.name)
         raise Undecodable(f"{type(error).__name__}: {error}") from error
     if not pa.types.is_large_list(array.type) or not pa.types.is_struct(array.type.value_type):
         return array

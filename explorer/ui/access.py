@@ -26,6 +26,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.web import Application, OutputTransform, RequestHandler
 
 from explorer.io.addresses import ip_address, is_loopback
+from explorer.serving import logs
 from explorer.serving.attempts import WAIT_S, Attempts
 from explorer.serving.messages import MOST_BYTES as MOST_BYTES_SENT
 from explorer.ui.assets import asset
@@ -103,6 +104,8 @@ class Access:
         find: Any = application.find_handler
         application.transforms.append(_Headers)
         application.settings["websocket_max_message_size"] = MOST_BYTES_SENT
+        application.settings["serve_traceback"] = False
+        logs.guard()
 
         def guarded(request: HTTPServerRequest, **kwargs: Any) -> Any:
             request.connection.set_max_body_size(MOST_BYTES)  # type: ignore[union-attr]

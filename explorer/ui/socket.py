@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from bokeh.protocol.message import Message
 from panel.io.server import WSHandler
 
 from explorer.serving.messages import Messages, Refused
 
 log = logging.getLogger(__name__)
-POLICY_VIOLATION = 1008
+POLICY_VIOLATION, INTERNAL_ERROR = 1008, 1011
 """What a WebSocket is closed with (RFC 6455, 7.4.1)."""
+FAILED = "The server could not do this; its log says why."
 
 
 class CheckedSocket(WSHandler):
@@ -35,6 +37,20 @@ class CheckedSocket(WSHandler):
             self.close(POLICY_VIOLATION, "refused")
             return
         await super().on_message(checked)
+
+    async def send_message(self, message: Message[Any]) -> None:
+        """See Bokeh, whose errors have a traceback and paths of this machine: they are in the log."""
+        if message.msgtype == "ERROR":
+            message.content = {"text": FAILED, "traceback": None}
+        await super().send_message(message)
+
+    def _internal_error(self, message: str) -> None:
+        log.error("the message of a page could not be answered: %s", message)
+        self.close(INTERNAL_ERROR, FAILED)
+
+    def _protocol_error(self, message: str) -> None:
+        log.error("a page does not keep to the protocol: %s", message)
+        self.close(POLICY_VIOLATION, "refused")
 
 
 class _Page:

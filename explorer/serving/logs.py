@@ -1,0 +1,53 @@
+"""What a server writes into its log, much of which strangers chose: messages of at most 1,000 characters that command
+no terminal, without credentials, and of addresses no queries, which have tokens and names of tables."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from explorer.core.secrets import HIDDEN, redacted
+from explorer.views.text import printable_lines
+
+LOGGERS = ("", "bokeh", "panel", "tornado", "explorer")
+LONGEST, LINES = 1_000, 40
+"""Characters of a message, and lines of a traceback, which has its last ones."""
+LOOKED_AT = 10 * LONGEST
+"""Characters in which credentials are looked for, before it is cut."""
+_QUERY = re.compile(r"(?<=[\w/.~%-])\?[^\s'\"<>)\]]+")
+
+
+class Careful(logging.Formatter):
+    """Formats as another formatter does, with what is safe to read."""
+
+    def __init__(self, inner: logging.Formatter | None) -> None:
+        super().__init__()
+        self.inner = inner or logging.Formatter()
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See logging."""
+        safe = logging.makeLogRecord(record.__dict__)
+        try:
+            message = record.getMessage()
+        except Exception:  # who logs it gave other values than the text has places for
+            message = str(record.msg)
+        safe.msg, safe.args, safe.exc_info = line(message), (), None
+        if record.exc_info or record.exc_text:
+            told = record.exc_text or self.inner.formatException(record.exc_info)  # type: ignore[arg-type]
+            safe.exc_text = "\n".join(map(line, told[-LINES * LOOKED_AT :].splitlines()[-LINES:]))
+        return self.inner.format(safe)
+
+
+def line(text: str) -> str:
+    """A text on one line, safe to read."""
+    told = redacted(_QUERY.sub(f"?{HIDDEN}", text[:LOOKED_AT]))
+    told = printable_lines(told).replace("\n", "⏎")
+    return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
+
+
+def guard() -> None:
+    """From now on, write safe lines alone: whatever the server's own packages log, and wherever it goes."""
+    handlers = {handler for name in LOGGERS for handler in logging.getLogger(name).handlers}
+    for handler in {*handlers, *filter(None, [logging.lastResort])}:
+        if not isinstance(handler.formatter, Careful):
+            handler.setFormatter(Careful(handler.formatter))
