@@ -287,6 +287,7 @@ def test_a_name_that_another_column_had_is_told(tmp_path: Path) -> None:
     written = Table(tmp_path / "t", [(1, "id", "long"), (2, "v", "string")])
     written.append(written.parquet("a.parquet", {"id": [1], "v": ["x"]}))
     written.set_schema([(1, "id", "long")])
+    written.save()
     dropped = explorer.open_table(tmp_path / "t")
     with pytest.raises(NotFoundInTable, match=r"no column 'v'.* It fits schema 0, by which -s snapshot-1 is read"):
         dropped.fate("v = 'x'")
