@@ -68,7 +68,7 @@ def _without(text: str, before: re.Pattern[str], instead: str) -> str:
     kept, begin, at = [], 0, 0
     while match := before.search(text, at):  # in the value of one that is no secret another may stand
         at = match.end()
-        name = words(match["name"] if "name" in before.groupindex else "key")
+        name = words(match["name"] if "name" in before.groupindex else "login key")
         secret = names_secret(name)
         if not secret and not names_key(name):
             continue

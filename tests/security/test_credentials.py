@@ -309,3 +309,11 @@ def test_no_half_of_a_credential_is_left(width: int) -> None:
     for secret in (PASSWORD, SIGNATURE):
         told = clean(shorten(path, width))
         assert not [part for part in (secret[:5], secret[-5:]) if part in told], told
+
+
+@pytest.mark.parametrize(
+    "text", ["key = 'k1'", "key=k1", "shows 1 row with key = 13.", "id=1, key='abc'", "WHERE key > 'a'"]
+)
+def test_a_column_named_key_is_shown(text: str) -> None:
+    assert redacted(text) == text
+    assert HUSH not in redacted(f"api_key={HUSH}, s3.key={HUSH}, account key: {HUSH}")
