@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -208,22 +208,36 @@ def unreached_files(tree: MetadataTree) -> tuple[dict[str, float], list[OtherMet
         tree: The table's.
 
     Returns:
-        Such files with their age in hours, and the metadata files that the table does not know. Files that are hidden
-        to remove_orphan_files, such as Delta's log of the same table, are left out, and so are files whose name
-        metadata has in another place.
+        Such files with their age in hours, and the metadata files that the table does not know. Files whose name
+        metadata has in another place are left out.
 
     Raises:
         UnreadableFile: The folder cannot be listed, or a manifest list or manifest cannot be read.
     """
-    location = tree.metadata.location
-    below = Below(tree, location)
+    below = _told(tree)
+    others = other_metadata(tree, {**below.paths, **files_beside(tree)})
+    return _unreached(tree, below, below.may_be_live(others)), others
+
+
+def orphans(tree: MetadataTree) -> dict[str, float]:
+    """The files below a table's folder that its own metadata does not lead to, with their age in hours: what writers
+    that were killed left, their metadata files too. Raises as `unreached_files` does."""
+    return _unreached(tree, _told(tree), {})
+
+
+def _told(tree: MetadataTree) -> Below:
+    below = Below(tree, tree.metadata.location)
     for _ in below.telling(known_files(tree)):
         pass
-    others = other_metadata(tree, {**below.paths, **files_beside(tree)})
-    maybe = below.may_be_live(others)
-    top, now = _top(tree, location), time.time() * 1000
+    return below
+
+
+def _unreached(tree: MetadataTree, below: Below, maybe: Mapping[str, str]) -> dict[str, float]:
+    """What is neither live nor may be, but files that are hidden to remove_orphan_files, such as Delta's log of the
+    same table."""
+    top, now = _top(tree, tree.metadata.location), time.time() * 1000
     own = hidden_partitions(tree.metadata)
-    unreached = {
+    return {
         top + rest: (now - at) / 3_600_000
         for rest, at in below.written.items()
         if rest not in below.live
@@ -231,12 +245,6 @@ def unreached_files(tree: MetadataTree) -> tuple[dict[str, float], list[OtherMet
         and not rest.endswith((".crc", "/version-hint.text"))
         and not any(is_hidden(name, own) for name in rest.split("/"))
     }
-    return unreached, others
-
-
-def orphans(tree: MetadataTree) -> dict[str, float]:
-    """The files of `unreached_files`, with their age in hours."""
-    return unreached_files(tree)[0]
 
 
 def unnamed_data_files(tree: MetadataTree) -> list[str]:

@@ -19,7 +19,8 @@ WITHIN = {
 HARMLESS_BEFORE = {
     "primary", "foreign", "unique", "natural", "surrogate", "business", "composite", "candidate", "partition",
     "partitions", "partitioning", "sort", "sorting", "order", "cluster", "clustering", "distribution", "bucket",
-    "hash", "join", "group", "row", "record", "upsert", "merge", "dedup", "lookup", "by", "map", "with", "where", "and", "or",
+    "hash", "join", "group", "row", "record", "upsert", "merge", "dedup", "lookup", "by", "map",
+    "with", "where", "and", "or",
 }  # fmt: skip
 """Keys of these kinds are columns."""
 HARMLESS_AFTER = {
