@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from typing import Any
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPResponse
@@ -34,6 +36,12 @@ def post(port: int, password: str) -> asyncio.Future[HTTPResponse]:
     )
 
 
+def run(attack: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """On a thread of its own: that of the tests may have Playwright's loop."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(attack())).result()
+
+
 def serve(own: socket.socket) -> int:
     door = Access(password=PASSWORD)
     server = HTTPServer(Application([("/", Login, {"access": door, "cookie": "c", "path": "/"})]))
@@ -56,7 +64,7 @@ def test_the_right_password_does_not_wait_for_wrong_ones(
         codes = [(await post(port, "wrong" if n % 2 else PASSWORD)).code for n in range(SUPPLY - 41) if not n % 2]
         assert codes[0] == 303
 
-    asyncio.run(attack())
+    run(attack)
 
 
 def test_whoever_has_no_attempts_left_is_told_so_unchecked(
@@ -70,7 +78,7 @@ def test_whoever_has_no_attempts_left_is_told_so_unchecked(
         assert set(codes[:SUPPLY]) == {401}
         assert 429 in codes[SUPPLY:]
 
-    asyncio.run(attack())
+    run(attack)
 
 
 def test_who_has_gone_is_not_waited_for(listening: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +103,7 @@ def test_who_has_gone_is_not_waited_for(listening: socket.socket, monkeypatch: p
             await asyncio.sleep(0.02)
         assert not waiting
 
-    asyncio.run(attack())
+    run(attack)
     assert not answered
 
 
