@@ -105,7 +105,7 @@ def note(
     who: str,
     statement: str,
     tables: Sequence[str] = (),
-    outcome: str = "begun",
+    outcome: str = "began",
     seconds: float = 0,
     rows: int = 0,
 ) -> None:

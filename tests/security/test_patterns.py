@@ -92,7 +92,7 @@ def test_a_read_that_does_not_stop_frees_its_place(engine: SparkEngine, audit: P
     late = mine.submit(SqlRequest(LOOPS, {}))
     with pytest.raises(ReadFailed, match="stopped after 20 seconds"):
         late.result(90)
-    assert lines(audit)[0] == (LOOPS, "begun")
+    assert lines(audit)[0] == (LOOPS, "began")
     assert lines(audit)[1][1].startswith("failed: stopped after")
     assert mine.submit(SqlRequest("SELECT 1", {})).result(60).num_rows == 1
     cancelled = mine.submit(SqlRequest(LOOPS, {}))
@@ -102,7 +102,7 @@ def test_a_read_that_does_not_stop_frees_its_place(engine: SparkEngine, audit: P
     cancelled.cancel()
     with pytest.raises(ReadCancelled):
         cancelled.result(20)
-    assert [outcome for _, outcome in lines(audit)][-2:] == ["begun", "cancelled"]
+    assert [outcome for _, outcome in lines(audit)][-2:] == ["began", "cancelled"]
     until = time.monotonic() + 60  # two are too many: Spark is started anew, and with it its processors are free
     while any(thread.is_alive() for thread in threading.enumerate() if thread.name == "read"):
         assert time.monotonic() < until
