@@ -295,6 +295,14 @@ WITHHELD = frozenset(
     {"location", "file_list_view", "equal_schemes", "equal_authorities", "prefix_mismatch_mode", "prefix_listing"}
 )
 """Parameters that would lead a procedure away from the table's own files."""
+PATTERNS = {
+    **dict.fromkeys(
+        ("regexp", "regexp_count", "regexp_extract", "regexp_extract_all", "regexp_instr", "regexp_like",
+         "regexp_replace", "regexp_substr", "rlike", "split"), (1,)
+    ),
+    "str_to_map": (1, 2), "parse_url": (2,), "try_parse_url": (2,),
+}  # fmt: skip
+"""Functions that take regular expressions, or make one of a text, and which of their arguments are."""
 LITERALS = frozenset({"table", "where", "sort_order", "strategy", "branch", "to", "ref", "wap_id"})
 """Parameters that must be plain texts: Iceberg or Spark takes them for names, or parses them."""
 PROPERTIES = _names(

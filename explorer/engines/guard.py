@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.engines import allowed
+from explorer.engines.patterns import why_slow
 from explorer.engines.plans import Unknown, Walk, strings
 from explorer.engines.quoting import identifier
 from explorer.engines.user_spark import active_session
@@ -210,6 +211,11 @@ class _Statement:
             self._relation(node, scope)
         elif name == "analysis.UnresolvedFunction":
             self._function(strings(node.nameParts()), allowed.FUNCTIONS)
+            for i in allowed.PATTERNS.get(str(node.nameParts().last()).lower(), ()):
+                if i < node.arguments().size():
+                    _check_pattern(node.arguments().apply(i))
+        elif name == "expressions.RLike":
+            _check_pattern(node.right())
         elif name == "analysis.UnresolvedGenerator":
             self._function((str(node.name().unquotedString()),), allowed.FUNCTIONS)
         elif name == "analysis.UnresolvedTableValuedFunction":
@@ -249,6 +255,15 @@ class _Statement:
         near = difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise AccessRefused(f"{'.'.join(parts)} is not on the list of functions that are allowed here{hint}")
+
+
+def _check_pattern(expression: Any) -> None:
+    """Refuse a regular expression that is not written out, or may take very long."""
+    literal = str(expression.getClass().getSimpleName()) == "Literal"
+    if not literal:
+        raise AccessRefused("a regular expression is written out here, as a text in quotes")
+    if reason := why_slow(str(expression.value())):
+        raise AccessRefused(f"a regular expression may take very long, and is not run: {reason}")
 
 
 def is_iceberg_catalog(spark: SparkSession, name: str) -> bool:

@@ -72,3 +72,12 @@ def tasks(tracker: Any, group: str) -> tuple[int, int]:
             if running := tracker.getStageInfo(stage):
                 done, total = done + running.numCompletedTasks, total + running.numTasks
     return done, total
+
+
+def have_threads(context: Any, group: str) -> bool:
+    """Whether a task of a job group has a thread in this Java, also when it was cancelled: what computes and looks at
+    nothing else goes on."""
+    tracker = context.statusTracker()
+    stages = [stage for job in tracker.getJobIdsForGroup(group) for stage in tracker.getJobInfo(job).stageIds]
+    names = [str(thread.getName()) for thread in context._jvm.java.lang.Thread.getAllStackTraces().keySet()]
+    return any(f" in stage {stage}." in name for stage in stages for name in names)

@@ -94,10 +94,23 @@ def check_audit() -> None:
 
 
 def audit(kind: str, who: str, statement: str, tables: Sequence[str], outcome: str, seconds: float, rows: int) -> None:
-    """Count a statement, and add a line to the audit log, if there is one: JSON, without credentials. Raises
-    ExplorerError when it cannot be written."""
+    """Count a statement that is over, and `note` it."""
     with _lock:
         outcomes[kind, outcome.partition(":")[0]] += 1
+    note(kind, who, statement, tables, outcome, seconds, rows)
+
+
+def note(
+    kind: str,
+    who: str,
+    statement: str,
+    tables: Sequence[str] = (),
+    outcome: str = "began",
+    seconds: float = 0,
+    rows: int = 0,
+) -> None:
+    """Add a line to the audit log, if there is one: JSON, without credentials; of a text of a person's one also before
+    it runs, which may never end. Raises ExplorerError when it cannot be written."""
     if path := os.environ.get(AUDIT_VARIABLE):
         line = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "who": who, "kind": kind,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
+import os
 import threading
 import time
 import uuid
@@ -21,8 +22,8 @@ from explorer.core.secrets import redacted
 from explorer.core.units import count
 from explorer.engines import guard
 from explorer.engines.failures import LOST, explain
-from explorer.engines.jobs import share_fairly, tasks
-from explorer.engines.quotas import VARIABLE, audit, person, quotas, slot
+from explorer.engines.jobs import have_threads, share_fairly, tasks
+from explorer.engines.quotas import VARIABLE, audit, note, person, quotas, slot
 from explorer.engines.spark import SparkEngine
 from explorer.engines.tables import Files, load
 from explorer.errors import EngineError, ExplorerError, NotPossible, StatementFailed
@@ -37,6 +38,10 @@ logging.getLogger(
 ).disabled = True  # pyspark prints whole stack traces of a person's typing errors
 WAIT_S = 0.25
 """How often who waits for a read is told how far it is."""
+GRACE_S = 10
+"""Seconds that Spark has to end a read that it is to stop: nothing stops Java while it plans."""
+MOST_STUCK = 2
+"""Reads that went on after that: with so many, each of which takes a processor, Spark is started anew."""
 PROVENANCE = ("_file", "_pos", "_spec_id", "_partition")
 LINEAGE = ("_row_id", "_last_updated_sequence_number")
 
@@ -116,6 +121,8 @@ class SparkRead:
     _over: threading.Event = field(default_factory=threading.Event)
     _who: str = field(default_factory=person)
     _late: bool = False
+    _stops: float | None = None
+    """When it was to stop."""
     _cancelled: bool = False
     _ending: threading.Lock = field(default_factory=threading.Lock)
     _named: list[str] = field(default_factory=list)
@@ -156,6 +163,7 @@ class SparkRead:
         if self.over:
             return
         self._phase, self._cancelled = "cancelled", True
+        self._stops = self._stops or time.monotonic()
         if self._session is not None:
             self._session.sparkContext.cancelJobGroup(self.group)
         else:
@@ -180,6 +188,15 @@ class SparkRead:
         """How many rows it gives at most."""
         return quotas().rows if self.cut else self.request.limit
 
+    @property
+    def _kind(self) -> str:
+        return "sql" if isinstance(self.request, SqlRequest) else "rows"
+
+    @property
+    def _said(self) -> str:
+        """What a person wrote of it."""
+        return self.request.sql if isinstance(self.request, SqlRequest) else self.request.where
+
     def _kept(self, rows: pa.Table) -> pa.Table:
         """Of the rows that came those that it gives."""
         self.more = self.limit is not None and rows.num_rows > self.limit
@@ -187,10 +204,29 @@ class SparkRead:
 
     def _out_of_time(self) -> None:
         self._late = True
+        self._stops = self._stops or time.monotonic()
         while not self._over.wait(WAIT_S):  # its job may not have begun yet
             if self._session is not None:
                 with contextlib.suppress(Exception):  # Spark is being lost: the read itself will say so
                     self._session.sparkContext.cancelJobGroup(self.group)
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether it was to stop, by whoever asked or for its time."""
+        return self._stops is not None
+
+    def goes_on(self, thread: threading.Thread) -> bool:
+        """Whether Spark still works for it, in the thread that waits or in tasks that no cancelling ends."""
+        if thread.is_alive():
+            return True
+        with contextlib.suppress(Exception):  # Spark is being lost
+            return self._session is not None and have_threads(self._session.sparkContext, self.group)
+        return False
+
+    def _stopped(self) -> ExplorerError:
+        if self._cancelled:
+            return ReadCancelled("the read was cancelled")
+        return ReadFailed(f"stopped after {quotas().seconds} seconds: no read takes longer here ({VARIABLE})")
 
     def _end(self, rows: pa.Table | None = None, error: ExplorerError | None = None) -> None:
         with self._ending:
@@ -204,14 +240,12 @@ class SparkRead:
 
     def _audited(self, rows: pa.Table | None, error: ExplorerError | None) -> ExplorerError | None:
         """Written down; what cannot be is not given either."""
-        sql = isinstance(self.request, SqlRequest)
         versions = self.request.views.values() if isinstance(self.request, SqlRequest) else [self.request.version]
-        said = self.request.sql if isinstance(self.request, SqlRequest) else self.request.where
         outcome = "answered" if error is None else "cancelled" if isinstance(error, Cancelled) else f"failed: {error}"
         tables = [*(f"{v.metadata_location}@{v.version}" for v in versions), *self._named]
         number = 0 if rows is None else rows.num_rows
         try:
-            audit("sql" if sql else "rows", self._who, said, tables, outcome, self._ended - self._began, number)
+            audit(self._kind, self._who, self._said, tables, outcome, self._ended - self._began, number)
         except ExplorerError as unwritten:
             return unwritten
         return error
@@ -266,7 +300,21 @@ class ReadSession:
                 read = self._waiting.popleft()
             with slot(read._over) as mine:
                 if mine:
-                    self._carry_out(read)
+                    self._watch(read)
+
+    def _watch(self, read: SparkRead) -> None:
+        """Carry out a read, and leave it to itself where it does not stop when it is to: another takes its turn, in a
+        session of its own."""
+        thread = threading.Thread(target=self._carry_out, args=(read,), name="read", daemon=True)
+        thread.start()
+        while not read.wait(WAIT_S) or (read.was_stopped and read.goes_on(thread)):
+            if read.was_stopped and time.monotonic() - (read._stops or 0) > GRACE_S:
+                read._end(error=read._stopped())
+                self._spark = None
+                _restart_if_stuck(self.engine, functools.partial(read.goes_on, thread))
+                return
+            time.sleep(WAIT_S)
+        thread.join(GRACE_S)
 
     def session(self) -> SparkSession:
         """The session; a new one when Spark was restarted. Raises EngineError when Spark cannot be had or was lost."""
@@ -290,6 +338,8 @@ class ReadSession:
             if read._cancelled:
                 raise ReadCancelled("the read was cancelled")
             read._phase = "planning"
+            if said := read._said:
+                note(read._kind, read._who, said)
             frame = self._frame(spark, read)
             if read._cancelled:
                 raise ReadCancelled("the read was cancelled")
@@ -307,11 +357,8 @@ class ReadSession:
         except ExplorerError as error:
             read._end(error=error)
         except Exception as error:  # Spark, py4j and the network raise many kinds
-            if read._cancelled:
-                read._end(error=ReadCancelled("the read was cancelled"))
-            elif read._late:
-                cause = f"stopped after {quotas().seconds} seconds: no read takes longer here ({VARIABLE})"
-                read._end(error=ReadFailed(cause))
+            if read._cancelled or read._late:
+                read._end(error=read._stopped())
             else:
                 read._end(error=ReadFailed(redacted(explain(error, self.engine.lost), read._secrets)))
         finally:
@@ -355,6 +402,16 @@ class ReadSession:
             return location
 
         return made
+
+
+_stuck: list[Callable[[], bool]] = []
+
+
+def _restart_if_stuck(engine: SparkEngine, goes_on: Callable[[], bool]) -> None:
+    _stuck[:] = [*(other for other in _stuck if other()), goes_on]
+    if len(_stuck) >= min(MOST_STUCK, os.cpu_count() or 1):
+        _stuck.clear()
+        engine.restart()
 
 
 def _called(request: ReadRequest | SqlRequest) -> str:
