@@ -25,7 +25,7 @@ from explorer.engines.tables import catalog_table_uuid
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible
 from explorer.io.paths import below, canonical
 from explorer.maintaining import Preview, preview
-from explorer.maintaining.calls import asked, call, catalog_and_name, moment, name_argument, procedure_call
+from explorer.maintaining.calls import LOOKS, asked, call, catalog_and_name, moment, name_argument, procedure_call
 from explorer.model.metadata import Snapshot
 from explorer.scenarios import NAMESPACE
 from explorer.table import Table
@@ -152,7 +152,7 @@ def run(
     check_writable(table, allow_writes)
     check_known(table, engine or shared_engine())
     sql = call(table, asked(table, operation, options or {}, where, columns, retain_last))
-    if not sql:
+    if operation in LOOKS:
         raise NotPossible(f"no procedure does {operation}: it can only be looked at")
     seen = preview(table, operation, columns, retain_last, options=options, where=where)
     if seen.refusal:

@@ -30,13 +30,6 @@ def sentences(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterat
         yield _nothing(rule, grouping)
     yield from _left(rule, grouping)
     yield from _again(metadata, rule, grouping)
-    if rule.removes_dangling:
-        yield (
-            "Afterwards remove-dangling-deletes drops deletes that no data file of their partition needs, in a commit "
-            "of its own (see dangling-deletes)."
-            if len(files)
-            else "remove-dangling-deletes would do nothing either: it is only looked at after a rewrite."
-        )
 
 
 def _looked_at(rule: Rule, grouping: Grouping, kind: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from explorer.core.deletes import Applicability, named_file
 from explorer.core.doctor.findings import Finding
 from explorer.core.doctor.lists import Lists
-from explorer.core.doctor.remedies import may_be_needed
+from explorer.core.doctor.remedies import may_be_needed, takes_others
 from explorer.core.entries import ADDED, DELETED, as_of_snapshot, live_entries
 from explorer.core.live_files import LiveFile, LiveFiles, files_of, live_files
 from explorer.core.snapshot_deletes import Deletes
@@ -35,9 +35,19 @@ def dangling_rules(table: Table, lists: Lists, at: Snapshot, deletes: Deletes) -
     for kind in dict.fromkeys(d.kind for d in deletes.dangling):
         mine = [d for d in deletes.dangling if d.kind == kind and d.key not in misplaced]
         if mine:
-            reasons = [why for delete in mine if (why := deletes.doubt(delete))]
-            remedy = may_be_needed(len(reasons), reasons[0]) if reasons else ""
-            yield _dangling(lists, at, deletes, mine, remedy)
+            yield _dangling(lists, at, deletes, mine, _remedy(deletes, mine))
+
+
+def _remedy(deletes: Deletes, mine: Sequence[LiveFile]) -> str:
+    """Why deletes of one kind are not to be dropped, or not as their rule's remedy does; empty where they may be."""
+    if reasons := _doubts(deletes, mine):
+        return may_be_needed(len(reasons), reasons[0])
+    others = _doubts(deletes, deletes.dangling)
+    return takes_others(mine[0].kind, len(others), others[0]) if others else ""
+
+
+def _doubts(deletes: Deletes, some: Iterable[LiveFile]) -> list[str]:
+    return [why for delete in some if (why := deletes.doubt(delete))]
 
 
 def _misplaced(table: Table, lists: Lists, at: Snapshot, delete: LiveFile, data: LiveFile) -> Finding:
@@ -79,7 +89,7 @@ def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, mine: Sequence[LiveF
     why = f"its path bounds are cut to {path!r}, where paths of data files only begin so" if cut else ""
     return lists.of(
         "delete-dangling",
-        f"{what}data file of it: readers open what hides nothing",
+        f"{what}data file of it: whoever plans a scan reads what hides nothing",
         mine[0].manifest_path,
         found=mine[0].path,
         expected=why or deletes.why_alone(mine[0]),

@@ -17,12 +17,12 @@ from explorer.core.orphan_rules import refusal as orphan_refusal
 from explorer.core.orphan_rules import sentences as orphan_sentences
 from explorer.core.retention import endless_expiry, gc_refusal
 from explorer.core.rewrite_words import sentences
-from explorer.core.units import human_bytes
+from explorer.core.units import count, human_bytes
 from explorer.engines import quoting
 from explorer.engines.choice import Engine
 from explorer.errors import UnreadableFile
-from explorer.maintaining.calls import LOOKS, STRATEGIES, Asked, asked, call, catalog_and_name
-from explorer.maintaining.dangling import plan_dangling
+from explorer.maintaining.calls import DROPS_DANGLING, LOOKS, STRATEGIES, Asked, asked, call, catalog_and_name
+from explorer.maintaining.dangling import dangling_rows, dangling_words, removal_refusal, removal_words
 from explorer.maintaining.expiry import plan_expiry
 from explorer.maintaining.manifests import plan_append, plan_rewrite_manifests
 from explorer.maintaining.orphans import listed_fates
@@ -134,8 +134,7 @@ def _planned(table: Table, tree: MetadataTree, made: Asked, engine: Engine) -> P
     if operation in STRATEGIES:
         return _rewriting(table, made, engine)
     if operation == "dangling-deletes":
-        explained, rows = plan_dangling(table, tree)
-        return Plan(explained, {"deletes": Collection.of_rows(rows, "deletes")})
+        return _dangling(table, tree, engine)
     values = made.values()
     if operation == "expire":
         if endless := endless_expiry(tree.metadata):
@@ -160,6 +159,25 @@ def _planned(table: Table, tree: MetadataTree, made: Asked, engine: Engine) -> P
     return Plan(explained, {"manifests": Collection.of_rows(rows, "manifests")}, acts)
 
 
+def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> Plan:
+    """What drops deletes that apply to nothing. The statement compacts too, so it must be one that may be run."""
+    known = table.row_reader.deletes(table.metadata.current_snapshot, tree)
+    rows = dangling_rows(table, tree, known)
+    explained, acts = dangling_words(known, rows), bool(rows) and not removal_refusal(known)
+    if acts:
+        try:
+            compaction = plan_rewrite(table, "binpack", DROPS_DANGLING, "", engine)
+            refused = compaction.refusal
+        except ValueError as error:
+            refused = f"Iceberg would refuse: {error}."
+        else:
+            if files := int(compaction.grouping.taken[0].sum()):
+                explained.append(f"The statement compacts as well: it would rewrite {count(files, 'data file')}.")
+        explained += [f"No statement is printed, as it compacts as well. {refused}"] if refused else []
+        acts = not refused
+    return Plan(explained, {"deletes": Collection.of_rows(rows, "deletes")}, acts)
+
+
 def _rewriting(table: Table, made: Asked, engine: Engine) -> Plan:
     plan = plan_rewrite(table, STRATEGIES[made.operation], made.options, made.where, engine)
 
@@ -179,7 +197,13 @@ def _rewriting(table: Table, made: Asked, engine: Engine) -> Plan:
     explained = [plan.already] if plan.already else sentences(table.metadata, plan.rule, plan.grouping)
     explained = [*explained, *([plan.note] if plan.note else [])]
     tables = {"groups": groups, "files": Collection(plan.files, "files")}
-    return Plan(explained, tables, len(plan.grouping.rewritten) > 0, plan.refusal)
+    acts, refusal = len(plan.grouping.rewritten) > 0, plan.refusal
+    if rule.removes_dangling:
+        tree = table.tree.by(engine, "dangling deletes")
+        known = table.row_reader.deletes(table.metadata.current_snapshot, tree)
+        explained.append(removal_words(known, acts))
+        acts, refusal = acts or bool(known.dangling), refusal or removal_refusal(known)
+    return Plan(explained, tables, acts, refusal)
 
 
 def _orphans(tree: MetadataTree, values: Mapping[str, Any]) -> Plan:

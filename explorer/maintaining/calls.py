@@ -29,7 +29,9 @@ PROCEDURES: Mapping[str, str] = {
 }
 """Each operation, and the procedure that carries it out."""
 LOOKS = ("next-append", "dangling-deletes")
-"""What can only be looked at: no procedure does it."""
+"""What can only be looked at: no procedure does this and nothing else."""
+DROPS_DANGLING: Mapping[str, str] = {"remove-dangling-deletes": "true"}
+"""The options with which a compaction drops deletes that apply to no data file."""
 STRATEGIES: Mapping[str, Strategy] = {
     "compact": "binpack", "compact-sort": "sort", "compact-z-order": "zorder",
     "rewrite-position-deletes": "position-deletes",
@@ -95,8 +97,10 @@ def asked(
 
 
 def call(table: Table, made: Asked) -> str:
-    """The statement that carries an operation out; empty where no procedure does. Raises NotPossible for a filter that
-    Spark has no words for."""
+    """The statement that carries an operation out (dangling-deletes: a compaction that drops them too); empty where no
+    procedure does. Raises NotPossible for a filter that Spark has no words for."""
+    if made.operation == "dangling-deletes":
+        made = Asked("compact", DROPS_DANGLING)
     if made.operation not in PROCEDURES:
         return ""
     arguments = [f"table => {name_argument(table)}"]

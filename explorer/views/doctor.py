@@ -134,7 +134,7 @@ def lines(finding: Finding) -> list[str]:
         more = f" and {len(finding.snapshots) - SNAPSHOTS:,} more" if len(finding.snapshots) > SNAPSHOTS else ""
         refs = f" ({', '.join(finding.refs)})" if finding.refs else ""
         said.append(f"of {'snapshot' if len(finding.snapshots) == 1 else 'snapshots'} {shown}{more}{refs}")
-    if finding.remedy and finding.severity != "info":
+    if finding.remedy and (finding.severity != "info" or "CALL " in finding.remedy):
         said.append(f"what would help: {finding.remedy}")
     return [clean(line) for line in said]
 

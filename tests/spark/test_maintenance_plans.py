@@ -461,7 +461,7 @@ def test_which_commit_drops_dangling_deletes(iceberg: Iceberg, tmp_path: Path) -
     seen = preview(table.opened(), "dangling-deletes")
     ways = [row["dropped_by"] for row in seen.tables["deletes"]]
     assert [("the next commit that removes data files" in way) for way in ways] == [True, True]
-    assert not any("remove-dangling-deletes" in way for way in ways)  # unpartitioned: the action leaves it to commits
+    assert all("remove-dangling-deletes" in way for way in ways)
 
     def deletes_after(change: Any) -> int:
         listed = each(change.apply().deleteManifests(table.made.io()))

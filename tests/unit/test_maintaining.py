@@ -13,10 +13,9 @@ from click.testing import CliRunner
 
 import explorer
 from explorer.cli import main
-from explorer.core.batches import Batches
 from explorer.core.columns import MOST
-from explorer.core.dangling import OLDEST, by_place, dropped_by, oldest
-from explorer.core.live_files import LiveFile, place
+from explorer.core.dangling import dropped_by, oldest_data
+from explorer.core.live_files import LiveFile
 from explorer.core.manifest_merges import next_append
 from explorer.core.orphan_rules import EQUAL, Listing, fates, flattened, spelled
 from explorer.core.rewrite_options import rule
@@ -24,8 +23,8 @@ from explorer.errors import NotFoundInTable
 from explorer.maintaining import preview
 from explorer.maintaining.calls import PROCEDURES, asked, call
 from tests.robustness.editing import edit_avro
-from tests.unit.paper import entries, on_paper
 from tests.unit.paper import manifest as listed
+from tests.unit.paper import on_paper
 from tests.unit.small import edit_metadata, partitioned
 
 
@@ -152,30 +151,22 @@ def test_tasks_read_their_share_and_a_little_more() -> None:
 
 
 def test_deletes_that_are_older_than_all_data_of_their_place_are_dropped() -> None:
-    metadata, written = on_paper([None]), listed("m", 1)
-    stored = entries(*({"status": 1, "file_path": f"{n}", "sequence_number": n, "snapshot_id": 1} for n in (7, 5, 6)))
-    rows = oldest(written, stored)
-    lowest = by_place(Batches(OLDEST, lambda: iter([rows, rows])))
-    assert lowest == {repr(place(0, {})): 5}
-    for number, ways in ((4, ["rewrite_position", "the next commit"]), (5, ["rewrite_position"])):
-        delete = LiveFile("d", "position_deletes", 0, {}, number, 0, 1, 10, "m")
-        said = dropped_by(metadata, delete, lowest)
+    manifests = [replace(listed("m", 1), min_sequence_number=n) for n in (7, 5, 6)]
+    gone = replace(manifests[0], min_sequence_number=1, added_files_count=0, existing_files_count=0)
+    oldest = oldest_data([*manifests, gone, replace(gone, content=1, added_files_count=1)])
+    assert oldest == 5
+    assert oldest_data([gone]) is None
+    always = "rewrite_data_files"
+    for kind, number, ways in (
+        ("position_deletes", 4, [always, "rewrite_position", "the next commit"]),
+        ("position_deletes", 5, [always, "rewrite_position"]),
+        ("equality_deletes", 4, [always, "the next commit"]),
+        ("equality_deletes", 5, [always]),
+        ("deletion_vector", 6, [always]),
+    ):
+        said = dropped_by(LiveFile("d", kind, 0, {}, number, 0, 1, 10, "m"), oldest)
         assert len(said) == len(ways)
         assert all(text.startswith(way) for text, way in zip(said, ways, strict=True))
-
-
-def test_equality_deletes_as_old_as_the_oldest_data_are_dropped_too() -> None:
-    """They apply to older data files only; position deletes to those of their own commit as well."""
-    specs = [{"spec-id": 0, "fields": [{"field-id": 1000, "name": "p", "transform": "identity", "source-id": 1}]}]
-    metadata = on_paper([None], change=lambda data: data.update({"partition-specs": specs}))
-
-    def dropped(kind: str, number: int) -> bool:
-        delete = LiveFile("d", kind, 0, {"1000": 1}, number, 0, 1, 10, "m")
-        ways = dropped_by(metadata, delete, {repr(delete.place): 5, "another place": 1})
-        return any(way.startswith("rewrite_data_files") for way in ways)
-
-    assert [dropped("position_deletes", number) for number in (4, 5, 6)] == [True, False, False]
-    assert [dropped("equality_deletes", number) for number in (4, 5, 6)] == [True, True, False]
 
 
 def test_manifests_without_room_for_each_other_stay(opened: explorer.Table) -> None:

@@ -183,6 +183,25 @@ def may_be_needed(number: int, reason: str) -> str:
     )
 
 
+def takes_others(kind: str, number: int, reason: str) -> str:
+    """Say why deletes that nobody needs are not dropped by remove-dangling-deletes.
+
+    Args:
+        kind: Theirs.
+        number: How many deletes of the snapshot, of other kinds, may be needed.
+        reason: Why, of the first of them.
+
+    Returns:
+        Sentences.
+    """
+    alone = " rewrite_position_delete_files drops position deletes alone." if kind == "position_deletes" else ""
+    return (
+        f"Do not run rewrite_data_files with remove-dangling-deletes before you know: it would drop {number:,} other "
+        f"{'delete' if number == 1 else 'deletes'} too, which may have been meant for rows that are there ({reason})."
+        f"{alone}"
+    )
+
+
 def previous_words(previous: str, catalog: str, name: str) -> str:
     """Say how the metadata file before a broken one is brought back.
 

@@ -148,6 +148,9 @@ TEXTS_OF: Mapping[str, str] = {
     "then.",
     "partition-source-dropped": "Nothing is lost; CALL {catalog}.system.expire_snapshots(table => '{name}', "
     "clean_expired_metadata => true) drops the spec, once no snapshot uses it.",
+    "delete-dangling": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
+    "'remove-dangling-deletes', 'true')) drops them, and compacts as it does without the option. Iceberg before 1.12 "
+    "drops none where it rewrites nothing.",
     "position-bounds": "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map("
     "'rewrite-all', 'true')). The rows that the delete names are then gone for readers that show them now. Older "
     "snapshots keep the fault until they expire.",

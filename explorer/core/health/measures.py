@@ -59,7 +59,7 @@ MEASURES: Sequence[Measure] = (
     Measure("equality-deletes", "Live equality delete files", _NOW, 10, "",
             "readers compare each row of the files that they apply to with theirs", _DELETED),
     Measure("dangling-deletes", "Delete files that apply to no data file", _NOW, 100, "",
-            "readers may open what hides nothing",
+            "whoever plans a scan reads their entries in manifests, and nobody opens them",
             "iceberg-explorer maintain TABLE dangling-deletes tells which procedure drops each"),
     Measure("small-manifests", "Manifests beyond those that their bytes fill", _NOW, 100, "",
             "commit.manifest.min-count-to-merge is 100: a planner opens each",
