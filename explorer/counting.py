@@ -13,6 +13,7 @@ from explorer.core.entries import live
 from explorer.core.live_rows import LiveRows, Removed
 from explorer.core.units import whole
 from explorer.errors import UnreadableFile
+from explorer.io.rows import vector_place
 from explorer.progress import steps
 from explorer.table import Table
 
@@ -38,6 +39,8 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
         applying = [v.delete for v in deletes.files.of(file) if v.applies]
         told = sum(delete.record_count for delete in applying)
         if all(delete.kind == "deletion_vector" for delete in applying) and 0 <= told <= file.record_count:
+            for delete in applying:
+                vector_place(delete)
             found = [(delete, delete.record_count) for delete in applying]
             hidden += told
             unopened |= {delete.path: None for delete in applying}

@@ -354,7 +354,7 @@ class Fate:
 def _delete(verdict: Verdict) -> str:
     delete = verdict.delete
     if delete.kind == "deletion_vector":
-        return f"the deletion vector at {delete.content_offset} in {base_name(delete.path)}"
+        return f"the deletion vector{delete.at} in {base_name(delete.path)}"
     return f"the {KIND_WORDS[delete.kind]} delete {base_name(delete.path)}"
 
 

@@ -153,7 +153,7 @@ def run(
     check_known(table, engine or shared_engine())
     sql = call(table, asked(table, operation, options or {}, where, columns, retain_last))
     if operation in LOOKS:
-        raise NotPossible(f"no procedure does {operation}: it can only be looked at")
+        raise NotPossible(f"{operation} can only be looked at")
     seen = preview(table, operation, columns, retain_last, options=options, where=where)
     if seen.refusal:
         raise NotPossible(seen.refusal.rstrip("."))

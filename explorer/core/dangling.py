@@ -10,6 +10,8 @@ from explorer.core.live_files import LiveFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 
+REMOVAL = "rewrite_data_files with remove-dangling-deletes"
+
 
 def oldest_data(manifests: Iterable[ManifestFile]) -> int | None:
     """The lowest data sequence number of a snapshot's data files, as its manifest list has it.
@@ -49,7 +51,7 @@ def dropped_by(delete: LiveFile, oldest: int | None) -> list[str]:
         delete: The delete.
         oldest: As oldest_data has it.
     """
-    ways = ["rewrite_data_files with remove-dangling-deletes"]
+    ways = [REMOVAL]
     if delete.kind == "position_deletes":
         ways.append("rewrite_position_delete_files, if its group is rewritten")
     number = delete.sequence_number

@@ -61,6 +61,9 @@ def is_unpartitioned(spec: PartitionSpec | None) -> bool:
     return spec is not None and all(f.transform == "void" for f in spec.fields)
 
 
+NAMES_NOTHING = "its entry has no referenced_data_file, by which Iceberg Java finds the data file of a vector"
+
+
 def named_file(delete: LiveFile) -> str | None:
     """The one data file that a position delete or a vector is for, where its manifest entry says so: by its
     referenced_data_file, or as Iceberg's readers take them, by bounds of its paths that are equal
@@ -175,6 +178,8 @@ class Applicability:
         return [self._named(data, delete), _not_newer(data, delete), self._place_of_named(data, delete)]
 
     def _named(self, data: LiveFile, delete: LiveFile) -> Reason:
+        if delete.kind == "deletion_vector" and not delete.referenced_data_file:
+            return Reason("path", False, NAMES_NOTHING)
         same = named_file(delete) == data.path
         by = "its referenced_data_file is" if delete.referenced_data_file else "its path bounds are equal and name"
         other = f"another file, {named_file(delete)!r}" if not delete.referenced_data_file else "another file"
@@ -218,7 +223,7 @@ class Applicability:
                 Reason(
                     "superseded",
                     False,
-                    f"the deletion vector at {vectors[0].content_offset} of this data file replaces it",
+                    f"the deletion vector{vectors[0].at} of this data file replaces it",
                 )
             )
         return reasons

@@ -60,6 +60,11 @@ class LiveFile:
         return self.path, self.content_offset
 
     @property
+    def at(self) -> str:
+        """Where a deletion vector is in its file, in words; empty where that is not told, and of other files."""
+        return "" if self.content_offset is None else f" at {self.content_offset}"
+
+    @property
     def bytes(self) -> int:
         """Bytes it takes: of a deletion vector only its blob."""
         return self.size if self.content_size is None else self.content_size

@@ -17,7 +17,7 @@ from explorer.core.batches import AT_ONCE
 from explorer.core.columns import Ints, flags, ints, narrow
 from explorer.core.dangling import cut_off
 from explorer.core.delete_pairs import COSTS, HELD, Touched
-from explorer.core.deletes import Applicability, Verdict, is_unpartitioned, named_file
+from explorer.core.deletes import NAMES_NOTHING, Applicability, Verdict, is_unpartitioned, named_file
 from explorer.core.entries import LIVE
 from explorer.core.live_files import LiveFile, LiveFiles, Made
 from explorer.core.names import base_name, without_place
@@ -103,7 +103,7 @@ class Deletes:
             return spelled
         if (named := named_file(delete)) in self._strays:
             return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
-        return self._elsewhere(delete) or "it applies to no data file of this snapshot"
+        return self._elsewhere(delete) or _names_nothing(delete) or "it applies to no data file of this snapshot"
 
     @cached_property
     def misplaced(self) -> Mapping[Key, LiveFile]:
@@ -126,7 +126,12 @@ class Deletes:
         Returns:
             The reason; empty where dropping the delete loses nothing.
         """
-        return self._elsewhere(delete) or self._respelled(delete) or cut_off(self.files.metadata, delete)
+        return (
+            self._elsewhere(delete)
+            or self._respelled(delete)
+            or cut_off(self.files.metadata, delete)
+            or _names_nothing(delete)
+        )
 
     def _respelled(self, delete: LiveFile) -> str:
         """Say that the file which a delete names is a data file of another scheme or authority."""
@@ -218,6 +223,13 @@ class Deletes:
             return [ReadCost(data, *row) for data, row in zip(files, numbers.tolist(), strict=True)]
 
         return _Made(self._number, made)
+
+
+def _names_nothing(delete: LiveFile) -> str:
+    """Say that the manifest entry of a vector does not tell which data file it is for."""
+    if delete.kind != "deletion_vector" or delete.referenced_data_file:
+        return ""
+    return f"{NAMES_NOTHING}: its Puffin file may name one of this snapshot"
 
 
 class _Mine(NamedTuple):

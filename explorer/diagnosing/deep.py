@@ -278,6 +278,8 @@ class _Deep:
         if file.kind == "equality_deletes":
             rows = reader.equality_rows(file).num_rows
         elif file.kind == "deletion_vector":
+            if file.content_offset is None or file.content_size is None:
+                return  # entry-invalid tells of it, and the file may be intact
             with contextlib.suppress(NoPuffin):  # vectors may stand in a file without the container
                 self.table.reader.puffin_footer(file.path)
                 self._head(file.path, MAGIC)

@@ -209,14 +209,20 @@ def position_deletes(storage: Storage, file: LiveFile) -> pa.Table:
     return table
 
 
+def vector_place(file: LiveFile) -> tuple[int, int]:
+    """The offset and size of a deletion vector in its file. Raises UnreadableFile where the manifest has them not."""
+    offset, size = file.content_offset, file.content_size
+    if offset is not None and size is not None and offset >= 0 and size >= 0:
+        return offset, size
+    told = {"content_offset": offset, "content_size_in_bytes": size}
+    lacks = " and no ".join(name for name, value in told.items() if value is None or value < 0)
+    raise UnreadableFile(file.path, f"the manifest gives no {lacks} for this deletion vector")
+
+
 def deletion_vector(storage: Storage, file: LiveFile) -> pa.Array:
     """The deleted positions of a deletion vector, ascending (Puffin spec: "deletion-vector-v1"). Raises UnreadableFile
     when the blob is not where the manifest says, or does not hold what it says."""
-    path, offset, size = file.path, file.content_offset, file.content_size
-    if offset is None or size is None or offset < 0 or size < 0:
-        raise UnreadableFile(
-            path, "the manifest gives no content_offset or content_size_in_bytes for this deletion vector"
-        )
+    path, (offset, size) = file.path, vector_place(file)
     try:
         blobs = [(b.get("offset"), b.get("length")) for b in read_footer(storage, path).get("blobs", [])]
     except NoPuffin:  # some writers leave the container out; Iceberg's readers go by the manifest's offset, never look

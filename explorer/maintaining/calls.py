@@ -29,7 +29,7 @@ PROCEDURES: Mapping[str, str] = {
 }
 """Each operation, and the procedure that carries it out."""
 LOOKS = ("next-append", "dangling-deletes")
-"""What can only be looked at: no procedure does this and nothing else."""
+"""What can only be looked at: no procedure does it, or none does only that."""
 DROPS_DANGLING: Mapping[str, str] = {"remove-dangling-deletes": "true"}
 """The options with which a compaction drops deletes that apply to no data file."""
 STRATEGIES: Mapping[str, Strategy] = {

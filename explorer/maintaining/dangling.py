@@ -7,22 +7,29 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from explorer.core.dangling import dropped_by, oldest_data
+from explorer.core.dangling import REMOVAL, dropped_by, oldest_data
 from explorer.core.deletes import refusal
+from explorer.core.live_files import LiveFile
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.units import count
 from explorer.metadata_tree import MetadataTree
 from explorer.table import Table
 
+NOTHING = "nothing now"
+
 
 def dangling_rows(table: Table, tree: MetadataTree, known: Deletes) -> list[dict[str, Any]]:
     """A row for each delete of the current snapshot that applies to nothing."""
-    oldest = oldest_data(tree.manifests(table.metadata.current_snapshot))
+    oldest, fails = oldest_data(tree.manifests(table.metadata.current_snapshot)), bool(_failure(known))
+
+    def ways(delete: LiveFile) -> str:
+        return "; ".join(w for w in dropped_by(delete, oldest) if not (fails and w == REMOVAL)) or NOTHING
+
     return [
         {
             "file": delete.path,
             "kind": delete.kind,
-            "dropped_by": "; ".join(dropped_by(delete, oldest)),
+            "dropped_by": ways(delete),
             "reason": known.why_alone(delete),
             "may_be_needed": known.doubt(delete),
             "sequence_number": delete.sequence_number,
@@ -38,10 +45,9 @@ def dangling_words(known: Deletes, rows: Sequence[dict[str, Any]]) -> list[str]:
     words = [f"{count(len(rows), 'delete')} of {len(known.files.deletes)} apply to no data file: they hide nothing."]
     if doubts := _doubts(known):
         words.append(f"Look before you drop them: {doubts}.")
-    if rows and known.refused:
-        words.append(f"Nothing drops them now: {refusal(known.refused)}.")
-        return words
-    ways = Counter(way for row in rows for way in row["dropped_by"].split("; "))
+    if rows and (failure := _failure(known)):
+        words.append(f"remove-dangling-deletes would fail: {failure}.")
+    ways = Counter(way for row in rows for way in row["dropped_by"].split("; ") if way != NOTHING)
     words += [f"{count(number, 'delete')} would be dropped by {way}." for way, number in ways.most_common()]
     if rows:
         words.append(
@@ -54,8 +60,8 @@ def removal_refusal(known: Deletes) -> str:
     """Why remove-dangling-deletes must not be asked for; empty where it drops only what nobody needs."""
     if not known.dangling:
         return ""
-    if known.refused:
-        return f"Spark would fail: {refusal(known.refused)}."
+    if failure := _failure(known):
+        return f"Spark would fail: {failure}."
     doubts = _doubts(known)
     return f"Do not run this with remove-dangling-deletes: of what it drops, {doubts}." if doubts else ""
 
@@ -75,6 +81,14 @@ def removal_words(known: Deletes, rewrites: bool) -> str:
         f"remove-dangling-deletes drops {count(number, 'delete')} all the same, in a commit of its own: "
         f"{'it applies' if number == 1 else 'they apply'} to no data file (see dangling-deletes)."
     )
+
+
+def _failure(known: Deletes) -> str:
+    """Why Spark can drop no delete that applies to nothing: it plans a scan, and counts the bytes of what it drops."""
+    if known.refused:
+        return refusal(known.refused)
+    unsized = [d for d in known.files.deletes if d.kind == "deletion_vector" and d.content_size is None]
+    return f"the deletion vector {unsized[0].path} has no content_size_in_bytes in its manifest" if unsized else ""
 
 
 def _doubts(known: Deletes) -> str:

@@ -196,6 +196,17 @@ def misplaced_words(tree: MetadataTree, manifests: Sequence[ManifestFile], delet
     )
 
 
+def unplaced_vectors(deletes: Iterable[LiveFile]) -> dict[tuple[str, int | None], str]:
+    """Why Spark would fail on data files that some deletion vectors apply to, by the vector's key: their manifest does
+    not say where they are in their files."""
+    return {
+        delete.key: f"Spark would fail: the deletion vector {_short(delete.path)} has no "
+        f"{'content_size_in_bytes' if delete.content_size is None else 'content_offset'} in its manifest."
+        for delete in deletes
+        if delete.kind == "deletion_vector" and None in (delete.content_offset, delete.content_size)
+    }
+
+
 def _elsewhere(places: Mapping[str, str], manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """PLACES, of live files of one manifest that lie in another place than `places` says."""
     files = live_entries(stored, manifest)

@@ -24,6 +24,7 @@ from explorer.maintaining.refusals import (
     misread_type,
     promoted_date,
     repeated_file,
+    unplaced_vectors,
     wrong_size,
 )
 from explorer.metadata_tree import MetadataTree
@@ -89,8 +90,13 @@ def _refusal(
     """Say why a rewrite would fail or do harm, and what was not looked at."""
     snapshot = table.metadata.current_snapshot
     data = [m for m in tree.manifests(snapshot) if m.content == 0]
-    if misplaced := misplaced_words(tree, data, table.row_reader.applicability(snapshot).deletes):
+    deletes = table.row_reader.applicability(snapshot).deletes
+    if misplaced := misplaced_words(tree, data, deletes):
         return misplaced, ""
+    if unplaced := unplaced_vectors(deletes):
+        known = table.row_reader.deletes(snapshot, tree)
+        if used := [key for key in unplaced if key not in {delete.key for delete in known.alone}]:
+            return unplaced[used[0]], ""
     if strategy != "position-deletes":
         if repeated := repeated_file(rows.read(), grouping.repeated):
             return repeated, ""

@@ -67,7 +67,7 @@ def delete_lines(known: Deletes, limit: int | None = None) -> Iterator[str]:
             path = v.data.path
             yield clean(f"{base_name(path)} (sequence number {v.data.sequence_number})")
         word = "applies" if v.applies else "does not apply"
-        at = f" at {v.delete.content_offset}" if v.delete.kind == "deletion_vector" else ""
+        at = v.delete.at if v.delete.kind == "deletion_vector" else ""
         yield clean(f"  {word}: {KIND_WORDS[v.delete.kind]} {base_name(v.delete.path)}{at}")
         yield from (clean(f"    {'+' if r.holds else '-'} {r.words}") for r in v.reasons)
     for d in known.alone[:limit]:

@@ -70,3 +70,26 @@ def test_every_delete_is_looked_for_and_one_finding_tells_of_them(tmp_path: Path
     findings = [f for f in explorer.doctor(opened).findings if f.rule == "delete-misplaced"]
     assert sum(f.count for f in findings) == 150
     assert len(findings) == 1
+
+
+def test_deletes_that_nobody_needs_stay_where_others_would_go_with_them(tmp_path: Path) -> None:
+    def remedies(folder: Path, delete: Delete) -> dict[str, str]:
+        written = Written(folder / "t", FIELDS, BY_REGION)
+        eu, us = (
+            written.parquet(f"{region}.parquet", {"id": [number], "region": [region]}, partition={"region": region})
+            for number, region in enumerate(("eu", "us"))
+        )
+        written.append(eu)
+        stray = written.position_delete("p.parquet", [(f"{written.location}/data/gone.parquet", 0)])
+        stray["partition"] = {"region": "us"}
+        written.delta(data=[us], deletes=[delete(written), stray])
+        found = explorer.doctor(folder / "t").findings
+        return {f.what.split(" ")[1]: f.remedy for f in found if f.rule == "delete-dangling"}
+
+    needed = remedies(tmp_path / "a", by_id(0))
+    assert list(needed) == ["position"]
+    assert "it would drop 1 other delete too" in needed["position"]
+    assert "CALL" not in needed["position"]
+    free = remedies(tmp_path / "b", by_id(7))
+    assert set(free) == {"position", "equality"}
+    assert all("map('remove-dangling-deletes', 'true')" in remedy for remedy in free.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -368,9 +369,7 @@ def _entry_notes(
     alien = flags(pc.is_in(kind, pa.array(["puffin", "metadata"]))) & (~puffin | (content != 1)) & live
     notes.add("entry-invalid", alien, "its file_format is none of files with rows", table["file_format"],
               refused="scan" if (alien & ~deletes).any() else "part")  # fmt: skip
-    asked = ("content_offset", "content_size_in_bytes", "referenced_data_file")
-    lacks = ~np.logical_and.reduce([flags(pc.is_valid(table[name])) for name in asked])
-    notes.add("entry-invalid", vector & lacks, f"a deletion vector without {', '.join(asked)}", refused="part")
+    _vector_notes(about, table, notes, vector & live)
     end = ints(table["content_offset"], 0) + ints(table["content_size_in_bytes"], 0)
     beyond = (end > size) | (ints(table["content_offset"], 0) < 0)
     notes.add("vector-wrong", vector & beyond, "its vector is not inside the file", end, f"{'file_size_in_bytes'}")
@@ -383,6 +382,22 @@ def _entry_notes(
     lineage = flags(pc.is_valid(table["first_row_id"])) & deletes
     notes.add("entry-invalid", lineage, "a delete file with a first_row_id", table["first_row_id"], severity="warning")
     _split_notes(table, notes, size, live)
+
+
+def _vector_notes(about: About, table: pa.Table, notes: Notes, vector: Flags) -> None:
+    """Of rule 57: fields that each deletion vector must have, and the version that it takes."""
+    asked = ("content_offset", "content_size_in_bytes", "referenced_data_file")
+    lacks = {name: ~flags(pc.is_valid(table[name])) for name in asked}
+    young = "deletion vectors are of version 3 and later"
+    for missing in product((True, False), repeat=len(asked)):
+        those = vector & np.logical_and.reduce([lacks[n] == lack for n, lack in zip(asked, missing, strict=True)])
+        names = [name for name, lack in zip(asked, missing, strict=True) if lack]
+        words = f"a deletion vector without {', '.join(names)}"
+        if about.version == 2:
+            words = f"{words if names else 'a deletion vector'} in a table of version 2: {young}"
+        refused = "" if asked[2] in names else "scan" if asked[1] in names else "part" if names else ""
+        if names or about.version == 2:
+            notes.add("entry-invalid", those, words, refused=refused)
 
 
 def _split_notes(table: pa.Table, notes: Notes, size: Ints, live: Flags) -> None:
