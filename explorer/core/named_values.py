@@ -70,7 +70,7 @@ def _without(text: str, before: re.Pattern[str], instead: str) -> str:
         at = match.end()
         name = words(match["name"] if "name" in before.groupindex else "login key")
         secret = names_secret(name)
-        if not secret and not names_key(name):
+        if not secret and (name == ["key"] or not names_key(name)):  # a column of many tables, and a map's type
             continue
         if before is _ELEMENT or before is _ELEMENT_PAIR:
             end = _element_ends(text, at)

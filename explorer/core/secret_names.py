@@ -52,10 +52,7 @@ def names_secret(parts: Sequence[str]) -> bool:
 
 
 def names_key(parts: Sequence[str]) -> bool:
-    """Whether a name of these words is that of a key which may be a secret: not of `key` alone, which is a column of
-    tables from Kafka, and a map's type."""
-    if len(parts) == 1:
-        return False
+    """Whether a name of these words is that of a key which may be a secret."""
     for i, word in enumerate(parts):
         before, after = parts[i - 1] if i else "", parts[i + 1] if i + 1 < len(parts) else ""
         if word in ("key", "keys") and before not in HARMLESS_BEFORE and after not in HARMLESS_AFTER:

@@ -502,18 +502,23 @@ def test_partitions_add_up_whatever_the_parts(at_once: int, monkeypatch: pytest.
     monkeypatch.setattr("explorer.core.batches.AT_ONCE", at_once)
     struct = pa.struct([("p", pa.string())])
     parts, ids = [], (3, 1, 4, 2)  # 4 has expired
-    for spec_id, snapshot_id in enumerate(ids):
-        table = as_of_snapshot(files(a=ADDED, b=ADDED, c=ADDED), manifest(f"m{spec_id}", snapshot_id), snapshot_id)
-        where = pa.array([{"p": x} for x in ("x", None, f"only {spec_id}")], struct)
+    for number, snapshot_id in enumerate(ids):
+        table = as_of_snapshot(files(a=ADDED, b=ADDED, c=ADDED), manifest(f"m{number}", snapshot_id), snapshot_id)
+        where = pa.array([{"p": x} for x in ("x", None, f"only {number}")], struct)
         table = table.drop(["partition"]).append_column("partition", where)
-        parts.append(table.append_column("spec_id", pa.array([spec_id] * 3, pa.int32())))
+        parts.append(table.append_column("spec_id", pa.array([7] * 3, pa.int32())))
     for order in (parts, parts[::-1], [pa.concat_tables(parts)]):
         rows = {r["partition"]["p"]: r for r in partitions(order, {1: 11, 2: 22, 3: 33})}
         assert len(rows) == 6
         for p in ("x", None):
             last = rows[p]["spec_id"], rows[p]["last_updated_ms"], rows[p]["last_updated_snapshot_id"]
-            assert (rows[p]["file_count"], *last) == (4, 0, 33, 3)
+            assert (rows[p]["file_count"], *last) == (4, 7, 33, 3)
         assert [rows[f"only {n}"]["last_updated_ms"] for n in range(4)] == [33, 11, None, 22]
+    apart = [part.set_column(part.column_names.index("spec_id"), "spec_id", pa.array([number] * 3, pa.int32()))
+             for number, part in enumerate(parts)]  # fmt: skip
+    assert [(r["spec_id"], r["file_count"]) for r in partitions(apart, {}) if r["partition"]["p"] == "x"] == [
+        (0, 1), (1, 1), (2, 1), (3, 1),
+    ]  # fmt: skip
 
 
 # -- metadata files ---------------------------------------------------------------------------------------------------
