@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import io
 import threading
-from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.models.widgets.inputs import FileInput
 
 from explorer.core.commit import Decision
 from explorer.core.names import base_name
@@ -30,7 +28,7 @@ from explorer.ui.orders import Orders, every_order, orders_view
 from explorer.ui.pane import GraphPane
 from explorer.ui.pools import ELSEWHERE
 from explorer.ui.state import MarkedState
-from explorer.ui.widgets import WRAP, LiveTabs, grid, heading, note, picture
+from explorer.ui.widgets import WRAP, LiveTabs, grid, heading, note, picture, upload
 from explorer.ui.writers import Writers
 from explorer.views.labviews import saw_rows, sequence_svg
 
@@ -102,8 +100,7 @@ class LabPanel:
             "Each writer is a real operation on a small table of its own: load, write, apply, metadata, swap; "
             "a reader loads, plans and reads. New run begins anew."
         )
-        # Bokeh's, which sends the file as text: Material's sends its size too, and Python takes the memory for it
-        self.saved = FileInput(title="Replay a run", accept=".json", width=210, margin=(0, 4))
+        self.saved, self._upload = upload("Replay a run", ".json", self._replay)
         self.job = Job(caption, [self.reset, self.orders, self.saved], None, ELSEWHERE, self._settled)
         self.box = pn.Column(sizing_mode="stretch_both", scroll=True)
         self.switches = pmui.Button(label="Validations", width=125, **look)
@@ -115,7 +112,6 @@ class LabPanel:
             button.on_click(functools.partial(self._clicked_step, name))
         self.play.on_click(lambda _: self._toggle_play())
         self.orders.on_click(lambda _: self._all_orders())
-        self.saved.on_change("value", lambda _, __, text: self._replay(b64decode(str(text))))
 
     def _parts(self) -> None:
         """What a run is shown in; each step changes it in place."""
@@ -149,10 +145,9 @@ class LabPanel:
         if pn.state.curdoc:
             pn.state.on_session_destroyed(self._end)
         buttons = (self.reset, *self.steps, self.play, self.fault, self.orders, self.switches)
-        replayed = pn.pane.Bokeh(self.saved)
         return pn.Column(
             self.writers.fields,
-            pn.Row(*buttons, replayed, styles=WRAP),
+            pn.Row(*buttons, self._upload, styles=WRAP),
             self.writers.validations,
             self.job.view,
             self.box,
@@ -208,9 +203,9 @@ class LabPanel:
         operations, version = self.writers.operations(), self.writers.version.value
         self._begin(lambda: Run(bench(), operations, version), "A fresh table…")
 
-    def _replay(self, data: Any) -> None:
+    def _replay(self, data: bytes) -> None:
         if data:
-            self._begin(lambda: replay(bench(), bytes(data).decode(errors="replace")), "Replaying…")
+            self._begin(lambda: replay(bench(), data.decode(errors="replace")), "Replaying…")
 
     def _clicked_step(self, name: str, _: Any) -> None:
         self._step(name)

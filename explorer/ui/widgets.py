@@ -8,6 +8,7 @@ rest of explorer/ui to it). The Content-Security-Policy of ui.access is the seco
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -19,6 +20,7 @@ import panel_material_ui as pmui
 import param
 import pyarrow as pa
 import pyarrow.compute as pc
+from bokeh.models.widgets.inputs import FileInput
 from panel.custom import AnyWidgetComponent
 from panel.io.state import set_curdoc
 from panel.util import edit_readonly
@@ -399,3 +401,11 @@ def column_names(table: Table) -> list[str]:
     """The top-level columns of every schema the table had, the current one's first."""
     schemas = sorted(table.metadata.schemas, key=lambda s: s.schema_id != table.metadata.current_schema_id)
     return list(dict.fromkeys(f.name for schema in schemas for f in schema.fields if seen_whole(f.name)))
+
+
+def upload(label: str, accept: str, take: Callable[[bytes], None]) -> tuple[FileInput, Any]:
+    """A field to choose a file with, as a model that can be disabled and as a view. It is Bokeh's, which sends the file
+    as text: Material's sends its size too, and Python takes memory of that size."""
+    field = FileInput(title=label, accept=accept, width=210, margin=(0, 4))
+    field.on_change("value", lambda _, __, text: take(b64decode(str(text))))
+    return field, pn.pane.Bokeh(field)
