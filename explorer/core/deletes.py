@@ -205,7 +205,7 @@ class Applicability:
                 "partition", True, f"both are of partition spec {data.spec_id}" + (f" and in {where}" if where else "")
             )
         if data.spec_id == delete.spec_id:
-            there, here = (partition_path(f.partition, spec, self.metadata) for f in (delete, data))
+            there, here = (partition_path(f.partition, spec, self.metadata) or "none" for f in (delete, data))
             words = f"the delete is in partition {there}, the data file in {here}"
         else:
             words = f"the delete is of partition spec {delete.spec_id}, the data of spec {data.spec_id}"

@@ -69,6 +69,11 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
         yield here("format-version-unknown", words, location="/format-version", found=shown(version))
     for refusal in (*_table(raw), *_elements(raw), *_bound(meta)):
         yield here("metadata-field", refusal.words, location=refusal.pointer, found=refusal.found)
+    for refusal in _required_of_version_1(raw) if version == 1 else ():
+        words = (
+            f"{refusal.words}, though version 1 requires it: Spark 4.1 reads the table, pyiceberg 0.12 cannot open it"
+        )
+        yield here("readers-differ", words, location=refusal.pointer, found=refusal.found, refused="")
     for refusal in _spark_properties(meta.properties):
         yield here("property-refused", refusal.words, location=refusal.pointer, found=refusal.found)
     for at, schema in enumerate(_list(raw, "schemas")):
@@ -81,6 +86,15 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
             for refusal in check.spark():
                 words = f"{refusal.words}: the spec allows it, Spark 4.1 cannot read the table"
                 yield here("readers-differ", words, location=refusal.pointer, found=refusal.found, severity="error")
+
+
+def _required_of_version_1(raw: Mapping[str, Any]) -> Iterator[Refusal]:
+    """What Iceberg Java does not ask for where the fields of version 2 are there, and pyiceberg does (spec: "Table
+    Metadata Fields")."""
+    if raw.get("schemas") and raw.get("schema") is None:
+        yield Refusal("/schema", "the metadata file has no `schema`", shown(raw.get("schema")))
+    if raw.get("partition-specs") and raw.get("partition-spec", []) is None:
+        yield Refusal("/partition-spec", "`partition-spec` is null", "null")
 
 
 def _spark_properties(properties: Mapping[str, str]) -> Iterator[Refusal]:
