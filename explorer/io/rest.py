@@ -45,19 +45,11 @@ class ListedRest(RestCatalog):
     signs: bool
 
     def _create_session(self) -> requests.Session:
-        session = super()._create_session()
-        send = session.send
+        return _within_limits(super()._create_session())
 
-        def send_within_limits(request: requests.PreparedRequest, **options: Any) -> requests.Response:
-            limits = {"timeout": TIMEOUT_S, "allow_redirects": False, "stream": True}
-            response = send(request, **options | limits)
-            if response.is_redirect:
-                raise requests.ConnectionError("it sends us to another address, which would get your credentials")
-            response.raw = _Bounded(response.raw)
-            return response
-
-        session.send = send_within_limits  # type: ignore[method-assign]
-        return session
+    def _create_legacy_oauth2_auth_manager(self, session: requests.Session) -> Any:
+        """It asks for a token at once."""
+        return super()._create_legacy_oauth2_auth_manager(_within_limits(session))
 
     def _fetch_config(self) -> None:
         own, uri = dict(self.properties), self.uri
@@ -96,6 +88,22 @@ class ListedRest(RestCatalog):
 
     def _load_file_io(self, properties: Any = None, location: str | None = None) -> FileIO:
         return PyArrowFileIO({})  # nothing is read through it
+
+
+def _within_limits(session: requests.Session) -> requests.Session:
+    """Have a session follow no redirect, and read no more of an answer than it may have."""
+    send = session.send
+
+    def send_within_limits(request: requests.PreparedRequest, **options: Any) -> requests.Response:
+        limits = {"timeout": TIMEOUT_S, "allow_redirects": False, "stream": True}
+        response = send(request, **options | limits)
+        if response.is_redirect:
+            raise requests.ConnectionError("it sends us to another address, which would get your credentials")
+        response.raw = _Bounded(response.raw)
+        return response
+
+    session.send = send_within_limits  # type: ignore[method-assign]
+    return session
 
 
 class _Bounded:
