@@ -3,12 +3,23 @@ to run."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from typing import Any
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import explorer
 from explorer.core.entries import ADDED
 from explorer.table import Table
+
+T = TypeVar("T")
+
+
+def run_apart(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run asynchronous work on a thread of its own: that of the tests may have Playwright's loop."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(work())).result()
 
 
 def open_demo(name: str) -> Table:

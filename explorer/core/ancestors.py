@@ -30,6 +30,20 @@ def reached(parents: Parents, heads: Iterable[int]) -> set[int]:
     return found
 
 
+def parents_first(parents: Parents) -> list[int]:
+    """Return the snapshots whose ancestry ends, each after its parent: not those whose parents run in a circle."""
+    children: dict[int | None, list[int]] = {}
+    for own, parent in parents.items():
+        children.setdefault(parent, []).append(own)
+    order: list[int] = []
+    todo = list(children.get(None, ()))
+    while todo:
+        own = todo.pop()
+        order.append(own)
+        todo += children.get(own, ())
+    return order
+
+
 class Ancestors:
     """Answers whether one snapshot is another, or descends from it.
 

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from explorer.core.ancestors import Parents
+from explorer.core.ancestors import Parents, parents_first
 from explorer.model.metadata import Snapshot, SnapshotRef
 from explorer.progress import steps
 
@@ -72,7 +72,7 @@ def branch_verdicts(
 ) -> dict[int, Verdict]:
     """Return what the branches say of each snapshot, by its id. Parents must not run in a circle."""
     by_id = {s.snapshot_id: s for s in snapshots}
-    order = ending(parents)
+    order = parents_first(parents)
     depth: dict[int | None, int] = {None: 0}
     for own in order:
         depth[own] = depth[parents[own]] + 1
@@ -114,17 +114,3 @@ def _decide(snapshot: Snapshot, depth: int, here: _Branches, branches: Sequence[
     )
     here.stop(stop, len(stop))
     return verdict
-
-
-def ending(parents: Parents) -> list[int]:
-    """Return the snapshots whose ancestry ends, each after its parent: not those whose parents run in a circle."""
-    children: dict[int | None, list[int]] = {}
-    for own, parent in parents.items():
-        children.setdefault(parent, []).append(own)
-    order: list[int] = []
-    todo = list(children.get(None, ()))
-    while todo:
-        own = todo.pop()
-        order.append(own)
-        todo += children.get(own, ())
-    return order

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.ancestors import Parents, parents_of, reached
-from explorer.core.branch_retention import LISTED, BranchPolicy, branch_verdicts, ending
+from explorer.core.ancestors import Parents, parents_first, parents_of, reached
+from explorer.core.branch_retention import LISTED, BranchPolicy, branch_verdicts
 from explorer.core.lineage import circle_words
 from explorer.core.units import count, instant
 from explorer.model.metadata import Snapshot, SnapshotRef, TableMetadata
@@ -94,7 +94,7 @@ def gc_refusal(metadata: TableMetadata) -> str:
 def endless_expiry(metadata: TableMetadata) -> str:
     """Return why an expiry would not end: it follows the parents of every branch; empty where it would."""
     parents = parents_of(metadata.snapshots)
-    endless = parents.keys() - ending(parents)
+    endless = parents.keys() - parents_first(parents)
     branch = next((ref for ref in metadata.refs if ref.type == "branch" and ref.snapshot_id in endless), None)
     return circle_words(metadata, branch.snapshot_id, f"branch {branch.name}") if branch else ""
 
@@ -121,7 +121,7 @@ def retention(
 
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     parents = parents_of(metadata.snapshots)
-    if len(ending(parents)) < len(parents):
+    if len(parents_first(parents)) < len(parents):
         raise ValueError("the parents of some snapshots run in a circle, in which an expiry walks forever")
     refs = tuple(_ref_retention(by_id.get(r.snapshot_id), r, now_ms, max_ref_age) for r in metadata.refs)
     staying = [r.ref for r in refs if r.kept]

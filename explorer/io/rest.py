@@ -44,12 +44,10 @@ class ListedRest(RestCatalog):
     given: dict[str, str]
     signs: bool
 
-    def _create_session(self) -> requests.Session:
-        return _within_limits(super()._create_session())
-
-    def _create_legacy_oauth2_auth_manager(self, session: requests.Session) -> Any:
-        """It asks for a token at once."""
-        return super()._create_legacy_oauth2_auth_manager(_within_limits(session))
+    def _config_headers(self, session: requests.Session) -> None:
+        """The first that is done with a new session, before a token is asked for."""
+        super()._config_headers(session)
+        _set_limits(session)
 
     def _fetch_config(self) -> None:
         own, uri = dict(self.properties), self.uri
@@ -90,7 +88,7 @@ class ListedRest(RestCatalog):
         return PyArrowFileIO({})  # nothing is read through it
 
 
-def _within_limits(session: requests.Session) -> requests.Session:
+def _set_limits(session: requests.Session) -> None:
     """Have a session follow no redirect, and read no more of an answer than it may have."""
     send = session.send
 
@@ -103,7 +101,6 @@ def _within_limits(session: requests.Session) -> requests.Session:
         return response
 
     session.send = send_within_limits  # type: ignore[method-assign]
-    return session
 
 
 class _Bounded:

@@ -75,16 +75,11 @@ class Page(Protocol):
 
 
 class Messages:
-    """The messages of one connection, a fragment at a time.
-
-    Attributes:
-        dropped: Why changes were left out of messages so far, the last of them.
-    """
+    """The messages of one connection, a fragment at a time."""
 
     def __init__(self, page: Callable[[], Page | None]) -> None:
         self._page = page
         self._fragments: list[str] = []
-        self.dropped = ""
 
     def take(self, fragment: str | bytes) -> str:
         """Check one fragment.
@@ -120,20 +115,21 @@ class Messages:
         page, events = self._page(), content.get("events") if isinstance(content, dict) else None
         if page is None or not isinstance(events, list) or len(events) > MOST_EVENTS:
             raise Refused("changes that are no list, too many, or of no page")
-        kept = [event for event in events if self._keeps(event, page)]
+        kept = [event for event in events if _is_kept(event, page)]
         return text if len(kept) == len(events) else json.dumps({**content, "events": kept})
-
-    def _keeps(self, event: Any, page: Page) -> bool:
-        try:
-            _check_event(event, page)
-        except _Unknown as unknown:
-            self.dropped = str(unknown)
-            return False
-        return True
 
 
 class _Unknown(Exception):
-    """A change that the server has no use for."""
+    """A change of what the page does not have, or does not change."""
+
+
+def _is_kept(event: Any, page: Page) -> bool:
+    """Whether the server has a use for an event. Raises Refused."""
+    try:
+        _check_event(event, page)
+    except _Unknown:
+        return False
+    return True
 
 
 def _check_event(event: Any, page: Page) -> None:
@@ -149,7 +145,7 @@ def _check_event(event: Any, page: Page) -> None:
         model, attribute = event.get("model"), event.get("attr")
         owner = page.kind_of(str(model.get("id"))) if isinstance(model, dict) else None
         if owner is None or not _is_in(attribute, CHANGES.get(owner.rstrip(string.digits), frozenset())):
-            raise _Unknown(f"a change of {owner or 'a model that is gone'}")
+            raise _Unknown
     elif kind == "MessageSent" and event.get("msg_type") == "bokeh_event":
         _check_value(event.get("msg_data"), page)
     else:
@@ -164,7 +160,7 @@ def _check_value(value: Any, page: Page) -> None:
             continue
         if form in (None, "ref", "object"):
             if page.kind_of(str(part.get("id"))) is None:
-                raise _Unknown("a value with a model that is gone")
+                raise _Unknown
         elif form == "event":
             if not _is_in(part.get("name"), EVENTS):
                 raise Refused("an event that no page sends")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
 
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPResponse
@@ -17,6 +15,7 @@ from tornado.web import Application
 from explorer.serving.attempts import ADDRESSES, SUPPLY, Attempts
 from explorer.ui import access
 from explorer.ui.access import Access, Login
+from tests.helpers import run_apart
 
 PASSWORD = "a b&c"
 
@@ -34,12 +33,6 @@ def post(port: int, password: str) -> asyncio.Future[HTTPResponse]:
     return client.fetch(
         f"http://127.0.0.1:{port}/", method="POST", body=body, follow_redirects=False, raise_error=False
     )
-
-
-def run(attack: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """On a thread of its own: that of the tests may have Playwright's loop."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(lambda: asyncio.run(attack())).result()
 
 
 def serve(own: socket.socket) -> int:
@@ -64,7 +57,7 @@ def test_the_right_password_does_not_wait_for_wrong_ones(
         codes = [(await post(port, "wrong" if n % 2 else PASSWORD)).code for n in range(SUPPLY - 41) if not n % 2]
         assert codes[0] == 303
 
-    run(attack)
+    run_apart(attack)
 
 
 def test_whoever_has_no_attempts_left_is_told_so_unchecked(
@@ -78,7 +71,7 @@ def test_whoever_has_no_attempts_left_is_told_so_unchecked(
         assert set(codes[:SUPPLY]) == {401}
         assert 429 in codes[SUPPLY:]
 
-    run(attack)
+    run_apart(attack)
 
 
 def test_who_has_gone_is_not_waited_for(listening: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +96,7 @@ def test_who_has_gone_is_not_waited_for(listening: socket.socket, monkeypatch: p
             await asyncio.sleep(0.02)
         assert not waiting
 
-    run(attack)
+    run_apart(attack)
     assert not answered
 
 

@@ -8,11 +8,10 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import panel as pn
@@ -32,18 +31,10 @@ from explorer.errors import EngineError
 from explorer.serving import logs
 from explorer.serving.logs import LINES, LONGEST
 from explorer.ui.access import Access
+from tests.helpers import run_apart
 
 PASSWORD, ESCAPE = "hunter2hunter2", "\x1b]0;evil\x07\x9b31m"
 PLACE = quote(f"s3://reader:{PASSWORD}@bucket/t", safe="")
-
-
-T = TypeVar("T")
-
-
-def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """On a thread of its own: that of the tests may have Playwright's loop."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(work())).result()
 
 
 @pytest.fixture
@@ -92,7 +83,7 @@ def test_no_token_and_no_table_of_a_refused_request_is_logged(method: str, path:
             server.stop()
         return access.token
 
-    token = run(ask)
+    token = run_apart(ask)
     log = written.getvalue()
     assert "40" in log
     assert PASSWORD not in log
@@ -114,7 +105,7 @@ def test_a_page_that_fails_tells_nobody_why(written: io.StringIO) -> None:
         assert answer.code == 500
         return answer.body
 
-    body = run(ask).decode()
+    body = run_apart(ask).decode()
     assert not [word for word in ("Traceback", "ValueError", __file__, PASSWORD) if word in body]
     log = written.getvalue()
     assert "ValueError" in log
@@ -212,7 +203,7 @@ def test_a_browser_is_told_nothing_of_what_failed(number: int, written: io.Strin
         server.stop()
         return [*said, str(socket.close_reason)]
 
-    said = run(talk)[3:]
+    said = run_apart(talk)[3:]
     assert '"ERROR"' in said[0] or len(said) == 1, said
     assert not [word for word in ("Traceback", "site-packages", ".py", "Error(") if word in " ".join(said)], said
     assert written.getvalue()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 import json
 import re
 import socket
-from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -35,6 +33,7 @@ from explorer.ui.first import begun, first
 from explorer.ui.tables import _csv
 from explorer.ui.widgets import Text
 from explorer.views.dot import render_dot, render_image
+from tests.helpers import run_apart
 from tests.security.web_cases import FORMULAS, HARMLESS, LABELS, MARKUP, NUMBERS, SECRETS, TERMINAL, Attack
 from tests.unit.small import edit_metadata, make_table
 
@@ -293,5 +292,4 @@ def test_who_is_gone_is_let_in_nowhere() -> None:
         assert answer is not None
         return answer
 
-    with ThreadPoolExecutor() as elsewhere:  # Playwright's loop may run on this thread
-        assert elsewhere.submit(lambda: asyncio.run(asks())).result()[1] == {"status": 403, "text": FOR_LOOPBACK}
+    assert run_apart(asks)[1] == {"status": 403, "text": FOR_LOOPBACK}

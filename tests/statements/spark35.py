@@ -9,29 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from explorer.engines.allowed import PROCEDURES
+
 PARAMETERS: Mapping[str, tuple[str, ...]] = {
+    **{name: parameters for name, parameters in PROCEDURES.items() if name != "ancestors_of"},  # which is not printed
     "add_files": ("table", "source_table", "partition_filter", "check_duplicate_files", "parallelism"),
-    "cherrypick_snapshot": ("table", "snapshot_id"),
-    "compute_partition_stats": ("table", "snapshot_id"),
-    "compute_table_stats": ("table", "snapshot_id", "columns"),
-    "expire_snapshots": (
-        "table", "older_than", "retain_last", "max_concurrent_deletes", "stream_results", "snapshot_ids",
-        "clean_expired_metadata",
-    ),
-    "fast_forward": ("table", "branch", "to"),
-    "publish_changes": ("table", "wap_id"),
     "register_table": ("table", "metadata_file"),
-    "remove_orphan_files": (
-        "table", "older_than", "location", "dry_run", "max_concurrent_deletes", "file_list_view", "equal_schemes",
-        "equal_authorities", "prefix_mismatch_mode", "prefix_listing", "stream_results",
-    ),
-    "rewrite_data_files": ("table", "strategy", "sort_order", "options", "where", "branch"),
-    "rewrite_manifests": ("table", "use_caching", "spec_id", "sort_by"),
-    "rewrite_position_delete_files": ("table", "options", "where"),
-    "rollback_to_snapshot": ("table", "snapshot_id"),
-    "rollback_to_timestamp": ("table", "timestamp"),
-    "set_current_snapshot": ("table", "snapshot_id", "ref"),
-}  # fmt: skip
+}
 """By procedure: its parameters in order, as Iceberg 1.12 for Spark 3.5 names them."""
 STRING = r"'(?:[^'\\]|\\.)*'"
 PART = r"(?:`(?:[^`]|``)+`|[A-Za-z0-9_]+)"
