@@ -78,6 +78,8 @@ class Plan:
     """Delete files that come along, each counted once."""
     refused: int
     """Data files that are read, and that Iceberg Java 1.12 refuses to scan (core.deletes.Verdict.refused)."""
+    failing: tuple[str, ...]
+    """Paths of manifests, of data and deletes, on which Iceberg Java fails with this filter (core.scan.Scan)."""
     missing: int
     """Data and delete files that the manifest list counts in what is read, and that are not found there: the plan lacks
     them."""

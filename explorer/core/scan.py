@@ -118,6 +118,25 @@ class Scan:
                 made[at] = verdict
         return [made[at] for at in range(len(listed))]
 
+    def failing_manifests(self, listed: Sequence[ManifestFile]) -> list[ManifestFile]:
+        """Return the manifests, of data and deletes, on which Iceberg Java fails with this filter: they have partition
+        summaries, but not of every field that the filter is projected onto (ManifestEvaluator reads these by place)."""
+        places = {
+            spec_id: max(
+                (
+                    at
+                    for p in predicates(plan.inclusive)
+                    for at, field in enumerate(plan.spec.fields)
+                    if isinstance(p.term, BoundTerm) and p.term.column.field_id == field.field_id
+                ),
+                default=-1,
+            )
+            for spec_id, plan in self.specs.items()
+        }
+        return [
+            m for m in listed if m.partitions is not None and len(m.partitions) <= places.get(m.partition_spec_id, -1)
+        ]
+
     def _of_spec(self, spec_id: int, manifests: Sequence[ManifestFile]) -> list[ManifestVerdict]:
         plan = self.specs.get(spec_id)
         if plan is None:

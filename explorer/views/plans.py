@@ -45,6 +45,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "delete-files": plan.delete_files,
         "refused-by-iceberg-java": plan.refused,
         "columns-of-another-name": plan.renamed,
+        "failing-manifests": list(plan.failing),
         "other-readers": [
             {"rule": o.difference.rule, "data-files": o.files, "more": o.more, "fewer": o.fewer, "words": str(o)}
             for o in plan.other_readers
@@ -165,6 +166,14 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         yield clean(
             "⚠ Spark 4.1 with Iceberg Java 1.12 fails with this filter: Iceberg looks for its columns in the schema of "
             f"the snapshot ({plan.snapshot.schema_id}), which has no {', '.join(map(repr, plan.renamed))}"
+        )
+    if plan.failing:
+        names = ", ".join(base_name(path) for path in plan.failing[:3]) + f" and {len(plan.failing) - 3:,} more" * (
+            len(plan.failing) > 3
+        )
+        yield clean(
+            "⚠ Spark 4.1 with Iceberg Java 1.12 fails with this filter: the manifest list has fewer partition "
+            f"summaries than the spec has fields, for {names}"
         )
     for other in plan.other_readers:
         yield f"⚠ {other}"

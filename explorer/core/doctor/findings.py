@@ -139,7 +139,7 @@ class RuleChoice:
         now = metadata.current_snapshot_id if metadata else None
         situation = Situation(
             table, metadata, _whole_ancestor(metadata, hurt),
-            frozenset(f.rule for f in asked if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
+            frozenset(_mended_as(f) for f in asked if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
             frozenset(f.rule for f in asked if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
             frozenset(f.rule for f in asked), listed, previous, lost_files,
             _misread(asked, now) if deep else None,

@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from explorer.core.columns import Ints
 from explorer.core.doctor.avro_types import Oddity, odd_header, odd_schema
+from explorer.core.doctor.cases import OTHER_HEADER_SPEC
 from explorer.core.doctor.facts import COUNTS, LIVE, OWN
-from explorer.core.doctor.findings import Finding, finding
+from explorer.core.doctor.findings import Finding, Refused, finding
 from explorer.core.headers import check_header
 from explorer.core.units import signed, whole
 from explorer.model.manifest import FIELD_IDS, ManifestFile, ManifestHeader
@@ -145,7 +146,7 @@ def list_rules(lists: Lists) -> Iterator[Finding]:
                 told.add((rule + what, manifest.manifest_path))
                 more = {"severity": severity} if severity else {}
                 if (rule, what) in REFUSED:
-                    more["refused"] = "scan"
+                    more["refused"] = REFUSED[rule, what]
                 yield lists.of(
                     rule, what, manifest.manifest_path, f"record {n} of {path}", found=found, expected=expected, **more
                 )
@@ -159,10 +160,12 @@ def _record(
     if spec is None:
         known = [s.spec_id for s in meta.partition_specs]
         yield "spec-unknown", "its partition spec is not in the table's metadata", m.partition_spec_id, known, None
-    elif m.partitions is not None and len(m.partitions) != len(spec.fields):
+    elif m.partitions is not None and len(m.partitions) < len(spec.fields):
+        yield "partition-summary", TOO_FEW_SUMMARIES, len(m.partitions), len(spec.fields), None
+    elif m.partitions is not None and len(m.partitions) > len(spec.fields):
         yield (
             "partition-summary",
-            "it has another number of summaries than its spec has fields",
+            "it has more summaries than its spec has fields",
             len(m.partitions),
             len(spec.fields),
             "warning",
@@ -222,10 +225,14 @@ def _record(
         )
 
 
-REFUSED = {
-    ("spec-unknown", "its partition spec is not in the table's metadata"),
+TOO_FEW_SUMMARIES = (
+    "it has fewer partition summaries than its spec has fields: Iceberg Java fails on a filter on the other fields"
+)
+REFUSED: Mapping[tuple[str, str], Refused] = {
+    ("spec-unknown", "its partition spec is not in the table's metadata"): "scan",
+    ("partition-summary", TOO_FEW_SUMMARIES): "part",
 }
-"""What of a list's records Iceberg Java does not read on from."""
+"""What of a list's records Iceberg Java does not read on from, by rule and words."""
 _ALIKE = (
     "manifest_length", "partition_spec_id", "content", "sequence_number", "min_sequence_number", "added_snapshot_id",
     "first_row_id", *(f"{name}_count" for name in COUNTS),
@@ -427,7 +434,9 @@ def _headers(lists: Lists, record: ManifestFile, header: Mapping[str, str] | Non
             severity = {"severity": "info"} if check.source != "manifest list" and check.name[0] in "fs" else {}
             yield lists.of(
                 _RULE[check.name],
-                f"its header's {check.name} is not that of the {check.source}",
+                OTHER_HEADER_SPEC
+                if check.name == "partition-spec"
+                else f"its header's {check.name} is not that of the {check.source}",
                 record.manifest_path,
                 f"header {check.name}",
                 found=check.header,

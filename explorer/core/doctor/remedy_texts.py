@@ -180,5 +180,6 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "avro-refused": "G",
     "type-read-right": "H",
     "type-misread": "X",
+    "header-spec": "B",
 }
 """By what a finding of a rule is, where that is not the rule's."""
