@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -163,3 +163,34 @@ def test_a_quick_report_says_that_files_were_not_opened(tmp_path: Path) -> None:
 @pytest.mark.parametrize("transform", ["truncate[0]", "truncate[x]", "truncate[", "bucket[0]", "bucket[-1]", "other"])
 def test_transforms_that_are_none_are_not_asked(transform: str, tmp_path: Path) -> None:
     assert ("partition-value", "error") not in findings_of(tmp_path / "t", "int", transform, [5], None)
+
+
+@pytest.mark.parametrize("wrong", ["bounds", "partition"])
+def test_only_files_tell_whether_the_partition_value_or_the_bounds_are_wrong(wrong: str, tmp_path: Path) -> None:
+    """Altinity/ice#85: bounds in milliseconds of microseconds."""
+    year, day = datetime(2025, 12, 16, 5), date(2025, 12, 16)
+    early = datetime.fromtimestamp(year.timestamp() / 1000, timezone.utc).replace(tzinfo=None)
+    table = Table(tmp_path / "t", [(1, "t", "timestamp")], [(1, 1000, "t_day", "day")])
+    of_year, of_early = (
+        table.parquet(f"{name}.parquet", {"t": [t]}, partition={"t_day": t.date()})
+        for name, t in (("year", year), ("early", early))
+    )
+    bounds = ("lower_bounds", "upper_bounds")
+    if wrong == "bounds":
+        file = {**of_year, **{name: of_early[name] for name in bounds}}
+    else:
+        file = {**of_early, "partition": {"t_day": day}}
+    sound = table.parquet("sound.parquet", {"t": [year]}, partition={"t_day": day})
+    table.append(file, sound)
+    quick = explorer.doctor(str(tmp_path / "t")).findings
+    assert {f.rule for f in quick} == {"partition-value", "value-suspect"}
+    for f in quick:
+        assert f.remedy.startswith("Run doctor --deep: it opens the files")
+    Path(str(tmp_path / "t" / "data" / ("early" if wrong == "bounds" else "year"))).with_suffix(".parquet").unlink()
+    deep = explorer.doctor(str(tmp_path / "t"), deep=True).findings
+    if wrong == "bounds":
+        [cause] = deep
+        assert (cause.rule, {f.rule for f in cause.explains}) == ("metrics-wrong", {"partition-value", "value-suspect"})
+    else:
+        assert {f.rule for f in deep} == {"partition-value", "value-suspect"}
+        assert not any(f.remedy.startswith("Run doctor") for f in deep)

@@ -41,7 +41,7 @@ FROM_WHAT_IS_MISSING: Mapping[str, frozenset[str]] = {
 def grouped(findings: Iterable[Finding], lists: Lists) -> list[Finding]:
     """The findings, with one in place of those that it explains, and one in place of many that are alike."""
     left = list(findings)
-    for explain in (_rounded, _copied, _missing_fields, _same_place, _wrong_counts, _files, _totals):
+    for explain in (_rounded, _copied, _missing_fields, _same_place, _wrong_counts, _wrong_bounds, _files, _totals):
         left = _without_explained(left, explain(left, lists))
     return _limited(_collected(left))
 
@@ -170,6 +170,31 @@ def _wrong_counts(findings: Sequence[Finding], lists: Lists) -> Iterator[Because
         return f.location.removeprefix("named in ") if sizes or f.rule == "record-count" else None
 
     yield from _same_key(findings, cause, effect)
+
+
+def _wrong_bounds(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """Bounds or counts that the data contradicts explain what they alone contradict: a partition value that the data
+    does not contradict, and times of January 1970. All such entries of the manifest must have wrong ones."""
+    wrong: dict[tuple[str, str], dict[str, Finding]] = defaultdict(dict)
+    for f in findings:
+        if f.rule == "metrics-wrong" and f.node and f.node[0] == "file" and f.columns:
+            wrong[f.location.removeprefix("named in "), f.columns[0]].setdefault(f.file, f)
+    for f in findings if wrong else ():
+        if f.node and f.node[0] == "manifest" and f.columns and f.rule in ("partition-value", "value-suspect"):
+            for column in _sources(f, lists) if f.rule == "partition-value" else f.columns[:1]:
+                causes = wrong.get((f.file, column), {})
+                if causes and len(causes) >= f.count:
+                    yield next(iter(causes.values())), [f]
+
+
+def _sources(f: Finding, lists: Lists) -> Iterator[str]:
+    """The names of the columns that the partition field of a finding is made of."""
+    record = lists.records.get(f.file)
+    spec = lists.meta.spec(record.partition_spec_id) if record else None
+    schema = lists.meta.schema(lists.meta.current_schema_id)
+    for part in spec.fields if spec and schema else ():
+        if part.name in f.columns:
+            yield from (schema.by_id[i].name for i in part.source_ids if schema and i in schema.by_id)
 
 
 def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:

@@ -181,7 +181,10 @@ def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: Colum
     odd = np.zeros(len(low[0]), bool)
     for factor in UNITS_LOST["ns" if column.kind.endswith("_ns") else "us"]:
         odd |= (first.values >= EARLIEST * factor) & (last.values < LATEST * factor)
-    what = "its times are of January 1970, as those of today are when their unit is mistaken (seconds, milliseconds)"
+    what = (
+        "by its bounds, its times are of January 1970, as those of today are when their unit is mistaken (seconds, "
+        "milliseconds)"
+    )
     low_text, high_text = _readable(low, column.kind), _readable(high, column.kind)
     odd &= first.known & last.known
     notes.add("value-suspect", _marked(table, low[0][odd]), what,

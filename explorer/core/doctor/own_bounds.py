@@ -27,7 +27,7 @@ TIMES: Mapping[str, str] = {"hour": "h", "day": "D", "month": "M", "year": "Y"}
 _NUMBERS = {"int", "long", "date", "timestamp", "timestamptz"}
 _WHOLE_TEXT = 16
 """Bytes from which on bounds of texts and binaries may be cut: writers cut them to so many characters by default."""
-_WRONG = "a partition field is not what {} makes of the column's bounds: filters skip rows"
+_WRONG = "a partition field is not what {} makes of the column's bounds: one of them is wrong, and filters skip rows"
 
 
 def own_bounds(
@@ -76,12 +76,12 @@ def _nulls(
     of_nulls, of_values = (counts(table, name, part.source_id) for name in ("null_value_counts", "value_counts"))
     some = np.logical_or(*(bound.is_valid().to_numpy(zero_copy_only=False) for bound in bounds))
     some |= of_nulls.known & of_values.known & (of_nulls.values < of_values.values)
-    what = "a partition field is null, and its column has values: filters skip rows"
+    what = "a partition field is null, and by the entry's counts or bounds its column has values: filters skip rows"
     notes.add("partition-value", data & null & (some | required), what, "null", _ends_of(part, *bounds),
               column=part.name)  # fmt: skip
     if part.transform == "identity":  # files that Hive wrote may lack the column
         return
-    what = "a partition field has a value, and its column has nulls too: filters skip rows"
+    what = "a partition field has a value, and by the entry's counts its column has nulls too: filters skip rows"
     notes.add("partition-value", data & ~null & of_nulls.known & (of_nulls.values > 0), what, _told(values, part),
               "null too", column=part.name)  # fmt: skip
 

@@ -37,6 +37,12 @@ REWRITES = ("R", "B", "C")
 """Remedies that read all that the current snapshot lists."""
 WRITES_DATA = ("R", "C", "O", "T", "Q")
 """Remedies that write rows anew as Spark reads them."""
+TO_BE_OPENED: Mapping[str, str] = {
+    "partition-value": "Run doctor --deep: it opens the files, and says which of the two is wrong.",
+    "value-suspect": "Run doctor --deep: it opens the files, and says whether the rows have these times, or the bounds "
+    "alone.",
+}
+"""By rule: what to do about a finding on entries whose bounds or counts may be wrong instead, as the files tell."""
 MAX_FILES = 20
 """Files that a remedy names."""
 ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
@@ -126,6 +132,8 @@ def remedy(
         Sentences, with statements that can be executed as they are.
     """
     metadata, letter = situation.metadata, _letter(rule, situation, file, node, location, snapshots)
+    if situation.misread is None and rule in TO_BE_OPENED and node and node[0] == "manifest":
+        return TO_BE_OPENED[rule]
     blocked = _blocked(rule, letter, situation)
     if blocked:
         return f"First mend {blocked}: until then Iceberg fails on this table."
