@@ -34,11 +34,12 @@ from explorer.core.names import first_of
 from explorer.core.paths_meant import closeness
 from explorer.core.row_diff import named_fields
 from explorer.core.snapshot_deletes import Deletes
+from explorer.core.units import count
 from explorer.core.values import partition_dicts, partition_path
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
 from explorer.io.file_rows import FileRows
-from explorer.io.rows import READ_BY
+from explorer.io.rows import BYTES_AND_ROWS, READ_BY
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile, without_metrics
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
@@ -347,14 +348,38 @@ class RowReader(FileRows):
         return files
 
     def rows(self, file: LiveFile, schema: Schema, lineage: bool = False) -> pa.Table:
-        """See io.file_rows.FileRows; a file without field ids is noted."""
-        rows = super().rows(file, schema, lineage)
+        """See io.file_rows.FileRows; a file without field ids is noted, and one that is not as its entry says."""
+        rows = self._compared(file, super().rows(file, schema, lineage))
         if how := (rows.schema.metadata or {}).get(READ_BY):
             cause = (
                 "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default): they "
                 f"are read by their {how.decode()}, as Iceberg Java does; DuckDB shows nulls, and pyiceberg refuses it"
             )
             self.tree.note([Problem(file.path, cause, severity="warning", rule="field-ids-absent")])
+        return rows
+
+    def position_deletes(self, file: LiveFile) -> pa.Table:
+        """See io.rows.position_deletes; a file that is not as its entry says is noted."""
+        return self._compared(file, super().position_deletes(file))
+
+    def equality_rows(self, file: LiveFile) -> pa.Table:
+        """See io.file_rows.FileRows; a file that is not as its entry says is noted."""
+        return self._compared(file, super().equality_rows(file))
+
+    def _compared(self, file: LiveFile, rows: pa.Table) -> pa.Table:
+        """Note a file that has other bytes or rows than its manifest entry says: it was written over, or its entry is
+        wrong."""
+        if not (there := (rows.schema.metadata or {}).get(BYTES_AND_ROWS)):
+            return rows
+        size, number = map(int, there.split())
+        cause = (
+            f"it has {count(size, 'byte')} and {count(number, 'row')}, and its manifest entry says "
+            f"{count(file.size, 'byte')} and {count(file.record_count, 'row')}"
+        )
+        if size != file.size and file.file_format == "PARQUET":
+            cause += ": Iceberg Java opens a Parquet file by the recorded size, and fails"
+        rule = "record-count" if size == file.size else "file-missing"
+        self.tree.note([Problem(file.path, cause, severity="warning", rule=rule)])
         return rows
 
     def verdicts_on(self, snapshot: Snapshot | None, path: str) -> list[tuple[LiveFile, list[Verdict]]]:

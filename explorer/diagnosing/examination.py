@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import entry_points
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -274,10 +275,12 @@ class Examination:
         """What could not be read, as its rule has it."""
         meta = self.table.metadata
         by_list = {s.manifest_list: s.snapshot_id for s in meta.snapshots if s.manifest_list}
+        asked = self.depth.files, self.depth.deep
+        told = {*WALK, "totals-differ", *compress(("file-missing", "record-count"), asked)}  # by rules
         for problem in self.table.problems:
             if problem.rule == NOT_NOW:
                 self.not_checked.append(str(problem))
-            elif problem.rule not in (*WALK, "totals-differ"):  # which rules tell of
+            elif problem.rule not in told:
                 yield self._of_problem(problem, by_list)
 
     def _of_problem(self, problem: Problem, by_list: Mapping[str, int]) -> Finding:

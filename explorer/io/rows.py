@@ -48,6 +48,8 @@ POSITION_NAMES = name_mapping([{"field-id": f["id"], "names": [f["name"]]} for f
 READ_BY = b"read by"
 """In the metadata of rows of a file without field ids, where the table has no name mapping either: `places` or `names`,
 as Iceberg Java reads such files."""
+BYTES_AND_ROWS = b"bytes and rows"
+"""In the metadata of rows of a file that is not as its manifest entry says: its bytes and rows, two numbers."""
 VECTOR_MAGIC = bytes.fromhex("d1d33964")
 FORMATS = {
     "PARQUET": ("a Parquet file", "ends", b"PAR1"), "ORC": ("an ORC file", "starts", b"ORC"),
@@ -177,7 +179,10 @@ def _columns(
     except unfit as error:  # what Python and Arrow raise on values that are not what they are read as
         raise UnreadableFile(file.path, f"its rows cannot be read: {error}"[:500]) from error
     how = ("places" if by_place else "names") if without_ids and mapping is None and len(whole) else ""
-    return projected.replace_schema_metadata({READ_BY: how}) if how else projected
+    about = {READ_BY: how} if how else {}
+    if (len(data), rows) != (file.size, file.record_count):
+        about[BYTES_AND_ROWS] = f"{len(data)} {rows}"
+    return projected.replace_schema_metadata(about) if about else projected
 
 
 def data_rows(

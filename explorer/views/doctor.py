@@ -124,9 +124,7 @@ def lines(finding: Finding) -> list[str]:
         said.append(f"{finding.count:,} times: {', '.join(map(base_name, finding.examples))}" if finding.examples
                     else f"{finding.count:,} times")  # fmt: skip
     if finding.explains:
-        rules = Counter(f.rule for f in finding.explains)
-        names = (name if times == 1 else f"{name} ({times:,})" for name, times in rules.items())
-        said.append(f"this explains: {', '.join(names)}")
+        said.append(f"this explains: {'; '.join(_explained(finding))}")
     if finding.refused:
         said.append(REFUSED[finding.refused])
     if finding.snapshots:
@@ -137,6 +135,16 @@ def lines(finding: Finding) -> list[str]:
     if finding.remedy and (finding.severity != "info" or "CALL " in finding.remedy):
         said.append(f"what would help: {finding.remedy}")
     return [clean(line) for line in said]
+
+
+def _explained(finding: Finding) -> Iterator[str]:
+    """The rules of what a finding explains, each with how often, and with what the first contradicts."""
+    times = Counter(f.rule for f in finding.explains)
+    for first in reversed({f.rule: f for f in reversed(finding.explains)}.values()):
+        number = f" ({times[first.rule]:,})" if times[first.rule] > 1 else ""
+        sides = (("found", first.found), ("expected", first.expected))
+        values = [f"{side} {cell(plain(value))}" for side, value in sides if value is not None]
+        yield f"{first.rule}{number}{': ' if values else ''}{', '.join(values)}"
 
 
 def render_report(report: Report, every: bool = False) -> str:
@@ -226,9 +234,14 @@ def live_rows_object(counted: LiveRows) -> dict[str, Any]:
 def render_live_rows(counted: LiveRows) -> str:
     """Counted rows as text."""
     recorded = "nothing" if counted.recorded is None else f"{counted.recorded:,}"
+    opened = (
+        "no file was opened: rows as manifests record them"
+        if counted.files_read == 0
+        else f"files opened: {counted.files_read}"
+    )
     told = (
         f"{counted.rows:,} rows as readers see them: {counted.data_rows:,} in data files, less {counted.hidden:,} that "
-        f"deletes hide (total-records, which ignores deletes, says {recorded}; files opened: {counted.files_read})\n"
+        f"deletes hide (total-records, which ignores deletes, says {recorded}; {opened})\n"
     )
     rows = [
         {

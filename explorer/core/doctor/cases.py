@@ -12,11 +12,16 @@ ONE_TOO_HIGH = (
     "allows for it, and pyiceberg skips its rows"
 )
 WRAPPED = "has no place in 32 bits, and wrapped round"
+DROPPED_SOURCE = (
+    "comes from a column that was dropped: all readers read the rows, but Iceberg Java's metadata tables lack that "
+    "field, and pyiceberg's inspect fails"
+)
 OTHER_HEADER_SPEC = "its header's partition-spec is not that of the table metadata"
 NOT_MENDED = "not even without its vectorized reader"
 CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
     ("partition-value", WRAPPED): "wrapped-partition",
+    ("readers-differ", DROPPED_SOURCE): "dropped-source",
     ("spec-unknown", OTHER_HEADER_SPEC): "header-spec",
     ("value-suspect", HIVE_NULL): "hive-null",
     ("column-type", RIGHT): "type-read-right",

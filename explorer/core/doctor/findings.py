@@ -93,6 +93,8 @@ def _mended_as(cause: Finding) -> str:
         return "file-size"
     if cause.rule == "metrics-wrong" and "record-count" in explained:
         return "record-count"
+    if cause.rule == "file-missing" and "record-count" in explained:
+        return "file-replaced"
     if cause.rule == "metrics-wrong" and cause.columns == ("file_path",):
         return "position-bounds"
     if cause.rule == "avro-schema" and cause.refused:

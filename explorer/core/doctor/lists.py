@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from explorer.core.columns import Ints
 from explorer.core.doctor.avro_types import Oddity, odd_header, odd_schema
-from explorer.core.doctor.cases import OTHER_HEADER_SPEC
+from explorer.core.doctor.cases import DROPPED_SOURCE, OTHER_HEADER_SPEC
 from explorer.core.doctor.facts import COUNTS, LIVE, OWN
 from explorer.core.doctor.findings import Finding, Refused, finding
 from explorer.core.headers import check_header
@@ -111,6 +111,7 @@ class Lists:
 def list_rules(lists: Lists) -> Iterator[Finding]:
     """Rules 9, 16, 25, 29, 31, 33 and 49 over each list."""
     yield from spec_rules(lists)
+    yield from _dropped_sources(lists)
     meta = lists.meta
     told: set[tuple[str, str]] = set()
     for snapshot in lists.snapshots:
@@ -150,6 +151,31 @@ def list_rules(lists: Lists) -> Iterator[Finding]:
                 yield lists.of(
                     rule, what, manifest.manifest_path, f"record {n} of {path}", found=found, expected=expected, **more
                 )
+
+
+def _dropped_sources(lists: Lists) -> Iterator[Finding]:
+    """Of rule 63: live files of an older spec, one of whose columns the current schema has no more (#10234)."""
+    meta, current = lists.meta, lists.meta.schema(lists.meta.current_schema_id)
+    there = set(current.by_id) if current else set()
+    listed = lists.lists.get(meta.current_snapshot_id or 0, ())
+    for spec in meta.partition_specs if current else ():
+        if spec.spec_id == meta.default_spec_id:
+            continue
+        gone = [f for f in spec.fields if f.transform != "void" and not set(f.source_ids) <= there]
+        live = [
+            m for m in listed
+            if m.partition_spec_id == spec.spec_id and (m.added_files_count, m.existing_files_count) != (0, 0)
+        ]  # fmt: skip
+        if gone and live:
+            names = ", ".join(f.name for f in gone)
+            yield lists.of(
+                "readers-differ",
+                f"live files are of spec {spec.spec_id}, whose partition field {names} {DROPPED_SOURCE}",
+                live[0].manifest_path,
+                found=[i for f in gone for i in f.source_ids],
+                severity="info",
+                columns=tuple(f.name for f in gone),
+            )
 
 
 def _record(

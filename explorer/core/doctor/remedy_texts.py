@@ -155,6 +155,11 @@ TEXTS_OF: Mapping[str, str] = {
     "'rewrite-all', 'true')). The rows that the delete names are then gone for readers that show them now. Older "
     "snapshots keep the fault until they expire.",
     "delete-dropped": "{back} Or delete the rows that are back, by the keys that the delete held.",
+    "dropped-source": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
+    "'true')) writes the rows by the current spec. CALL {catalog}.system.expire_snapshots(table => '{name}', "
+    "clean_expired_metadata => true) drops the old spec, once no snapshot uses it.",
+    "file-replaced": "Another file took its place. Restore the file from a backup, or else: {back} The rows that it "
+    "has now can be read by a new table: the procedure add_files adds such files to one, with their present sizes.",
     "path-outside": "Nothing in Spark mends it, and nothing is lost. If you trust the folder, let it be read (--root).",
     "copied-or-edited": "Nothing in Spark mends it in place. Reading needs nothing; a copy that is to be written to is "
     "made by the procedure rewrite_table_path, from the original.",
@@ -181,5 +186,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "type-read-right": "H",
     "type-misread": "X",
     "header-spec": "B",
+    "dropped-source": "R",
+    "file-replaced": "F",
 }
 """By what a finding of a rule is, where that is not the rule's."""
