@@ -9,11 +9,11 @@ STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test every-test quick test-servers test-pythons spark35 lab lint bench bench-remote bench-size bench-plan bench-lesson \
+.PHONY: demo teaching-tables test every-test quick test-servers test-pythons spark35 lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser \
 	clean requirements
 
-demo: $(STAMP)  ## build the teaching tables and open the dashboard on loopback
+demo: $(STAMP)  ## unpack the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
 	$(BIN)/iceberg-explorer serve --show --port $(PORT)
 
@@ -43,6 +43,9 @@ spark35: $(STAMP)  ## minutes: what is printed, put to the real parser of Spark 
 	mvn -B -q dependency:copy -Dartifact=$(SPARK35_JAR) -DoutputDirectory=$(CURDIR)/$(SPARK35)
 	ICEBERG_EXPLORER_SPARK35="$(SPARK35)/bin/python,$$(ls $(SPARK35)/iceberg-spark-runtime-*.jar)" \
 		$(BIN)/python -m pytest tests/unit/test_statements.py tests/spark/test_remedies35.py
+
+teaching-tables: $(STAMP)  ## minutes: have Spark build the teaching tables, and pack them into explorer/scenarios/tables
+	$(BIN)/python -m tests.pack_tables
 
 test-pythons: $(STAMP)  ## the tests of quick on Python 3.10, 3.12 and 3.13, where they are
 	$(BIN)/python -m tests.pythons

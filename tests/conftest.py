@@ -87,14 +87,14 @@ def engine() -> Iterator[object]:
 
 
 @pytest.fixture(scope="session")
-def sandbox(request: pytest.FixtureRequest) -> Path:
-    """Builds all scenarios, once; returns the sandbox folder. Where they are kept, no Spark is started for it."""
-    from explorer.scenarios import build_all, missing
+def sandbox() -> Path:
+    """Unpacks all scenarios, once; returns the sandbox folder."""
+    from explorer.scenarios import missing, unpack_all
 
     with (HOME / "building").open("w") as lock:  # one of several processes; the others wait
         fcntl.flock(lock, fcntl.LOCK_EX)
         if todo := missing():
-            build_all(request.getfixturevalue("engine"), todo)
+            unpack_all(todo)
     return HOME / "sandbox"
 
 

@@ -40,7 +40,7 @@ def course(folder: Path, jupyter: tuple[str, ...], asked: bool, output: str) -> 
     told += [f"left as it is: {name}" for name in kept]
     emit({"folder": str(folder.resolve()), "notebooks": rows}, output, lambda: "\n".join(told))
     if names := missing():
-        say(f"{len(names)} teaching tables are not built yet: iceberg-explorer demo")
+        say(f"{len(names)} teaching tables are not there yet: iceberg-explorer demo")
     sys.stdout.flush()
     root = ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []  # which Jupyter refuses otherwise
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}", *root, *jupyter]

@@ -40,7 +40,7 @@ def gallery(folder: Path, catalog: str, properties: tuple[str, ...], output: str
     rows = explorer.gallery(folder, catalog, pairs(properties, "--property", "KEY=VALUE") or None)
     emit_rows(rows, output, ["table", "snapshots", "nodes", "bytes", "file", "error"])
     if not len(rows):
-        say("no tables: iceberg-explorer demo builds the teaching tables")
+        say("no tables: iceberg-explorer demo unpacks the teaching tables")
         sys.exit(1)
     if any(row.get("error") for row in rows):
         sys.exit(INCOMPLETE)

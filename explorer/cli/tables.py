@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,17 +29,21 @@ from explorer.cli.base import (
 from explorer.cli.listing import Asked, emit_rows, rows_options
 from explorer.errors import UnreadableFile
 
+if TYPE_CHECKING:
+    from explorer.scenarios import Scenario
+
 
 @main.command()
 @click.argument("names", nargs=-1)
 @click.option(
     "--list", "listing", is_flag=True, help="List the teaching tables and what each shows, and build nothing."
 )
+@click.option("--rebuild", is_flag=True, help="Have Spark make the commits again here, in minutes; needs Java.")
 @output_option
-def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
-    """Build the teaching tables into the sandbox by real Spark commits, skipping those that are there."""
+def demo(names: tuple[str, ...], listing: bool, rebuild: bool, output: str) -> None:
+    """Unpack the teaching tables, which Spark wrote by real commits, into the sandbox, skipping those that are
+    there."""
     from explorer import scenarios
-    from explorer.engines.spark import SparkEngine
 
     done = scenarios.built()
     unknown = set(names) - {s.name for s in scenarios.SCENARIOS}
@@ -59,26 +63,35 @@ def demo(names: tuple[str, ...], listing: bool, output: str) -> None:
         emit_rows(explorer.Collection.of_rows(rows, "scenarios"), output)
         return
     _forget_another_sandbox()
-    todo = [s for s in chosen if s.name not in done]
-    if todo:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = (TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task("Spark", total=len(todo))
-            engine = SparkEngine()
-            engine.on_change(lambda state: bar.update(task, description=f"Spark: {state.phase}"))
-
-            def built(name: str, number: int, _: int) -> None:
-                bar.update(task, completed=number, description=name or "done")
-                if not bar.console.is_terminal:  # where a bar is drawn when all is over
-                    click.echo(f"{number} of {len(todo)} tables are built", err=True)
-
-            scenarios.build_all(engine, todo, built)
+    todo = [s for s in chosen if rebuild or s.name not in done]
+    if todo and rebuild:
+        _rebuild(todo)
+    elif todo:
+        scenarios.unpack_all(todo)
     emit_rows(explorer.Collection.of_rows([row | {"built": True} for row in rows], "scenarios"), output)
     if todo and output == "text":
         click.echo("They are in the sandbox: `iceberg-explorer serve` shows them in a browser.", err=True)
+
+
+def _rebuild(todo: Sequence[Scenario]) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from explorer import scenarios
+    from explorer.engines.spark import SparkEngine
+
+    columns = (TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("Spark", total=len(todo))
+        engine = SparkEngine()
+        engine.on_change(lambda state: bar.update(task, description=f"Spark: {state.phase}"))
+
+        def built(name: str, number: int, _: int) -> None:
+            bar.update(task, completed=number, description=name or "done")
+            if not bar.console.is_terminal:  # where a bar is drawn when all is over
+                click.echo(f"{number} of {len(todo)} tables are built", err=True)
+
+        scenarios.build_all(engine, todo, built)
 
 
 def _forget_another_sandbox() -> None:

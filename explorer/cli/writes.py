@@ -119,11 +119,10 @@ def undo(
 @click.argument("name")
 @output_option
 def copy_scenario(name: str, output: str) -> None:
-    """Build a teaching table anew as lab.NAME_1, lab.NAME_2..., to be changed at will."""
+    """Make a copy of a teaching table as lab.NAME_1, lab.NAME_2..., to be changed at will."""
     from explorer import scenarios
-    from explorer.engines.spark import SparkEngine
 
-    made = scenarios.fresh_copy(SparkEngine(), name.removeprefix("demo."))
+    made = scenarios.fresh_copy(name.removeprefix("demo."))
     emit({"table": made}, output, lambda: made)
 
 

@@ -15,6 +15,8 @@ from typing import Any
 from explorer.engines.java import Java
 from explorer.io.home import cache_home, not_private, private
 
+WRITING_S = 600
+"""What a process has begun to write so long ago, it does not finish any more."""
 UNUSED_S = 30 * 86_400
 """Archives that no Java was told to use for so long go when another one is made."""
 
@@ -46,6 +48,8 @@ def write(java_gateway: Any, archive: Path) -> None:
     own, there = archive.with_suffix(f".{os.getpid()}"), _logs()
     try:
         private(archive.parent)
+        if _is_being_written(archive, own):
+            return
         _dump(java_gateway, own)
         os.replace(own, archive)
         for other in archive.parent.glob("*.jsa"):
@@ -58,6 +62,15 @@ def write(java_gateway: Any, archive: Path) -> None:
             own.unlink(missing_ok=True)
             for log in _logs() - there:
                 log.unlink()
+
+
+def _is_being_written(archive: Path, own: Path) -> bool:
+    """Whether another process writes the same archive now; if not, `own` says that this one does."""
+    since = time.time() - WRITING_S
+    if any(file.stat().st_mtime > since for file in archive.parent.glob(f"{archive.stem}.*") if file != archive):
+        return True
+    own.touch()
+    return False
 
 
 def _logs() -> set[Path]:

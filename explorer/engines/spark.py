@@ -47,6 +47,8 @@ PERSON = {"spark.sql.runSQLOnFiles": "false", "spark.sql.variable.substitute": "
 
 PATIENCE_S = 12
 """After so long it is said that a master does not take us."""
+KEEP_CLASSES_AFTER_S = 60
+"""After so long its classes are kept, in the background: see engines.class_archive."""
 SparkPhase = Literal["stopped", "resolving jars", "starting", "ready", "failed"]
 
 
@@ -171,6 +173,12 @@ class SparkEngine:
         if gateway.ended(None) and self.lost:
             self._tell()
 
+    def _keep_classes(self, session: SparkSession) -> None:
+        """Keep Java's classes for later starts, once this Spark has been up for a while; a short run does not wait."""
+        if not gateway.ended(KEEP_CLASSES_AFTER_S) and session.sparkContext._jsc is not None:
+            with suppress(EngineError):
+                gateway.keep_classes(session.sparkContext._gateway)
+
     def start(self) -> None:
         """Begin starting Spark in the background, unless it is started or starting; a failed start is tried again."""
         with self._lock:
@@ -211,6 +219,9 @@ class SparkEngine:
             if self._watched != gateway.pid():
                 self._watched = gateway.pid()
                 threading.Thread(target=self._watch, name="watch-spark", daemon=True).start()
+                threading.Thread(
+                    target=self._keep_classes, args=(self._session,), name="keep-classes", daemon=True
+                ).start()
         except Exception as error:  # the thread has no caller: whatever went wrong is the state people see
             where = "" if is_local(self.master) else f"{self.master}: "
             self._enter("failed", str(error) if isinstance(error, EngineError) else where + explain(error, lost=False))

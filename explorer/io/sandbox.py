@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from explorer.errors import UnreadableFile
+from explorer.io.home import private
 from explorer.io.paths import below, canonical
 
+CATALOG = "sandbox"
+Entry = tuple[str, "str | None"]
+"""A table's metadata file, and the one before it."""
+WAIT_S = 60
+"""Seconds to wait for another process that writes to the catalog."""
 _INSIDE = "/sandbox/warehouse/"
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS iceberg_tables (
+        catalog_name VARCHAR(255) NOT NULL, table_namespace VARCHAR(255) NOT NULL, table_name VARCHAR(255) NOT NULL,
+        metadata_location VARCHAR(1000), previous_metadata_location VARCHAR(1000), iceberg_type VARCHAR(5),
+        PRIMARY KEY (catalog_name, table_namespace, table_name))""",
+    """CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (
+        catalog_name VARCHAR(255) NOT NULL, namespace VARCHAR(255) NOT NULL, property_key VARCHAR(255),
+        property_value VARCHAR(1000), PRIMARY KEY (catalog_name, namespace, property_key))""",
+)
+"""Of org.apache.iceberg.jdbc.JdbcUtil."""
 
 
 def other_sandbox(sandbox: Path, metadata_location: str) -> str | None:
@@ -43,6 +59,31 @@ def stray_entries(sandbox: Path) -> dict[str, str]:
     return {name: other for name, other in others.items() if other is not None}
 
 
+def add_entries(sandbox: Path, entries: Mapping[str, Entry]) -> None:
+    """Have the catalog point to metadata files. The catalog is made where there is none, as Iceberg's JdbcCatalog makes
+    it.
+
+    Args:
+        sandbox: The folder of the sandbox.
+        entries: By table (`namespace.name`).
+    """
+    private(sandbox)
+    with contextlib.closing(sqlite3.connect(sandbox / "catalog.db", timeout=WAIT_S)) as connection, connection:
+        for statement in _TABLES:
+            connection.execute(statement)
+        for name, (metadata, previous) in entries.items():
+            namespace, _, own = name.rpartition(".")
+            connection.execute(
+                "INSERT OR IGNORE INTO iceberg_namespace_properties VALUES (?, ?, 'exists', 'true')",
+                (CATALOG, namespace),
+            )
+            connection.execute(
+                "INSERT OR REPLACE INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, "
+                "previous_metadata_location, iceberg_type) VALUES (?, ?, ?, ?, ?, 'TABLE')",
+                (CATALOG, namespace, own, metadata, previous),
+            )
+
+
 def forget_entries(sandbox: Path, names: Iterable[str]) -> None:
     """Remove tables from the catalog; no file is touched."""
     with contextlib.closing(sqlite3.connect(sandbox / "catalog.db")) as connection, connection:
@@ -54,6 +95,6 @@ def moved_words(other: str) -> str:
     """What to say of a sandbox whose catalog points into another."""
     return (
         f"this sandbox was moved or copied: its catalog still points into {other}, where nothing is read or written. "
-        "Run `iceberg-explorer demo`: it removes those entries and builds the teaching tables here; a table's folder "
+        "Run `iceberg-explorer demo`: it removes those entries and unpacks the teaching tables here; a table's folder "
         "in the warehouse can be opened by its path"
     )

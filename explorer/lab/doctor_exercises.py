@@ -44,17 +44,17 @@ def _fruits(table: Table) -> list[str]:
     return sorted(row["fruit"] for row in table.rows(None, ("fruit",)))
 
 
-def unopened(engine: SparkEngine) -> str:
+def unopened() -> str:
     """A table of three inserts whose metadata file was cut off; returns its name."""
-    table = _opened(made(fresh_copy(engine, "three_inserts")))
+    table = _opened(made(fresh_copy("three_inserts")))
     file = _file(table.metadata.metadata_location)
     file.write_bytes(file.read_bytes()[:1000])
     return table.name
 
 
-def lost_file(engine: SparkEngine) -> Table:
+def lost_file() -> Table:
     """A table of three inserts, a row each, of which the second's data file is gone."""
-    table = _opened(made(fresh_copy(engine, "three_inserts")))
+    table = _opened(made(fresh_copy("three_inserts")))
     second = table.metadata.snapshots[1].snapshot_id
     _file(next(f["file_path"] for f in table.files() if f["snapshot_id"] == second)).unlink()
     return table
@@ -85,7 +85,7 @@ def small_files(engine: SparkEngine) -> Table:
 
 def risen_rows(engine: SparkEngine) -> Table:
     """A table of three inserts whose second row was deleted by a writer that spells paths in its own way."""
-    table = _opened(made(fresh_copy(engine, "three_inserts")))
+    table = _opened(made(fresh_copy("three_inserts")))
     workshop = Workshop(engine, table.name, "")
     java, second = iceberg_catalog_table(engine.session(), table.name), table.metadata.snapshots[1].snapshot_id
     path = next(f["file_path"] for f in table.files() if f["snapshot_id"] == second)
@@ -96,7 +96,7 @@ def risen_rows(engine: SparkEngine) -> Table:
 
 def _version(bench: Bench, answer: int) -> Marked:
     """The catalog pointed to that version of a table whose newest metadata file was cut off."""
-    sick = locate(unopened(bench.engine)).metadata_location
+    sick = locate(unopened()).metadata_location
     versions = {metadata_version(path.name): path for path in _file(sick).parent.glob("*.metadata.json")}
     if answer not in versions:
         raise ValueError(f"there is no version {answer!r}: there are {', '.join(map(str, sorted(versions, key=str)))}")
@@ -159,7 +159,7 @@ DOCTOR_EXERCISES = (
     Exercise(
         "Of three data files, a row each (apple, banana, cherry), the second is gone, and every query fails. Mend the "
         f"current snapshot so that it keeps what there is. {SAID}",
-        partial(_mended, lost_file, ("apple", "cherry")),
+        partial(_mended, lambda _: lost_file(), ("apple", "cherry")),
         "DELETE FROM t WHERE fruit = 'banana'",
     ),
     Exercise(

@@ -1,6 +1,6 @@
 """Teaching tables: each is built by real commits into the sandbox and states what it claims, as data."""
 
-from explorer.scenarios.build import build_all, built, fresh_copy, missing, origin, reset_copy
+from explorer.scenarios.build import build_all, built, fresh_copy, missing, origin, reset_copy, unpack_all
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS, Scenario, SnapshotClaim
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "missing",
     "origin",
     "reset_copy",
+    "unpack_all",
 ]

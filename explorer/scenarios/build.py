@@ -1,12 +1,10 @@
-"""Build scenarios into the sandbox, skipping what is there. A table appears under its name only when it is complete."""
+"""The teaching tables of a sandbox: which are there, unpacking or building them, and copies to be changed."""
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import shutil
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from explorer.errors import TableNotFound
 from explorer.io.home import sandbox_home
 from explorer.io.paths import local_path
 from explorer.io.sandbox import catalog_entries, forget_entries, other_sandbox
+from explorer.scenarios.packed import unpack, unpack_copy
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS, Scenario
 from explorer.scenarios.workshop import BUILDING, Workshop
 
@@ -38,10 +37,16 @@ def missing() -> list[Scenario]:
     return [s for s in SCENARIOS if s.name not in done]
 
 
+def unpack_all(scenarios: Sequence[Scenario], progress: Callable[[str, int, int], None] = lambda *_: None) -> None:
+    """Unpack these scenarios' tables in order; `progress(name, done, total)` is called before each and at the end."""
+    unpack(sandbox_home(), [s.name for s in scenarios], progress)
+
+
 def build_all(
     engine: SparkEngine, scenarios: Sequence[Scenario], progress: Callable[[str, int, int], None] = lambda *_: None
 ) -> None:
-    """Build these scenarios in order; `progress(name, done, total)` is called before each and at the end.
+    """Have Spark make the commits of these scenarios, in order; `progress(name, done, total)` is called before each and
+    at the end.
 
     What an earlier, broken-off run left of them under construction is removed first; what else is under construction
     is another process's. A failure removes the table it was building, leaves the finished ones, and is raised."""
@@ -68,29 +73,33 @@ def build_all(
 LAB = "lab"
 
 
-def fresh_copy(engine: SparkEngine, name: str) -> str:
-    """Build a teaching table anew in the sandbox's `lab` namespace, to be changed at will; returns its name there,
-    `lab.<name>_<n>`. Raises TableNotFound for an unknown scenario."""
-    scenario = next((s for s in SCENARIOS if s.name == name), None)
-    if scenario is None:
+def fresh_copy(name: str, sandbox: Path | None = None) -> str:
+    """Make a copy of a teaching table in the sandbox's `lab` namespace, to be changed at will.
+
+    Args:
+        name: The teaching table's.
+        sandbox: The folder of the sandbox; None for the one of the data folder.
+
+    Returns:
+        The copy's name in the sandbox: `lab.<name>_<n>`.
+
+    Raises:
+        TableNotFound: For a name that no teaching table has.
+    """
+    if not any(s.name == name for s in SCENARIOS):
         raise TableNotFound(f"no teaching table {name!r}: there are {', '.join(s.name for s in SCENARIOS)}")
-    with _COPYING:
-        return _copy(engine, scenario)
+    return f"{LAB}.{unpack_copy(sandbox or sandbox_home(), name, LAB)}"
 
 
-_COPYING = threading.Lock()
-
-
-def reset_copy(engine: SparkEngine, name: str) -> str:
-    """Drop a copy of a teaching table and build it anew; returns the new one's name. Raises TableNotFound when it is no
-    such copy."""
+def reset_copy(name: str) -> str:
+    """Replace a copy of a teaching table by a new one; returns its name. Raises TableNotFound when it is no such
+    copy."""
     scenario = origin(name)
     if not scenario:
         raise TableNotFound(f"{name!r} is no copy of a teaching table: those are named {LAB}.<teaching table>_<number>")
-    fresh = fresh_copy(engine, scenario)
-    old = name.removeprefix(f"{SANDBOX}.")
-    engine.session().sql(f"DROP TABLE IF EXISTS {SANDBOX}.{old}")
-    shutil.rmtree(engine.sandbox / "warehouse" / LAB / old.removeprefix(f"{LAB}."), ignore_errors=True)
+    fresh, old, sandbox = fresh_copy(scenario), name.removeprefix(f"{SANDBOX}."), sandbox_home()
+    forget_entries(sandbox, [old])
+    shutil.rmtree(sandbox / "warehouse" / LAB / old.removeprefix(f"{LAB}."), ignore_errors=True)
     return fresh
 
 
@@ -98,29 +107,6 @@ def origin(name: str) -> str:
     """The teaching table that a table was copied from, by its name; empty for others."""
     match = re.fullmatch(rf"(?:{SANDBOX}\.)?{LAB}\.(.+)_\d+", name)
     return match.group(1) if match and any(s.name == match.group(1) for s in SCENARIOS) else ""
-
-
-def _copy(engine: SparkEngine, scenario: Scenario) -> str:
-    name, spark = scenario.name, engine.session()
-    for namespace in (LAB, BUILDING):
-        spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SANDBOX}.{namespace}")
-    taken = {row.tableName for row in spark.sql(f"SHOW TABLES IN {SANDBOX}.{LAB}").collect()}
-    free = (f"{name}_{n}" for n in itertools.count(1) if f"{name}_{n}" not in taken)
-    own = next(own for own in free if _reserved(engine.sandbox / "warehouse" / LAB / own))
-    location = engine.sandbox / "warehouse" / LAB / own
-    spark.sql(f"DROP TABLE IF EXISTS {SANDBOX}.{BUILDING}.{own}")
-    scenario.build(Workshop(engine, own, str(location)))
-    spark.sql(f"ALTER TABLE {SANDBOX}.{BUILDING}.{own} RENAME TO {LAB}.{own}")
-    return f"{LAB}.{own}"
-
-
-def _reserved(folder: Path) -> bool:
-    """Whether the folder is ours now: another process may copy the same table."""
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        return False
-    return True
 
 
 def _discard(engine: SparkEngine, name: str) -> None:

@@ -17,7 +17,6 @@ from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.refs import OPERATIONS as REF_OPERATIONS
 from explorer.core.refs import RefPreview
 from explorer.core.units import human_bytes
-from explorer.engines.spark import shared_engine
 from explorer.errors import NotFoundInTable
 from explorer.maintaining.calls import LOOKS, PROCEDURES, STRATEGIES
 from explorer.scenarios import fresh_copy
@@ -196,9 +195,7 @@ def procedures_view(table: Table, changed: Callable[[str], None], writes: bool) 
 
     def make(_: Any) -> None:
         name = table.name.rsplit(".", 1)[-1]
-        running.start(
-            lambda: fresh_copy(shared_engine(), name), changed, "Building a copy through Spark…", cancels=False
-        )
+        running.start(lambda: fresh_copy(name), changed, "Making a copy…", cancels=False)
 
     def other(event: Any) -> None:
         """Another operation; another procedure has options of its own."""

@@ -13,7 +13,6 @@ import panel_material_ui as pmui
 
 from explorer.core.names import base_name
 from explorer.core.units import count, human_bytes
-from explorer.engines.spark import shared_engine
 from explorer.lab.observe import API, Observation, observe, observe_api
 from explorer.maintenance import is_teaching, is_writable
 from explorer.scenarios import fresh_copy, origin, reset_copy
@@ -71,10 +70,8 @@ class ObservePanel:
         self._observed: Observation | None = None
         self.run.on_click(lambda _: self.start(lambda: observe(self.table, self.sql.value), self.show))
         self.call.on_click(lambda _: self.start(lambda: observe_api(self.table, self.api.value), self.show))
-        self.copy.on_click(
-            lambda _: self.start(lambda: fresh_copy(shared_engine(), table.name.rsplit(".", 1)[-1]), self.opened)
-        )
-        self.reset.on_click(lambda _: self.start(lambda: reset_copy(shared_engine(), table.name), self.opened))
+        self.copy.on_click(lambda _: self.start(lambda: fresh_copy(table.name.rsplit(".", 1)[-1]), self.opened))
+        self.reset.on_click(lambda _: self.start(lambda: reset_copy(table.name), self.opened))
 
     def view(self) -> Any:
         """The panel."""

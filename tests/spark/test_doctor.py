@@ -27,7 +27,7 @@ SOME = float(os.environ.get("ICEBERG_EXPLORER_CORPUS", "0.1"))
 
 
 def fresh(engine: SparkEngine, name: str) -> explorer.Table:
-    return explorer.open_table(scenarios.fresh_copy(engine, name))
+    return explorer.open_table(scenarios.fresh_copy(name))
 
 
 def place(path: Any) -> Path:

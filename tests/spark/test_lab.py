@@ -444,7 +444,7 @@ def test_explain_conflict_of_a_real_table(sandbox: Path) -> None:
 
 
 def test_one_statement_observed(sandbox: Path, engine: SparkEngine) -> None:
-    table = explorer.open_table(fresh_copy(engine, "position_deletes"))
+    table = explorer.open_table(fresh_copy("position_deletes"))
     seen = observe(table, "UPDATE t SET favorite_color = 'pink' WHERE name = 'tom'", engine)
     kinds = [f.what for f in seen.files]
     assert set(kinds) == {
@@ -503,7 +503,7 @@ REFUSED = (
 
 
 def test_the_table_api_observed(sandbox: Path, engine: SparkEngine) -> None:
-    table = explorer.open_table(fresh_copy(engine, "three_inserts"))
+    table = explorer.open_table(fresh_copy("three_inserts"))
     for operation in API:
         seen = observe_api(table, operation, engine)
         assert seen.commits == 1, operation

@@ -26,7 +26,7 @@ ALL = {"rewrite-all": "true"}
 
 
 def copy(engine: SparkEngine, name: str) -> Table:
-    return explorer.open_table(scenarios.fresh_copy(engine, name))
+    return explorer.open_table(scenarios.fresh_copy(name))
 
 
 def on_disk(table: Table) -> set[str]:
@@ -176,7 +176,7 @@ UNDOS = [
 
 @pytest.fixture(scope="module")
 def branchy(sandbox: Path, engine: SparkEngine) -> str:
-    return scenarios.fresh_copy(engine, "branches_and_tags")
+    return scenarios.fresh_copy("branches_and_tags")
 
 
 @pytest.mark.parametrize(("operation", "name", "snapshot"), UNDOS)

@@ -256,7 +256,7 @@ TEACHING: list[tuple[str, str, bool, Callable[[explorer.Table], Any]]] = [
 def test_a_damaged_teaching_table(
     rule: str, scenario: str, deep: bool, damage: Callable[[explorer.Table], Any], sandbox: Path, engine: SparkEngine
 ) -> None:
-    table = explorer.open_table(scenarios.fresh_copy(engine, scenario))
+    table = explorer.open_table(scenarios.fresh_copy(scenario))
     own, spark = table.name.removeprefix("sandbox."), engine.session()
     rows = spark.table(table.name).count()
     damage(table)
@@ -500,7 +500,7 @@ def test_statistics_of_partitions_that_are_gone(namespace: str, engine: SparkEng
 
 
 def test_a_lost_data_file_is_dropped_by_going_back(sandbox: Path, engine: SparkEngine) -> None:
-    table = explorer.open_table(scenarios.fresh_copy(engine, "three_inserts"))
+    table = explorer.open_table(scenarios.fresh_copy("three_inserts"))
     last = table.metadata.current_snapshot
     assert last is not None
     place(next(f["file_path"] for f in table.files() if f["snapshot_id"] == last.snapshot_id)).unlink()

@@ -149,7 +149,7 @@ def test_where_iceberg_refuses_we_say_so(oracle: Oracle) -> None:
 def test_the_preview_and_the_procedure_agree_on_policies(sandbox: Path, engine: SparkEngine) -> None:
     """A branch keeps two snapshots, a tag's time is over, and statistics go with their snapshot."""
     session = engine.session()
-    name = scenarios.fresh_copy(engine, "three_inserts")
+    name = scenarios.fresh_copy("three_inserts")
     first = explorer.open_table(name).metadata.snapshots[0].snapshot_id
     for sql in (
         f"ALTER TABLE sandbox.{name} CREATE BRANCH audit RETAIN 30 DAYS WITH SNAPSHOT RETENTION 2 SNAPSHOTS",
@@ -178,7 +178,7 @@ def test_the_preview_and_the_procedure_agree_on_policies(sandbox: Path, engine: 
 
 
 def test_without_garbage_collection_nothing_goes(sandbox: Path, engine: SparkEngine) -> None:
-    name = scenarios.fresh_copy(engine, "three_inserts")
+    name = scenarios.fresh_copy("three_inserts")
     engine.session().sql(f"ALTER TABLE sandbox.{name} SET TBLPROPERTIES ('gc.enabled' = 'false')")
     table = explorer.open_table(name)
     for operation in ("expire", "remove-orphans"):

@@ -73,8 +73,7 @@ def use(folder: Path) -> list[Any]:
     """What a person asks of Spark through the explorer."""
     import explorer
     from explorer import maintenance
-    from explorer.engines.spark import shared_engine
-    from explorer.scenarios import SCENARIOS, build_all
+    from explorer.scenarios import SCENARIOS, unpack_all
 
     table = explorer.open_table(str(folder / "own" / "db" / "t"))
     told = [
@@ -85,7 +84,7 @@ def use(folder: Path) -> list[Any]:
         table.snapshots.to_spark().count(),
         len(table.row_diff("snapshot-1", "main", engine="spark").changes.inserted),
     ]
-    build_all(shared_engine(), [s for s in SCENARIOS if s.name in ("tracked_delete", "equality_deletes")])
+    unpack_all([s for s in SCENARIOS if s.name in ("tracked_delete", "equality_deletes")])
     copy = explorer.open_table("demo.tracked_delete")
     told += [len(copy.snapshots), bool(maintenance.preview(copy, "compact").words)]
     return told
