@@ -192,7 +192,7 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
         places, paths = np.flatnonzero(verdicts.outcome == READ).tolist(), verdicts.entries["file_path"]
         for path, at in ((paths[at].as_py(), at) for at in steps(places, "footers")):
             try:
-                yield from row_groups_of_file(tree, path, verdicts.residual(at), plan.schema)
+                yield from row_groups_of_file(tree.reader, path, verdicts.residual(at), plan.schema, tree.note)
             except UnreadableFile as error:
                 tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
 

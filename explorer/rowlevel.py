@@ -4,7 +4,7 @@ explorer.Table has them as methods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -114,14 +114,12 @@ class RowReader(FileRows):
         """The live files of each of some manifests of a snapshot; none where it cannot be read."""
         return self._made(manifests, snapshot)
 
-    def chosen(
-        self, manifests: Sequence[ManifestFile], snapshot: Snapshot, which: Callable[[ManifestFile, pa.Table], pa.Table]
-    ) -> Iterator[list[LiveFile]]:
-        """Those live files of each of some manifests that `which` chooses of its logical entries, with counts and
-        bounds: only they are made."""
-        for manifest, files in zip(manifests, self._each(manifests, snapshot, True), strict=True):
-            some = None if files is None else which(manifest, files)
-            yield [] if some is None else live_files(some, manifest.partition_spec_id, manifest.manifest_path)
+    def live_entries_of(
+        self, manifests: Sequence[ManifestFile], snapshot: Snapshot
+    ) -> Iterator[tuple[ManifestFile, pa.Table | None]]:
+        """Each of some manifests of a snapshot with the logical entries of its live files, with counts and bounds; None
+        where it cannot be read."""
+        return zip(manifests, self._each(manifests, snapshot, True), strict=True)
 
     def deletes(self, snapshot: Snapshot | None, tree: MetadataTree | None = None) -> Deletes:
         """All deletes of a snapshot, held against its data files a manifest at a time, by whom `tree` says."""
@@ -349,13 +347,17 @@ class RowReader(FileRows):
     def rows(self, file: LiveFile, schema: Schema, lineage: bool = False) -> pa.Table:
         """See io.file_rows.FileRows; a file without field ids is noted."""
         rows = super().rows(file, schema, lineage)
+        self.note_read_by(file.path, rows)
+        return rows
+
+    def note_read_by(self, path: str, rows: pa.Table) -> None:
+        """Note a file without field ids by rows that were read of it, here or by a worker of Spark."""
         if how := (rows.schema.metadata or {}).get(READ_BY):
             cause = (
                 "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default): they "
                 f"are read by their {how.decode()}, as Iceberg Java does; DuckDB shows nulls, and pyiceberg refuses it"
             )
-            self.tree.note([Problem(file.path, cause, severity="warning", rule="field-ids-absent")])
-        return rows
+            self.tree.note([Problem(path, cause, severity="warning", rule="field-ids-absent")])
 
     def verdicts_on(self, snapshot: Snapshot | None, path: str) -> list[tuple[LiveFile, list[Verdict]]]:
         """Each live entry of the data file that goes by `path`, and `verdicts`. Raises NotFoundInTable,

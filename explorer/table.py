@@ -44,7 +44,7 @@ from explorer.graphs.graph import Graph
 from explorer.graphs.source import GraphView
 from explorer.io.locate import Location, located_again
 from explorer.io.reader import TableReader
-from explorer.io.rows import read_schema
+from explorer.io.rows import MAPPED, read_schema
 from explorer.io.spool import spooled
 from explorer.metadata_tree import MetadataTree
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
@@ -357,6 +357,9 @@ class Table:
         lineage = self.metadata.format_version >= 3
         entries = self.row_reader.verdicts_on(at, path)
         rows = [self.row_reader.file_rows(data, verdicts, schema, lineage) for data, verdicts in entries]
+        for (data, _), some in zip(entries, rows, strict=True):
+            if how := (some.schema.metadata or {}).get(MAPPED):
+                self.tree.note([Problem(data.path, how.decode(), severity="info")])
         return Collection(pa.concat_tables(rows), "rows")
 
     def footer(self, path: str, snapshot: str | int | None = None) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def misread_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[
         note = f"Of {count(total, 'file')} the first {len(paths):,} were looked into: doctor --deep looks into all."
     for path in paths:
         try:
-            misread = misread_columns(tree, path, read_schema(metadata, None))
+            misread = misread_columns(tree.reader, path, read_schema(metadata, None))
         except UnreadableFile:  # of another format, or damaged: others say so
             continue
         for name, difference in misread.items():
