@@ -38,6 +38,7 @@ from explorer.views.rowviews import delete_rows, row_diff_words
 from tests.spark.test_laws import OPERATIONS, generated
 from tests.unit.other_types import MISREAD, write_table
 from tests.unit.small import make_table
+from tests.unit.test_repeated_keys import upserted
 
 EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCENARIO"))
 FEW = ["manifest_lifecycle", "equality_deletes", "deletion_vectors", "partition_evolution", "upgraded_v1"]
@@ -202,6 +203,16 @@ def test_rows_that_differ_and_their_fates_are_the_same(
 ) -> None:
     monkeypatch.setattr(file_rows, "A_DEAL", 2)  # so that several tasks compare
     rows_are_the_same(explorer.open_table(f"{NAMESPACE}.{name}"), ROWS.get(name, ""))
+
+
+def test_keys_of_several_rows_are_the_same(tmp_path: Path, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_rows, "A_DEAL", 2)
+    table = explorer.open_table(str(upserted(tmp_path / "t")))
+    for sides in (("snapshot-2", "snapshot-3"), (None, "snapshot-3")):
+        for keys in (["id"], ["id", "v"], []):
+            ours, theirs = (table.row_diff(*sides, keys, engine) for engine in ("local", "spark"))
+            assert (theirs.repeated, theirs.counts) == (ours.repeated, ours.counts)
+            assert (ours.repeated.number > 0) == bool(keys)
 
 
 @pytest.mark.parametrize("mapped", [True, False, None])
