@@ -19,7 +19,7 @@ from explorer.core.deletes import Verdict
 from explorer.core.diff import SnapshotDiff
 from explorer.core.entry_views import entry_view, read_files
 from explorer.core.expressions import Expression
-from explorer.core.history import Resolved, resolve_snapshot
+from explorer.core.history import Resolved, resolve_snapshot, without_current
 from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.core.metadata_diff import metadata_diff
@@ -71,6 +71,8 @@ class Table:
     def __init__(self, reader: TableReader, display: Display | None = None) -> None:
         self.tree = MetadataTree(reader)
         self._display = display
+        if words := without_current(reader.metadata):
+            self.tree.note([Problem(reader.metadata.metadata_location, words, severity="info")])
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[Any, ...]]:
         return _reopened, (self.reader.location, self.reader.extra_roots, self._display)

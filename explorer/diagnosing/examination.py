@@ -277,6 +277,8 @@ class Examination:
         for problem in self.table.problems:
             if problem.rule == NOT_NOW:
                 self.not_checked.append(str(problem))
+            elif problem.severity == "info" and not problem.rule:  # a note
+                continue
             elif problem.rule not in (*WALK, "totals-differ"):  # which rules tell of
                 yield self._of_problem(problem, by_list)
 
