@@ -208,7 +208,8 @@ def mode_rows(modes: Sequence[ColumnMode]) -> list[dict[str, Any]]:
     return [
         {
             "column": m.name, "type": m.kind, "mode": m.mode, "rule": m.rule, "skips": m.skips, "files": m.files,
-            "with_counts": m.counts, "with_bounds": m.lower, "agreement": m.agreement, "property": m.setting,
+            "with_counts": m.counts, "with_null_counts": m.nulls, "with_bounds": m.lower, "agreement": m.agreement,
+            "property": m.setting,
         }
         for m in modes
     ]  # fmt: skip
