@@ -37,6 +37,15 @@ REWRITES = ("R", "B", "C")
 """Remedies that read all that the current snapshot lists."""
 WRITES_DATA = ("R", "C", "O", "T", "Q")
 """Remedies that write rows anew as Spark reads them."""
+DROPS_OLD_DELETES = ("R", "O", "T")
+"""Remedies whose commits drop deletes that are older than all data files."""
+OF_POSITIONS = ("position-deletes-v3", "delete-names-nothing")
+"""Rules that are about position delete files alone."""
+UNKNOWN_DELETES = (
+    "First see iceberg-explorer maintain dangling-deletes: what writes delete files anew drops those that apply to "
+    "nothing, and these may be needed."
+)
+"""Where it is not known whether deletes that apply to nothing may be needed."""
 MAX_FILES = 20
 """Files that a remedy names."""
 ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
@@ -93,6 +102,8 @@ class Situation:
         previous: The metadata file before this one, where it lacks the faults of this one.
         lost_files: The data files of lost manifests, where some are found.
         misread: Whether Spark takes values of the current snapshot's files for others; None where no file was opened.
+        doubts: Of the current snapshot's deletes that apply to nothing and may be needed, by their kind, how many there
+            are and why, of the first of them; None where it is not known.
     """
 
     table: str
@@ -105,6 +116,7 @@ class Situation:
     previous: str = ""
     lost_files: LostFiles | None = None
     misread: bool | None = None
+    doubts: Mapping[str, tuple[int, str]] | None = None
 
 
 def remedy(
@@ -140,6 +152,8 @@ def remedy(
     writes = letter in WRITES_DATA or rule == "wrapped-partition"
     if writes and situation.misread and rule != "column-type":
         return MISREAD
+    if letter == "C" and rule != "position-bounds" and (kept := _kept_deletes(rule, situation)):
+        return kept
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
         catalog=catalog, name=name, table=f"{catalog}.{name}", key=key,
         back=_back(situation, catalog, name), previous=previous_words(situation.previous, catalog, name),
@@ -151,6 +165,7 @@ def remedy(
         regained=regained_commit(fault) if fault and letter == "A" else "",
         again=_again(situation, catalog, name) if rule == "manifest-missing" else "",
     )  # fmt: skip
+    text += _lost_deletes(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
     return UNOPENED + text if writes and situation.misread is None else text
 
 
@@ -180,6 +195,30 @@ def may_be_needed(number: int, reason: str) -> str:
     return (
         f"Do not drop them before you know: {number:,} of them may have been meant for rows that are "
         f"there ({reason}). iceberg-explorer fate tells of a row; the writer has to delete it again."
+    )
+
+
+def _kept_deletes(rule: str, situation: Situation) -> str:
+    """Why the delete files that a finding is about are not to be written anew; empty where what is dropped with them
+    hides nothing that somebody may have meant."""
+    doubts = situation.doubts
+    if doubts is None:
+        return "" if rule in OF_POSITIONS else UNKNOWN_DELETES
+    kinds = ("position_deletes",) if rule in OF_POSITIONS else tuple(doubts)
+    some = [doubts[kind] for kind in kinds if kind in doubts]
+    return may_be_needed(sum(number for number, _ in some), some[0][1]) if some else ""
+
+
+def _lost_deletes(situation: Situation) -> str:
+    """Which deletes go with files that are rewritten, and may be needed, as a sentence."""
+    some = list((situation.doubts or {}).values())
+    if not some:
+        return ""
+    number = sum(number for number, _ in some)
+    which = "a delete that applies" if number == 1 else f"{number:,} deletes that apply"
+    return (
+        f" Look first: {which} to nothing may have been meant for rows that are there ({some[0][1]}), and what is "
+        "older than all data files goes with this. iceberg-explorer delete-contents shows what such a delete holds."
     )
 
 
