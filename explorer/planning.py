@@ -84,7 +84,8 @@ def plan_scan(
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
-        delete_files=len(summed.used), refused=summed.refused, missing=missing or 0, uncounted=uncounted,
+        delete_files=len(summed.used), unplaced=deletes.unplaced(summed.used) if deletes else (),
+        refused=summed.refused, missing=missing or 0, uncounted=uncounted,
         damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
         made=why,

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from explorer.core.batches import Parts
 from explorer.core.columns import Ints, hashes
-from explorer.core.deletes import named_file
+from explorer.core.deletes import lacks_place, named_file
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, place
 from explorer.core.names import shorten
@@ -200,10 +200,9 @@ def unplaced_vectors(deletes: Iterable[LiveFile]) -> dict[tuple[str, int | None]
     """Why Spark would fail on data files that some deletion vectors apply to, by the vector's key: their manifest does
     not say where they are in their files."""
     return {
-        delete.key: f"Spark would fail: the deletion vector {_short(delete.path)} has no "
-        f"{'content_size_in_bytes' if delete.content_size is None else 'content_offset'} in its manifest."
+        delete.key: f"Spark would fail: the deletion vector {_short(delete.path)} has no {lacks} in its manifest."
         for delete in deletes
-        if delete.kind == "deletion_vector" and None in (delete.content_offset, delete.content_size)
+        if (lacks := lacks_place(delete))
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.core.delete_layers import Layer
-from explorer.core.deletes import KIND_WORDS, refusal
+from explorer.core.deletes import KIND_WORDS, refusal, unplaced
 from explorer.core.fates import FateEvent, RowVersion
 from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name
@@ -82,6 +82,8 @@ def delete_lines(known: Deletes, limit: int | None = None) -> Iterator[str]:
     yield clean("a reader opens: " + ("; ".join(blocks) if blocks else "no deletes"))
     if known.refused:
         yield f"⚠ {refusal(known.refused)}"
+    if known.unplaced:
+        yield clean(f"⚠ {unplaced(known.unplaced)}")
 
 
 def render_deletes(known: Deletes) -> str:
