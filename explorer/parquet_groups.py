@@ -15,7 +15,7 @@ from explorer.core.live_files import LiveFile
 from explorer.core.row_diff import named_fields
 from explorer.core.row_groups import GroupVerdict, row_groups
 from explorer.core.schema_fields import named_kinds
-from explorer.core.stored_types import TypeDifference, type_differences
+from explorer.core.stored_types import TypeDifference, promoted_date, type_differences
 from explorer.errors import UnreadableFile
 from explorer.io.chunks import read_parts
 from explorer.io.parquet import read_footer
@@ -65,6 +65,30 @@ def row_groups_of_file(files: Files, path: str, residual: Expression, schema: Sc
     asked = {p.term.column.field_id for p in predicates(residual) if isinstance(p.term, BoundTerm)}
     footer = _footer(files, path, sorted(asked))
     return row_groups(residual, path, footer, partial(_parts, files.storage, note, path, footer), defaults)
+
+
+def columns_not_rewritten(files: Files, path: str, schema: Schema) -> dict[str, TypeDifference]:
+    """Find the columns of a Parquet file that Spark cannot write anew as they are: it fails on them, or takes their
+    values for others.
+
+    Args:
+        files: The table's.
+        path: The file.
+        schema: The schema under which it is read.
+
+    Returns:
+        How their types differ from the spec's, by their names.
+
+    Raises:
+        UnreadableFile: The footer cannot be read.
+    """
+    columns, kinds = _footer(files, path)["columns"], named_kinds(schema)
+    found = {name: d for name, d in type_differences(columns, kinds) if d.misread or d.fails}
+    for column in columns:
+        name, kind = kinds.get(column["field_id"], ("", None))
+        if (date := promoted_date(column, kind)) is not None:
+            found[name] = date
+    return found
 
 
 def misread_columns(files: Files, path: str, schema: Schema) -> dict[str, TypeDifference]:

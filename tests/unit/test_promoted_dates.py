@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, datetime
 from pathlib import Path
 
 import pytest
 
 import explorer
+from explorer import maintenance
 from explorer.core.doctor.findings import Finding
 from explorer.core.doctor.promotions import PROMOTED_DATE
 from tests.cases.mini import Table
@@ -70,3 +72,16 @@ def test_a_file_without_bounds_is_told_by_its_footer(tmp_path: Path) -> None:
 
 def test_without_a_file_from_before_nothing_is_told(tmp_path: Path) -> None:
     assert not told(promoted(tmp_path / "t", expired=True, files=False), deep=True)
+
+
+@pytest.mark.parametrize("files", [True, False])
+def test_a_compaction_is_refused_as_long_as_a_file_is_from_before(files: bool, tmp_path: Path) -> None:
+    """Also where the schema from before is gone (clean_expired_metadata)."""
+    place = promoted(tmp_path / "t", expired=True, files=files)
+    for _ in range(2):
+        table = explorer.open_table(place)
+        seen = maintenance.preview(table, "compact", options={"rewrite-all": "true"})
+        assert (bool(seen.call), "was a date" in seen.refusal) == (not files, files)
+        data = json.loads(Path(table.metadata.metadata_location).read_text())
+        data["schemas"] = [s for s in data["schemas"] if s["schema-id"] == data["current-schema-id"]]
+        Path(table.metadata.metadata_location).write_text(json.dumps(data))
