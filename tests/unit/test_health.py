@@ -45,8 +45,19 @@ def number(health: Health, name: str) -> Any:
 
 
 def test_strange_names_and_thresholds(small: Path) -> None:
-    for name in ("a--.db.t", "..x", "a.b.c; DROP TABLE x", "a.`b`.c", "a.b.it's", "a.b.${c}", "a.b\n.c", "/a.b/c.d"):
+    for name in (
+        "a--.db.t",
+        "..x",
+        "a.b.c; DROP TABLE x",
+        "a.b.${c}",
+        "a.b\n.c",
+        "/a.b/c.d",
+        "a.b.s3://c",
+        "a.b.\u202ec",
+    ):
         assert in_sql(name) == NOWHERE
+    assert in_sql("a.`b`.it's") == ("a", "```b```.`it's`")
+    assert in_sql('a"b.c.d$') == ('`a"b`', "c.`d$`")
     assert in_sql("my-cat.db.t") == ("`my-cat`", "db.t")
     assert in_sql("ä.1.2") == ("`ä`", "`1`.`2`")
     assert in_sql("cat.db.t") == ("cat", "db.t")

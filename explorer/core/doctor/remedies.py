@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +25,7 @@ from explorer.core.doctor.remedy_texts import (
 )
 from explorer.core.lineage import ancestry
 from explorer.core.manifest_merges import rewrite_manifests
-from explorer.core.names import NOWHERE, beside, in_sql
+from explorer.core.names import NOWHERE, beside, in_sql, path_in_sql, quoted, text_in_sql
 from explorer.core.units import count, whole
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -146,7 +145,7 @@ def remedy(
         return _older(letter)
     catalog, name = in_sql(situation.table)
     key = location.removeprefix("/properties/") if location.startswith("/properties/") else ""
-    if not re.fullmatch(r"[\w.-]*", key):  # no strange name becomes a part of SQL
+    if key and not (key := path_in_sql(key)):  # no strange name becomes a part of SQL
         (catalog, name), key = NOWHERE, "name"
     fault = Fault(rule, metadata, catalog, name, file, node, columns) if metadata else None
     writes = letter in WRITES_DATA or rule == "wrapped-partition"
@@ -155,7 +154,7 @@ def remedy(
     if letter == "C" and rule != "position-bounds" and (kept := _kept_deletes(rule, situation)):
         return kept
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
-        catalog=catalog, name=name, table=f"{catalog}.{name}", key=key,
+        catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
         back=_back(situation, catalog, name), previous=previous_words(situation.previous, catalog, name),
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
@@ -252,13 +251,14 @@ def previous_words(previous: str, catalog: str, name: str) -> str:
     Returns:
         Sentences.
     """
-    if not previous or re.search(r"['\"\\`;\s]", previous):  # it becomes a part of SQL
+    if not (path := path_in_sql(previous)):
         return "Restore the metadata file from a backup, or ask whoever wrote it."
+    other = text_in_sql(beside(name, "restored"))
     return (
         f"Restore the metadata file from a backup, or go back to the one before: CALL {catalog}.system.register_table("
-        f"table => '{beside(name, 'restored')}', metadata_file => '{previous}') makes a table of it under another "
-        "name, without what was committed since (the old name is taken until the catalog's own tool removes the broken "
-        "entry). Both have the same files: run neither expire_snapshots nor remove_orphan_files while there are two."
+        f"table => '{other}', metadata_file => '{path}') makes a table of it under another name, without what was "
+        "committed since (the old name is taken until the catalog's own tool removes the broken entry). Both have the "
+        "same files: run neither expire_snapshots nor remove_orphan_files while there are two."
     )
 
 
@@ -352,8 +352,8 @@ def _back(situation: Situation, catalog: str, name: str) -> str:
             "whoever wrote it."
         )
     return (
-        f"Go back to the newest snapshot without faults: CALL {catalog}.system.rollback_to_snapshot('{name}', "
-        f"{target.snapshot_id}). {_cost(metadata.current_snapshot, target)}"
+        f"Go back to the newest snapshot without faults: CALL {catalog}.system.rollback_to_snapshot("
+        f"'{text_in_sql(name)}', {target.snapshot_id}). {_cost(metadata.current_snapshot, target)}"
     )
 
 
@@ -367,14 +367,15 @@ def _again(situation: Situation, catalog: str, name: str) -> str:
     told = f" {count(len(found.files), 'data file')} of the table's folder may be of it, named by no manifest that is "
     told += f"left: {named}{more}."
     steps = _steps(metadata, situation.whole, found)
-    if not found.fits or steps is None:
+    if not found.fits or steps is None or not all(map(path_in_sql, found.files)):
         return (
             f"{told} Before you add them again after going back, by the procedure add_files, check that they are of "
             "no failed write, and that no later commit removed them or deleted rows of them."
         )
-    picks = [f"CALL {catalog}.system.cherrypick_snapshot('{name}', {i})" for i in steps]
+    picks = [f"CALL {catalog}.system.cherrypick_snapshot('{text_in_sql(name)}', {i})" for i in steps]
     adds = [
-        f"CALL {catalog}.system.add_files(table => '{name}', source_table => '`parquet`.`{path}`')"
+        f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
+        f"source_table => '{text_in_sql(f'`parquet`.{quoted(path)}')}')"
         for path in found.files
     ]
     return (
