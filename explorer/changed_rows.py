@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import polars
@@ -14,7 +14,7 @@ from explorer.core.deletes import Applicability
 from explorer.core.diff import only
 from explorer.core.lineage import newer
 from explorer.core.live_files import LiveFile
-from explorer.core.row_diff import RowDiff, row_changes, tally
+from explorer.core.row_diff import RepeatedKeys, RowDiff, key_counts, repeated_of, row_changes, tally, told_keys
 from explorer.core.units import human_bytes
 from explorer.core.values import no_rows
 from explorer.engines.choice import Engine, beyond_limit, chosen_for_rows
@@ -69,10 +69,15 @@ def row_diff(
     if rows is None:
         wanted = [Wanted(side.deletes(), side.differ.places) for side in sides]
         spark, name = shared_engine().session(), f"row diff of {reader.tree.reader.location.name}"
-        changes, counted = changed(spark, reader, wanted, told, make, empty, columns, paired_by, name)
+        changes, counted, repeated = changed(spark, reader, wanted, told, make, empty, columns, paired_by, name)
     else:
         changes = row_changes(rows[0], rows[1], columns, paired_by)
         counted = tally(changes)
+        repeated = RepeatedKeys()
+        if paired_by:
+            sums = [key_counts(some, paired_by, side == 1) for side, some in enumerate(rows)]
+            found = repeated_of(pa.concat_tables(sums))
+            repeated = told_keys(found, paired_by, found.num_rows)
     counts = dict.fromkeys(("inserted", "deleted", "updated"), 0)
     partitions: dict[str, dict[str, int]] = {}
     paths: tuple[set[str], set[str]] = (set(), set())
@@ -90,7 +95,8 @@ def row_diff(
         note = f"both sides are read under schema {schema.schema_id}, the newer snapshot's; dropped columns are not "
         note += "compared"
     ids = (before.snapshot_id if before else None, after.snapshot_id if after else None)
-    return RowDiff(*ids, columns, paired_by, changes, counts, read, files, partitions, note, choice.why)
+    repeated = replace(repeated, at_least=read < files)
+    return RowDiff(*ids, columns, paired_by, changes, counts, read, files, partitions, note, choice.why, repeated)
 
 
 def _partitions(told: pa.Table, paths: Collection[str]) -> dict[str, str]:

@@ -178,9 +178,9 @@ class Fate:
     def _step(self, snapshot: Snapshot, before: Standing, after: Standing) -> list[FateEvent]:
         gone = sorted(before.visible - after.visible)
         come = sorted(after.visible - before.visible)
-        old_values = Counter(self._values(p) for p in gone)
-        new_values = Counter(self._values(p) for p in come)
-        old_keys = {self._key(p): p for p in gone}
+        copied, changed, unpaired = self._paired(gone, come, after)
+        kept = set(copied.values())
+        rewritten = {self._values(place) for place in kept}
         made = []
         for place in gone:
             verdict = after.hidden.get(place)
@@ -191,31 +191,71 @@ class Fate:
                 if verdict.delete.kind == "deletion_vector":
                     reason = f"hidden by a deletion vector in {base_name(verdict.delete.path)}: {reasons}"
                 made.append(self._event(snapshot, "deleted", place, verdict.delete.path, reason))
-            elif not new_values[self._values(place)]:
+            elif place not in kept:
+                again = " once more" if self._values(place) in rewritten else ""
                 reason = (
                     f"its data file was removed by this {snapshot.operation or 'commit'}, and no file it added "
-                    "has the row"
+                    f"has the row{again}"
                 )
                 made.append(self._event(snapshot, "deleted", place, place.file, reason))
         for place in come:
-            key = self._key(place)
-            if old_values[self._values(place)]:
-                old_values[self._values(place)] -= 1
+            if place in copied:
                 reason = "the same row, written again into another file"
                 made.append(self._event(snapshot, "copied", place, place.file, reason))
-            elif key is not None and key in old_keys:
-                was, now = self.rows[old_keys[key].stored], self.rows[place.stored]
-                changed = [n for n in was if not n.startswith("_") and was[n] != now[n]]
+            elif place in changed:
+                was, now = self.rows[changed[place].stored], self.rows[place.stored]
+                differ = [n for n in was if not n.startswith("_") and was[n] != now[n]]
                 reason = (
-                    f"{', '.join(f'{n}: {was[n]!r} → {now[n]!r}' for n in changed)} (told by {', '.join(self.keys)})"
+                    f"{', '.join(f'{n}: {was[n]!r} → {now[n]!r}' for n in differ)} (told by {', '.join(self.keys)})"
                 )
                 made.append(self._event(snapshot, "changed", place, place.file, reason))
             else:
                 reason = f"added by this {snapshot.operation or 'commit'}"
                 if place.copy:
                     reason += ", although its file was live already: readers see the row once more"
+                reason += unpaired.get(place, "")
                 made.append(self._event(snapshot, "appeared", place, place.file, reason))
         return made
+
+    def _paired(
+        self, gone: Sequence[Place], come: Sequence[Place], after: Standing
+    ) -> tuple[dict[Place, Place], dict[Place, Place], dict[Place, str]]:
+        """Find for rows that came which of those that are gone each is.
+
+        Args:
+            gone: The rows that are not seen any more.
+            come: The rows that were not seen before.
+            after: What the snapshot shows.
+
+        Returns:
+            The rows that came with the same values, with the row that each was; those that came with other values of
+            the same key, where both are the only ones with it, as a row diff pairs them; and of others with a key that
+            is gone why they are not paired, as a clause.
+        """
+        equal: dict[str, list[Place]] = {}
+        for place in sorted(gone, key=lambda place: place in after.hidden):
+            equal.setdefault(self._values(place), []).append(place)
+        copied = {place: same.pop(0) for place in come if (same := equal.get(self._values(place)))}
+        kept = set(copied.values())
+        old, new = dict[str, list[Place]](), dict[str, list[Place]]()
+        for keyed, places in (
+            (old, (p for p in gone if p not in kept and not p.copy)),
+            (new, (p for p in come if p not in copied and not p.copy)),
+        ):
+            for place in places:
+                if (key := self._key(place)) is not None:
+                    keyed.setdefault(key, []).append(place)
+        changed: dict[Place, Place] = {}
+        unpaired: dict[Place, str] = {}
+        for key in old.keys() & new.keys():
+            if len(old[key]) == len(new[key]) == 1:
+                changed[new[key][0]] = old[key][0]
+                continue
+            words = (
+                f"; {count(len(old[key]), 'row')} of its {', '.join(self.keys)} went and {len(new[key]):,} came, so "
+            )
+            unpaired |= dict.fromkeys(new[key], words + "nobody can tell which of them it was")
+        return copied, changed, unpaired
 
     def _event(
         self, snapshot: Snapshot, what: What, place: Place, by: str, reason: str, at: int | None = None
@@ -300,7 +340,7 @@ class Fate:
             yield f"⚠ {unread} {'were' if unread.files != 1 else 'was'} not read. {READ_THEM}"
 
     def _present(self, standing: Standing, place: Place) -> list[str]:
-        lines = [f"{self._where(place)} is there: {self._row(place.stored)}."]
+        lines = [f"{self._where(place)} is there: {self._row(place.stored)}.", *self._mapped(place.stored)]
         if why := standing.skipped.get(place):
             lines.append(f"  A scan with this filter skips it: {why}.")
         elif readers := standing.other_readers.get(place):
@@ -320,7 +360,12 @@ class Fate:
 
     def _absence(self, stored: StoredRow, snapshot: Snapshot) -> list[str]:
         why = self._absent(stored, snapshot)
-        return [f"{self._where(Place(*stored))} ({self._row(stored)}) is not there: {why}."]
+        return [f"{self._where(Place(*stored))} ({self._row(stored)}) is not there: {why}.", *self._mapped(stored)]
+
+    def _mapped(self, stored: StoredRow) -> list[str]:
+        """That the values of a row come through the table's name mapping."""
+        words = self.matching.mapped.get(stored.file)
+        return [f"  {words[0].upper()}{words[1:]}."] if words else []
 
     def _absent(self, stored: StoredRow, snapshot: Snapshot) -> str:
         ancestors: list[int] = []

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.transforms import parse_transform
@@ -30,6 +31,7 @@ from explorer.io import budget
 from explorer.io.file_rows import FileRows, ipc
 from explorer.model import metadata as model
 from explorer.model.manifest import METRIC_FIELDS, ManifestFile
+from explorer.parquet_groups import spark_reading
 
 Columns = Mapping[str, Column]
 
@@ -233,8 +235,11 @@ def scan_of(metadata: model.TableMetadata, schema: model.Schema, columns: Column
     return Scan(metadata, bound, frozenset(c.field_id for c in columns.values() if c.field_id not in top))
 
 
-MATCHES = pa.schema([("manifest_path", pa.string()), ("file_path", pa.string()), ("rows", pa.binary())])
-"""Rows that match, of each data file of a manifest that has some, as a stream of Arrow's."""
+MATCHES = pa.schema(
+    [("manifest_path", pa.string()), ("file_path", pa.string()), ("rows", pa.binary()), ("reading", pa.string())]
+)
+"""Rows that match, of each data file of a manifest that has some, as a stream of Arrow's; and of one that a scan reads
+what Spark makes of it, see parquet_groups.SparkReading."""
 
 
 def matches_in(
@@ -249,13 +254,19 @@ def matches_in(
     """The rows that match, deleted or not (see io.file_rows.FileRows.rows), in the live data files of a manifest, or in
     those of them that a scan reads, as MATCHES: a part, as core.batches has them. Raises UnreadableFile."""
     live = live_in(manifest, stored)[0]
-    entries = live if every_file else live.filter(pa.array(scan.files(manifest, live).outcome == READ))
+    judged = scan.files(manifest, live)
+    reads = judged.outcome == READ
+    places = np.arange(live.num_rows) if every_file else np.flatnonzero(reads)
     matches: list[dict[str, Any]] = []
     told = 0
-    for data in live_files(entries, manifest.partition_spec_id, manifest.manifest_path):
+    listed = live_files(live.take(pa.array(places)), manifest.partition_spec_id, manifest.manifest_path)
+    for data, at in zip(listed, places.tolist(), strict=True):
         rows = matching(files.rows(data, schema, lineage), scan.bound)
         if rows.num_rows:
             told += rows.num_rows
             budget.within(told, budget.TOLD, data.path, "matching rows with the files before it", "match fewer")
-            matches.append({"manifest_path": manifest.manifest_path, "file_path": data.path, "rows": ipc(rows)})
+            reading = spark_reading(files, data, judged.residual(at), schema).to_json() if reads[at] else None
+            matches.append(
+                {"manifest_path": manifest.manifest_path, "file_path": data.path, "rows": ipc(rows), "reading": reading}
+            )
     return pa.Table.from_pylist(matches, MATCHES)

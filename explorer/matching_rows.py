@@ -14,23 +14,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.batches import Parts
-from explorer.core.expressions import TRUE, Expression
+from explorer.core.expressions import TRUE
 from explorer.core.fates import StoredRow
-from explorer.core.live_files import LiveFile, read_alike
+from explorer.core.live_files import LiveFile, live_files, read_alike
 from explorer.core.names import base_name
-from explorer.core.reader_rules import differences
+from explorer.core.reader_rules import ReaderDifference, differences
 from explorer.core.row_diff import column_at
-from explorer.core.scan import BY_PARTITION, READ, ManifestVerdict, Scan
+from explorer.core.scan import BY_PARTITION, READ, FileVerdicts, ManifestVerdict, Scan
 from explorer.core.values import row_dicts
 from explorer.engines.choice import Engine, entries_in
-from explorer.errors import UnreadableFile
 from explorer.filters import MATCHES, matches_in, matching
 from explorer.io import budget
 from explorer.io.file_rows import from_ipc
+from explorer.io.rows import MAPPED
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, Snapshot
-from explorer.model.problem import Problem
-from explorer.parquet_groups import misread_columns, row_groups_of_file
+from explorer.parquet_groups import SparkReading, spark_reading
 from explorer.progress import steps
 from explorer.rowlevel import RowReader
 
@@ -80,6 +79,21 @@ class UnreadFiles:
         return f"{number} that the filter excludes by partition values, counts or bounds"
 
 
+@dataclass(frozen=True)
+class _Judged:
+    """What a scan and other readers make of the live files of a manifest."""
+
+    manifest: ManifestVerdict
+    files: FileVerdicts
+    others: Sequence[tuple[ReaderDifference, np.ndarray]]
+    """Rules that other readers have, with which of the files these keep."""
+
+    @property
+    def reads(self) -> np.ndarray:
+        """Which files the scan reads."""
+        return np.asarray((self.files.outcome == READ) & self.manifest.keeps)
+
+
 class MatchingRows:
     """Looks for the rows that match a bound filter, deleted or not, in the data files of all snapshots.
 
@@ -110,8 +124,10 @@ class MatchingRows:
         self.keyed: dict[StoredRow, dict[str, Any]] = {}
         self._positions: dict[str, list[int]] = {}
         """By data file; of files that were read."""
-        self._holding: set[str] | None = None
-        """Manifests that list data files with matching rows, where Spark looked through all."""
+        self.mapped: dict[str, str] = {}
+        """How the values of rows come through the table's name mapping, by data file; of files where they do."""
+        self._readings: dict[tuple[str, str], SparkReading] | None = None
+        """By manifest and data file with matching rows, where Spark's workers looked through all files."""
         self._other_scans = [(d, scan.as_read_by(d.rules)) for d in differences(scan.metadata, scan.bound)]
         self._of_manifest: dict[tuple[Any, ...], list[MatchingFile]] = {}
         reader.tree.ahead(snapshots)
@@ -144,92 +160,77 @@ class MatchingRows:
         """
         data = [m for m in manifests if m.content == 0]
         new = list({read_alike(m): m for m in data if read_alike(m) not in self._of_manifest}.values())
+        holding = None if self._readings is None else {path for path, _ in self._readings}
         looked_at = []
         for verdict in self.scan.manifests(new):
-            held = self._holding is None or verdict.manifest.manifest_path in self._holding
+            held = holding is None or verdict.manifest.manifest_path in holding
             if held and (verdict.keeps or self.reads_every_file):
                 looked_at.append(verdict)
             else:
                 self._of_manifest[read_alike(verdict.manifest)] = []
-        live = self.reader.chosen([v.manifest for v in looked_at], snapshot, self._looked_into)
-        for verdict, files in zip(looked_at, live, strict=True):
-            self._of_manifest[read_alike(verdict.manifest)] = list(self._matching(verdict, files))
+        live = self.reader.live_entries_of([v.manifest for v in looked_at], snapshot)
+        for verdict, (manifest, files) in zip(looked_at, live, strict=True):
+            found = [] if files is None else list(self._matching(verdict, files))
+            self._of_manifest[read_alike(manifest)] = found
         return list(chain.from_iterable(self._of_manifest[read_alike(m)] for m in data))
 
-    def _looked_into(self, manifest: ManifestFile, files: pa.Table) -> pa.Table:
-        """Choose the live files of a manifest that are looked into; `_judged` keeps the scan's verdicts on all."""
-        self._judged = self.scan.files(manifest, files)
-        read = self._judged.outcome == READ
-        self._places = np.arange(files.num_rows) if self.reads_every_file else np.flatnonzero(read)
-        self._others = [
-            (difference, scan.manifests([manifest])[0].keeps & (scan.files(manifest, files).outcome == READ))
+    def _matching(self, manifest: ManifestVerdict, files: pa.Table) -> Iterator[MatchingFile]:
+        """Find the matching rows in the live files of a manifest, or in those that the scan reads."""
+        listed = manifest.manifest
+        others = [
+            (difference, scan.manifests([listed])[0].keeps & (scan.files(listed, files).outcome == READ))
             for difference, scan in self._other_scans
         ]
-        return files if self.reads_every_file else files.filter(pa.array(read))
+        judged = _Judged(manifest, self.scan.files(listed, files), others)
+        places = np.arange(files.num_rows)
+        if not self.reads_every_file:
+            places = np.flatnonzero(judged.files.outcome == READ)
+        some = live_files(files.take(pa.array(places)), listed.partition_spec_id, listed.manifest_path)
+        for data, at in zip(steps(some, "data files"), places.tolist(), strict=True):
+            if positions := self._in_file(data):
+                yield self._told(judged, at, data, positions)
 
-    def _matching(self, manifest: ManifestVerdict, files: Sequence[LiveFile]) -> Iterator[MatchingFile]:
-        for data, at in zip(steps(files, "data files"), self._places.tolist() if files else (), strict=True):
-            if not (positions := self._in_file(data)):
-                continue
-            reads = manifest.keeps and self._judged.outcome[at] == READ
-            if reads:
-                skip = [d.readers for d, keeps in self._others if not keeps[at]]
-                groups = self._skipped_groups(data, self._judged.residual(at))
-                yield MatchingFile(data, positions, "", groups, " and ".join(skip), self._misread(data))
-                continue
-            reason, fault = self._why_excluded(manifest, at)
-            faults = [difference.words for difference, keeps in self._others if keeps[at]]
-            yield MatchingFile(data, positions, f"{reason}; {'; '.join(faults) or fault}")
+    def _told(self, judged: _Judged, at: int, data: LiveFile, positions: Sequence[int]) -> MatchingFile:
+        """What is told of a file with matching rows, one of those that were judged."""
+        if not judged.reads[at]:
+            reason, fault = self._why_excluded(judged, at)
+            faults = [difference.words for difference, keeps in judged.others if keeps[at]]
+            return MatchingFile(data, positions, f"{reason}; {'; '.join(faults) or fault}")
+        skip = [difference.readers for difference, keeps in judged.others if not keeps[at]]
+        reading = self._reading(judged, at, data)
+        self.reader.tree.note(reading.problems)
+        faults = [difference.words for difference, _ in judged.others if difference.inside_files]
+        fault = "; ".join(faults) or "it has the row, so that is wrong"
+        groups = [(first, last, f"{why}; {fault}") for first, last, why in reading.skipped]
+        return MatchingFile(data, positions, "", groups, " and ".join(skip), reading.misread)
 
-    def _why_excluded(self, manifest: ManifestVerdict, at: int) -> tuple[str, str]:
+    def _reading(self, judged: _Judged, at: int, data: LiveFile) -> SparkReading:
+        """What Spark makes of a file that the scan reads, as a worker found, or as is found here."""
+        if self._readings is None:
+            return spark_reading(self.reader, data, judged.files.residual(at), self.schema)
+        return self._readings.get((judged.manifest.manifest.manifest_path, data.path), SparkReading())
+
+    def _why_excluded(self, judged: _Judged, at: int) -> tuple[str, str]:
         """Say why the scan skips a file that has matching rows, and what is wrong for it."""
-        own = self._judged.outcome[at]
+        own, manifest = judged.files.outcome[at], judged.manifest
         if manifest.keeps or own == BY_PARTITION:
             what = "partition value" if own == BY_PARTITION else "statistic"
-            entry = f"{self._judged.reason(at)} (its manifest entry says so)"
+            entry = f"{judged.files.reason(at)} (its manifest entry says so)"
             return entry, f"the file has the row, so this {what} is wrong"
         where = f"the manifest list says so of {base_name(manifest.manifest.manifest_path)}"
         return f"{manifest.reason} ({where})", "the file has the row, so this summary is wrong"
 
-    def _skipped_groups(self, data: LiveFile, residual: Expression) -> list[tuple[int, int, str]]:
-        if data.file_format != "PARQUET" or self._holding is not None or residual == TRUE:
-            return []
-        skipped: list[tuple[int, int, str]] = []
-        first = 0
-        try:
-            groups = row_groups_of_file(self.reader.tree, data.path, residual, self.schema)
-        except UnreadableFile as error:  # its rows were read all the same
-            self.reader.tree.note([Problem(error.path, error.cause, severity="warning")])
-            return []
-        for group in groups:
-            if not group.keeps:
-                faults = [d.words for d, _ in self._others if d.inside_files]
-                fault = "; ".join(faults) or "it has the row, so that is wrong"
-                why = f"row group {group.ordinal}, by its {group.by}: {group.reason}; {fault}"
-                skipped.append((first, first + group.rows, why))
-            first += group.rows
-        return skipped
-
-    def _misread(self, data: LiveFile) -> str:
-        """Say which columns of a data file Spark takes for other values than it has."""
-        if data.file_format != "PARQUET" or self._holding is not None:
-            return ""
-        try:
-            found = misread_columns(self.reader.tree, data.path, self.schema)
-        except UnreadableFile as error:  # its rows were read all the same
-            self.reader.tree.note([Problem(error.path, error.cause, severity="warning")])
-            return ""
-        return "; ".join(f"{name}, {difference.words}" for name, difference in found.items())
-
     def _in_file(self, data: LiveFile) -> list[int]:
         """Positions in a data file whose rows match; each file is read once."""
-        if data.path not in self._positions and self._holding is None:
+        if data.path not in self._positions and self._readings is None:
             self._keep(data.path, matching(self.reader.rows(data, self.schema, self._lineage), self.scan.bound))
         return self._positions.get(data.path, [])
 
     def _keep(self, path: str, matches: pa.Table) -> None:
         number = len(self.rows) + matches.num_rows
         budget.within(number, budget.TOLD, path, "matching rows with the files before it", "match fewer")
+        if how := (matches.schema.metadata or {}).get(MAPPED):
+            self.mapped[path] = how.decode()
         positions = self._positions[path] = matches["_pos"].to_pylist()
         places = [StoredRow(path, position) for position in positions]
         for stored, row in zip(places, row_dicts(matches.drop_columns("_pos")), strict=True):
@@ -244,12 +245,15 @@ class MatchingRows:
         rows, choice = self.reader.tree.by(engine, "fate").made(Parts(manifests, True, part, MATCHES))
         if choice.engine == "local":  # file by file, as snapshots have them
             return
-        self._holding = set()
+        self._readings = {}
         for some in rows.read():
-            for manifest, path, matches in zip(*(some[name].to_pylist() for name in MATCHES.names), strict=True):
-                self._holding.add(manifest)
+            for manifest, path, matches, told in zip(*(some[n].to_pylist() for n in MATCHES.names), strict=True):
+                reading = SparkReading() if told is None else SparkReading.from_json(told)
+                self._readings[manifest, path] = reading
                 if path not in self._positions:
-                    self._keep(path, from_ipc(matches))
+                    found = from_ipc(matches)
+                    self.reader.note_read(path, found)
+                    self._keep(path, found)
 
     def _skipped(self, manifests: Sequence[ManifestFile], verdicts: Sequence[ManifestVerdict]) -> _Skipped:
         """Count the data files that the scan skips in any snapshot."""

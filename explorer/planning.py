@@ -84,9 +84,9 @@ def plan_scan(
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
-        delete_files=len(summed.used), refused=summed.refused,
-        failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)), missing=missing or 0,
-        uncounted=uncounted, damaged_list=damaged_list,
+        delete_files=len(summed.used), unplaced=deletes.unplaced(summed.used) if deletes else (),
+        refused=summed.refused, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
+        missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
         made=why,
         files=made(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
@@ -193,7 +193,7 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
         places, paths = np.flatnonzero(verdicts.outcome == READ).tolist(), verdicts.entries["file_path"]
         for path, at in ((paths[at].as_py(), at) for at in steps(places, "footers")):
             try:
-                yield from row_groups_of_file(tree, path, verdicts.residual(at), plan.schema)
+                yield from row_groups_of_file(tree.reader, path, verdicts.residual(at), plan.schema, tree.note)
             except UnreadableFile as error:
                 tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
 

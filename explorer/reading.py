@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
-from explorer.core.history import Resolved, resolve_snapshot
+from explorer.core.history import Resolved, resolve_snapshot, without_current
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.engines.reads import SqlRequest, Version
 from explorer.engines.tables import Files
@@ -103,7 +103,7 @@ def reading(reader: TableReader, wanted: str | int | None) -> Reading:
     own. Raises NotFoundInTable."""
     metadata = reader.metadata
     if wanted is None and metadata.current_snapshot_id is None:
-        why = "the table has no snapshot, so there are no rows"
+        why = without_current(metadata) or "the table has no snapshot, so there are no rows"
         version = Version(metadata.metadata_location, None, partial(check_readable, reader))
         return Reading(version, None, metadata.current_schema_id, why)
     resolved = resolve_snapshot(metadata, wanted)

@@ -4,7 +4,7 @@ explorer.Table has them as methods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,12 +34,11 @@ from explorer.core.names import first_of
 from explorer.core.paths_meant import closeness
 from explorer.core.row_diff import named_fields
 from explorer.core.snapshot_deletes import Deletes
-from explorer.core.units import count
 from explorer.core.values import partition_dicts, partition_path
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.io import budget
 from explorer.io.file_rows import FileRows
-from explorer.io.rows import BYTES_AND_ROWS, READ_BY
+from explorer.io.rows import OTHER_CONTENTS, READ_BY
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile, without_metrics
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
@@ -115,14 +114,12 @@ class RowReader(FileRows):
         """The live files of each of some manifests of a snapshot; none where it cannot be read."""
         return self._made(manifests, snapshot)
 
-    def chosen(
-        self, manifests: Sequence[ManifestFile], snapshot: Snapshot, which: Callable[[ManifestFile, pa.Table], pa.Table]
-    ) -> Iterator[list[LiveFile]]:
-        """Those live files of each of some manifests that `which` chooses of its logical entries, with counts and
-        bounds: only they are made."""
-        for manifest, files in zip(manifests, self._each(manifests, snapshot, True), strict=True):
-            some = None if files is None else which(manifest, files)
-            yield [] if some is None else live_files(some, manifest.partition_spec_id, manifest.manifest_path)
+    def live_entries_of(
+        self, manifests: Sequence[ManifestFile], snapshot: Snapshot
+    ) -> Iterator[tuple[ManifestFile, pa.Table | None]]:
+        """Each of some manifests of a snapshot with the logical entries of its live files, with counts and bounds; None
+        where it cannot be read."""
+        return zip(manifests, self._each(manifests, snapshot, True), strict=True)
 
     def deletes(self, snapshot: Snapshot | None, tree: MetadataTree | None = None) -> Deletes:
         """All deletes of a snapshot, held against its data files a manifest at a time, by whom `tree` says."""
@@ -348,39 +345,33 @@ class RowReader(FileRows):
         return files
 
     def rows(self, file: LiveFile, schema: Schema, lineage: bool = False) -> pa.Table:
-        """See io.file_rows.FileRows; a file without field ids is noted, and one that is not as its entry says."""
-        rows = self._compared(file, super().rows(file, schema, lineage))
+        """See io.file_rows.FileRows; what is said of a file by how it was read is noted."""
+        return self._noted(file, super().rows(file, schema, lineage))
+
+    def position_deletes(self, file: LiveFile) -> pa.Table:
+        """See io.rows.position_deletes; what is said of a file by how it was read is noted."""
+        return self._noted(file, super().position_deletes(file))
+
+    def equality_rows(self, file: LiveFile) -> pa.Table:
+        """See io.file_rows.FileRows; what is said of a file by how it was read is noted."""
+        return self._noted(file, super().equality_rows(file))
+
+    def _noted(self, file: LiveFile, rows: pa.Table) -> pa.Table:
+        self.note_read(file.path, rows)
+        return rows
+
+    def note_read(self, path: str, rows: pa.Table) -> None:
+        """Note what rows that were read of a file, here or by a worker of Spark, say of it: that it has no field ids, or
+        is not as its manifest entry says."""
+        if told := (rows.schema.metadata or {}).get(OTHER_CONTENTS):
+            rule, _, cause = told.decode().partition(" ")
+            self.tree.note([Problem(path, cause, severity="warning", rule=rule)])
         if how := (rows.schema.metadata or {}).get(READ_BY):
             cause = (
                 "its columns have no field ids, and the table has no name mapping (schema.name-mapping.default): they "
                 f"are read by their {how.decode()}, as Iceberg Java does; DuckDB shows nulls, and pyiceberg refuses it"
             )
-            self.tree.note([Problem(file.path, cause, severity="warning", rule="field-ids-absent")])
-        return rows
-
-    def position_deletes(self, file: LiveFile) -> pa.Table:
-        """See io.rows.position_deletes; a file that is not as its entry says is noted."""
-        return self._compared(file, super().position_deletes(file))
-
-    def equality_rows(self, file: LiveFile) -> pa.Table:
-        """See io.file_rows.FileRows; a file that is not as its entry says is noted."""
-        return self._compared(file, super().equality_rows(file))
-
-    def _compared(self, file: LiveFile, rows: pa.Table) -> pa.Table:
-        """Note a file that has other bytes or rows than its manifest entry says: it was written over, or its entry is
-        wrong."""
-        if not (there := (rows.schema.metadata or {}).get(BYTES_AND_ROWS)):
-            return rows
-        size, number = map(int, there.split())
-        cause = (
-            f"it has {count(size, 'byte')} and {count(number, 'row')}, and its manifest entry says "
-            f"{count(file.size, 'byte')} and {count(file.record_count, 'row')}"
-        )
-        if size != file.size and file.file_format == "PARQUET":
-            cause += ": Iceberg Java opens a Parquet file by the recorded size, and fails"
-        rule = "record-count" if size == file.size else "file-missing"
-        self.tree.note([Problem(file.path, cause, severity="warning", rule=rule)])
-        return rows
+            self.tree.note([Problem(path, cause, severity="warning", rule="field-ids-absent")])
 
     def verdicts_on(self, snapshot: Snapshot | None, path: str) -> list[tuple[LiveFile, list[Verdict]]]:
         """Each live entry of the data file that goes by `path`, and `verdicts`. Raises NotFoundInTable,

@@ -19,7 +19,7 @@ from explorer.core.deletes import Verdict
 from explorer.core.diff import SnapshotDiff
 from explorer.core.entry_views import entry_view, read_files
 from explorer.core.expressions import Expression
-from explorer.core.history import Resolved, resolve_snapshot
+from explorer.core.history import Resolved, resolve_snapshot, without_current
 from explorer.core.lifecycle import Biography, Cell, biography, lifecycle
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.core.metadata_diff import metadata_diff
@@ -44,7 +44,7 @@ from explorer.graphs.graph import Graph
 from explorer.graphs.source import GraphView
 from explorer.io.locate import Location, located_again
 from explorer.io.reader import TableReader
-from explorer.io.rows import read_schema
+from explorer.io.rows import MAPPED, read_schema
 from explorer.io.spool import spooled
 from explorer.metadata_tree import MetadataTree
 from explorer.model.metadata import Schema, Snapshot, TableMetadata
@@ -71,6 +71,8 @@ class Table:
     def __init__(self, reader: TableReader, display: Display | None = None) -> None:
         self.tree = MetadataTree(reader)
         self._display = display
+        if words := without_current(reader.metadata):
+            self.tree.note([Problem(reader.metadata.metadata_location, words, severity="info")])
 
     def __reduce__(self) -> tuple[Callable[..., Table], tuple[Any, ...]]:
         return _reopened, (self.reader.location, self.reader.extra_roots, self._display)
@@ -357,6 +359,9 @@ class Table:
         lineage = self.metadata.format_version >= 3
         entries = self.row_reader.verdicts_on(at, path)
         rows = [self.row_reader.file_rows(data, verdicts, schema, lineage) for data, verdicts in entries]
+        for (data, _), some in zip(entries, rows, strict=True):
+            if how := (some.schema.metadata or {}).get(MAPPED):
+                self.tree.note([Problem(data.path, how.decode(), severity="info")])
         return Collection(pa.concat_tables(rows), "rows")
 
     def footer(self, path: str, snapshot: str | int | None = None) -> dict[str, Any]:

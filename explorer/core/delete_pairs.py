@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.columns import MOST, Flags, Ints, ints, narrow, possible
-from explorer.core.deletes import Applicability, named_file, nulls_of
+from explorer.core.deletes import Applicability, lacks_place, named_file, nulls_of
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, Place, place
 from explorer.core.values import comparable_bound, partition_dicts
@@ -133,6 +133,10 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self._files.deletes)
+
+    def unplaced(self, used: Iterable[int]) -> tuple[LiveFile, ...]:
+        """Those of some deletes that are vectors without their place, see core.deletes.lacks_place."""
+        return tuple(delete for at in sorted(used) if lacks_place(delete := self._files.deletes[at]))
 
     @property
     def fields(self) -> bool:

@@ -86,6 +86,28 @@ def refusal(files: int) -> str:
     )
 
 
+def lacks_place(delete: LiveFile) -> str:
+    """Name what the manifest entry of a deletion vector lacks to say where the vector is in its file; empty where it
+    lacks nothing, and of other deletes."""
+    if delete.kind != "deletion_vector":
+        return ""
+    place = {"content_offset": delete.content_offset, "content_size_in_bytes": delete.content_size}
+    return " and no ".join(name for name, value in place.items() if value is None)
+
+
+def unplaced(vectors: Sequence[LiveFile]) -> str:
+    """Say what Spark makes of data files to which vectors apply that lack their place; empty without any."""
+    if not vectors:
+        return ""
+    first = vectors[0]
+    these = "a deletion vector applies" if len(vectors) == 1 else f"{len(vectors):,} deletion vectors apply"
+    which = "its manifest entry has" if len(vectors) == 1 else f"the manifest entry of {base_name(first.path)} has"
+    named = f" ({base_name(first.path)})" if len(vectors) == 1 else ""
+    return (
+        f"Spark 4.1 with Iceberg Java 1.12 fails on data files to which {these}{named}: {which} no {lacks_place(first)}"
+    )
+
+
 class Applicability:
     """The deletes of one snapshot, ready to be asked about data files."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.core.expressions import BoundTerm, Column, predicates, written
 from explorer.core.layouts import Files, Layouts, bucket_count, transforms
-from explorer.core.metrics_modes import ColumnMode
+from explorer.core.metrics_modes import USUAL, ColumnMode
 from explorer.core.plan import Amount, Plan
 from explorer.core.projections import Projection, takes
 from explorer.core.rewrite_options import file_target
@@ -242,8 +242,13 @@ def _compares_equal(scans: Sequence[Scan], column: Column) -> bool:
 def _unknown(column: Column, mode: ColumnMode | None) -> str:
     if mode is None or mode.lower:
         return f"values of {column.name} ({column.kind}) have nothing between them that could be estimated"
-    kept = f"writers keep no bounds of it either ({mode.rule}): set" if not mode.bounds else "set"
-    return f"no file has bounds of {column.name}, so nothing can be estimated; {kept} {mode.setting} and rewrite"
+    nothing = f"no file has bounds of {column.name}, so nothing can be estimated"
+    if not mode.bounds:
+        return f"{nothing}; writers keep none either ({mode.rule}): set {mode.setting} to {USUAL} and rewrite"
+    return (
+        f"{nothing}; {mode.setting} need not be set, since writers are to keep them ({mode.rule}): files that Spark "
+        "rewrites have them, unless they hold nulls and NaN only"
+    )
 
 
 def _reads(amount: Iterable[float]) -> Reads:

@@ -25,6 +25,18 @@ def _last(metadata: TableMetadata) -> str:
     return max((f"snapshot-{n}" for n in ordinals.values()), key=lambda name: int(name.rpartition("-")[2]))
 
 
+def without_current(metadata: TableMetadata) -> str:
+    """Say of a table that has snapshots, but none that is current, what there is; empty of any other table."""
+    if metadata.current_snapshot_id is not None or not metadata.snapshots:
+        return ""
+    last, number = _last(metadata), len(metadata.snapshots)
+    there = f"one snapshot, {last}" if number == 1 else f"{number:,} snapshots, the last of them {last}"
+    return (
+        "the table has no current snapshot, so that readers see no rows; "
+        f"its metadata has {there}: name it to ask about it"
+    )
+
+
 def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -> Resolved:
     """Find a snapshot by id, branch or tag, `snapshot-3` (as shown), or timestamp (ISO 8601, or milliseconds).
 

@@ -28,8 +28,8 @@ _MODE = re.compile(r"none|counts|full|truncate\(\d+\)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ColumnMode:
-    """The mode of one column, and the rule that set it, in words. `told` are how many live data files have counts,
-    lower and upper bounds of it, of `files`."""
+    """The mode of one column, and the rule that set it, in words. `counts`, `nulls`, `lower` and `upper` are how many
+    live data files, of `files`, have counts of its values and of its nulls, lower and upper bounds of it."""
 
     field_id: int
     name: str
@@ -38,6 +38,7 @@ class ColumnMode:
     rule: str
     files: int = 0
     counts: int = 0
+    nulls: int = 0
     lower: int = 0
     upper: int = 0
 
@@ -66,9 +67,13 @@ class ColumnMode:
     def agreement(self) -> str:
         """How the files at hand fit the mode."""
         counted = 0 if self.mode == "none" else self.files
-        if not self.files or (self.counts == counted and (self.lower == self.files) == self.bounds):
+        has_counts = self.counts == self.nulls == counted
+        if not self.files or (has_counts and (self.lower == self.files) == self.bounds):
             return "all files have what the mode says" if self.files else "there are no files"
-        said = [f"{self.counts:,} of {self.files:,} files have counts, {self.lower:,} bounds"]
+        counts = f"{self.counts:,} of {self.files:,} files have counts"
+        if self.nulls != self.counts:
+            counts = f"{self.counts:,} of {self.files:,} files have counts of values, {self.nulls:,} of nulls"
+        said = [f"{counts}, {self.lower:,} bounds"]
         if self.bounds and self.lower < self.files:
             said.append("the others are older than the mode, by another writer, or hold nulls and NaN only")
         if not self.bounds and self.lower:
@@ -167,13 +172,15 @@ def _parsed(text: str, otherwise: str) -> str:
 
 TOLD = pa.schema([("statistic", pa.string()), ("field_id", pa.int32()), ("files", pa.int64())])
 _FILES = "files"
+STATISTICS = ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds")
+"""Of a manifest entry, of which is told how many files have them."""
 
 
 def told(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """TOLD: how many live data files of one manifest have each statistic of each column; and how many there are."""
     files = live_entries(stored, manifest)
     rows: list[tuple[str, int, int]] = [(_FILES, 0, files.num_rows)]
-    for name in ("value_counts", "lower_bounds", "upper_bounds"):
+    for name in STATISTICS:
         keys = [chunk.drop_null().keys.to_numpy(zero_copy_only=False) for chunk in files[name].chunks]
         ids, often = np.unique(np.concatenate([np.zeros(0, np.int32), *keys]), return_counts=True)
         rows += [(name, i, number) for i, number in zip(ids.tolist(), often.tolist(), strict=True)]
@@ -190,7 +197,5 @@ class Told:
 
     def of(self, mode: ColumnMode) -> ColumnMode:
         """A mode with how many files have what it says."""
-        counts, lower, upper = (
-            self._counts[name, mode.field_id] for name in ("value_counts", "lower_bounds", "upper_bounds")
-        )
-        return replace(mode, files=self._counts[_FILES, 0], counts=counts, lower=lower, upper=upper)
+        counts, nulls, lower, upper = (self._counts[name, mode.field_id] for name in STATISTICS)
+        return replace(mode, files=self._counts[_FILES, 0], counts=counts, nulls=nulls, lower=lower, upper=upper)

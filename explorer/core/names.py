@@ -20,8 +20,9 @@ SORTED = 200
 """Characters of a name that decide its place among others."""
 NOWHERE = ("your_catalog", "your_db.your_table")
 """What stands in a statement for a catalog and a table that are not known."""
-NAMED = re.compile(r"[\w @#%&+=~^(){}<>,!?|\[\]*-]+")
-"""A part of a name that can stand in backticks, and within a text in SQL."""
+STRANGE = re.compile(r"[/\\:;]|--|\$\{")
+"""What no part of a name has that stands in a statement: paths and URIs, which are no names; what ends a statement or
+begins a comment in Spark's shell, which knows no backticks; and what Spark replaces."""
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WRITTEN = re.compile(
     r"[0-9]{5,}-([0-9]+-[0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-[0-9])*(?:-0*([0-9]+))?"
@@ -148,8 +149,8 @@ def in_sql(table: str) -> tuple[str, str]:
         table: Its name, with its catalog.
 
     Returns:
-        The catalog, and the name there. What stands for both where there is no catalog, and where a name has signs
-        that end a text or a name in SQL.
+        The catalog, and the name there; as an argument of CALL that is `text_in_sql` of it. What stands for both where
+        there is no catalog, and where a name is too strange.
     """
     quoted = [name_in_sql(part) for part in table.split(".")]
     if not all(quoted) or len(quoted) < 2:
@@ -158,19 +159,29 @@ def in_sql(table: str) -> tuple[str, str]:
 
 
 def name_in_sql(name: str) -> str:
-    """Return one name for a statement that is shown, in backticks where they are needed; empty where it is too strange
-    to be made a part of SQL."""
-    if not NAMED.fullmatch(name) or "--" in name:
+    """Return one name for a statement that is shown, in backticks where they are needed, its own doubled; empty where
+    it is too strange to be made a part of SQL."""
+    if not name or not name.isprintable() or STRANGE.search(name):
         return ""
-    return name if PLAIN.fullmatch(name) else f"`{name}`"
+    return name if PLAIN.fullmatch(name) else quoted(name)
+
+
+def quoted(name: str) -> str:
+    """Return a name in backticks, its own doubled."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def text_in_sql(text: str) -> str:
     """Return the inside of a text for a statement that is shown; empty where it has signs that Spark replaces (`${`),
-    or that a terminal obeys."""
-    if "${" in text or any(ord(sign) < 32 or ord(sign) == 127 for sign in text):
+    or that are not shown as they are."""
+    if "${" in text or not text.isprintable():
         return ""
     return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def path_in_sql(path: str) -> str:
+    """Return the inside of a text with a path for a statement that is shown; empty where it cannot be one."""
+    return "" if ";" in path else text_in_sql(path)
 
 
 def beside(name: str, what: str) -> str:

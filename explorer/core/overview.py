@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.core.health.measures import Bars, Tile
+from explorer.core.history import without_current
 from explorer.core.lineage import HistoryEntry, LogEntry, current_log, history
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.totals import totals
@@ -118,7 +119,7 @@ def overview_of(
         metadata_file=metadata.metadata_location,
         format_version=metadata.format_version,
         snapshot_id=snapshot.snapshot_id if snapshot else None,
-        snapshot=snapshot_name(snapshot.snapshot_id, ordinals) if snapshot else "no snapshot",
+        snapshot=snapshot_name(snapshot.snapshot_id, ordinals) if snapshot else _none(metadata),
         is_current=(snapshot.snapshot_id if snapshot else None) == metadata.current_snapshot_id,
         operation=(snapshot.operation or "unknown operation") if snapshot else "",
         timestamp_ms=snapshot.timestamp_ms if snapshot else None,
@@ -145,6 +146,11 @@ def overview_of(
         moments=tuple(_moment(entry, by_id[entry.snapshot_id].summary) for entry in history(metadata)),
         log=tuple(current_log(metadata)),
     )
+
+
+def _none(metadata: TableMetadata) -> str:
+    """What a table is told as of that has no current snapshot."""
+    return "no current snapshot" if without_current(metadata) else "no snapshot"
 
 
 def _moment(entry: HistoryEntry, summary: Mapping[str, str]) -> Moment:

@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.core.batches import Batches
 from explorer.core.expressions import BoundTerm, Column, Expression, Predicate, predicates
+from explorer.core.live_files import LiveFile
 from explorer.core.reader_rules import ReaderDifference
 from explorer.core.row_diff import named_fields
 from explorer.core.scan import ManifestVerdict, Scan, SpecPlan
@@ -76,6 +77,8 @@ class Plan:
     """Data files that are read and all of whose rows match."""
     delete_files: int
     """Delete files that come along, each counted once."""
+    unplaced: tuple[LiveFile, ...]
+    """Of them the deletion vectors whose manifest entries do not say where they are, so that Spark fails."""
     refused: int
     """Data files that are read, and that Iceberg Java 1.12 refuses to scan (core.deletes.Verdict.refused)."""
     failing: tuple[str, ...]

@@ -50,12 +50,36 @@ def tally(changes: RowChanges) -> Tally:
     return counted
 
 
+SHOWN_KEYS = 10
+"""Keys with several rows on one side that are told."""
+
+
+@dataclass(frozen=True)
+class RepeatedKey:
+    """A key with several rows on one side, and how many rows of the files that differ have it on each."""
+
+    values: Mapping[str, Any]
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class RepeatedKeys:
+    """Keys with several rows on one side: how many there are among the rows that were read, and the first of them,
+    those with most rows first. `at_least`: not all rows of both sides were read."""
+
+    number: int = 0
+    first: tuple[RepeatedKey, ...] = ()
+    at_least: bool = True
+
+
 @dataclass(frozen=True)
 class RowDiff:
     """The rows that differ between two snapshots, both read under the schema of the newer one. Tables have the schema's
     columns and `_file`, `_pos`, in v3 also `_row_id` and `_last_updated_sequence_number`; `paired_by` are the columns
-    that tell an update; `files_read` of `files` (distinct data files of both sides) were read. `counts` are of all rows
-    (inserted, deleted, updated); `changes` has the first of each kind where Spark compared them."""
+    that tell an update, `repeated` keys that do not, as several rows of one side have them; `files_read` of `files`
+    (distinct data files of both sides) were read. `counts` are of all rows (inserted, deleted, updated); `changes` has
+    the first of each kind where Spark compared them."""
 
     before: int | None
     after: int | None
@@ -69,6 +93,7 @@ class RowDiff:
     note: str = ""
     made: str = ""
     """By whom, and why."""
+    repeated: RepeatedKeys = RepeatedKeys()
 
 
 def named_fields(given: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
@@ -156,6 +181,47 @@ def paired(gone: pa.Table, come: pa.Table, keys: Sequence[str]) -> RowChanges:
     pairs = mine.join(theirs, on=[f"c{i}" for i in range(len(keys))], how="inner", suffix="_after").sort("row")
     first, second = pairs["row"].to_arrow(), pairs["row_after"].to_arrow()
     return RowChanges(_without(come, second), _without(gone, first), gone.take(first), come.take(second))
+
+
+def key_counts(table: pa.Table, keys: Sequence[str], after: bool) -> pa.Table:
+    """How many rows have each key, without nulls in it: its values as k0, k1..., and the rows `before` and `after`, of
+    which one is 0."""
+    frame = _frame(table, keys).drop_nulls()
+    found = frame.group_by([name for name in frame.columns if name != "row"]).agg(
+        polars.col("row").min(), polars.len().cast(polars.Int64).alias("rows")
+    )
+    rows, numbers = found["row"].to_arrow(), found["rows"].to_arrow()
+    none = pa.repeat(pa.scalar(0, pa.int64()), len(rows))
+    columns = {f"k{i}": column_at(table, name).take(rows) for i, name in enumerate(keys)}
+    return pa.table({**columns, "before": none if after else numbers, "after": numbers if after else none})
+
+
+def repeated_of(counts: pa.Table) -> pa.Table:
+    """The keys that several rows of one side have, of some `key_counts` together, those with most rows first."""
+    names = counts.column_names[:-2]
+    sums = _frame(counts, names).with_columns(
+        *(polars.Series(side, counts[side].to_numpy()) for side in ("before", "after"))
+    )
+    found = (
+        sums.group_by([f"c{i}" for i in range(len(names))])
+        .agg(polars.col("row").min(), polars.col("before").sum(), polars.col("after").sum())
+        .filter((polars.col("before") > 1) | (polars.col("after") > 1))
+        .with_columns(polars.max_horizontal("before", "after").alias("most"))
+        .sort(["most", *(f"c{i}" for i in range(len(names)))], descending=[True, *(False for _ in names)])
+    )
+    values = counts.select(names).take(found["row"].to_arrow())
+    for side in ("before", "after"):
+        values = values.append_column(side, found[side].to_arrow())
+    return values
+
+
+def told_keys(found: pa.Table, keys: Sequence[str], number: int) -> RepeatedKeys:
+    """What is told of the keys that `repeated_of` finds, of which there are so many."""
+    first = []
+    for row in row_dicts(found.slice(0, SHOWN_KEYS)):
+        values = {name: row[f"k{i}"] for i, name in enumerate(keys)}
+        first.append(RepeatedKey(values, row["before"], row["after"]))
+    return RepeatedKeys(number, tuple(first))
 
 
 def deals(

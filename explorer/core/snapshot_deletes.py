@@ -17,7 +17,7 @@ from explorer.core.batches import AT_ONCE
 from explorer.core.columns import Ints, flags, ints, narrow
 from explorer.core.dangling import cut_off
 from explorer.core.delete_pairs import COSTS, HELD, Touched
-from explorer.core.deletes import NAMES_NOTHING, Applicability, Verdict, is_unpartitioned, named_file
+from explorer.core.deletes import NAMES_NOTHING, Applicability, Verdict, is_unpartitioned, lacks_place, named_file
 from explorer.core.entries import LIVE
 from explorer.core.live_files import LiveFile, LiveFiles, Made
 from explorer.core.names import base_name, without_place
@@ -85,6 +85,8 @@ class Deletes:
         """Data files that Iceberg Java 1.12 refuses to scan (see core.deletes.Verdict.refused)."""
         self._hit = narrow(np.flatnonzero(self._applying))
         """Which of these some delete applies to."""
+        self.unplaced = tuple(d for d in files.deletes if d.key in used and lacks_place(d))
+        """Vectors that apply and whose entries do not say where they are, so that Spark fails."""
         self.alone = tuple(delete for delete in files.deletes if delete.key not in used)
         """Delete files that apply to no data file of the snapshot that could be read."""
         self.dangling = self.alone if whole else ()

@@ -72,6 +72,15 @@ def type_difference(column: Column, kind: Any) -> TypeDifference | None:
     return TypeDifference(_words(physical, mark), words, effect, fails, misread, mended)
 
 
+def promoted_date(column: Column, kind: Any) -> TypeDifference | None:
+    """Return how a column of dates differs that is of timestamps by now; None for any other column."""
+    if kind not in ("timestamp", "timestamp_ns") or annotation(column) != "DATE":
+        return None
+    words = " or ".join(_words(*pair) for pair in _expected(kind))
+    effect = "it was a date, and Spark 4.1 cannot read dates as timestamps"
+    return TypeDifference(_words(column["type"], "DATE"), words, effect, fails=True)
+
+
 def annotation(column: Column) -> str:
     """Name a column's logical type, as Parquet's older converted types are named; empty where it has none."""
     logical = column["logical_type"]

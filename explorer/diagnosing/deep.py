@@ -19,7 +19,7 @@ from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.metrics import is_nan
 from explorer.core.doctor.own_bounds import TIMES, is_one_too_high, transformed
-from explorer.core.doctor.promotions import rebound
+from explorer.core.doctor.promotions import PROMOTED_DATE, rebound
 from explorer.core.doctor.remedies import may_be_needed
 from explorer.core.doctor.remedy_parts import of_gone_snapshot
 from explorer.core.entries import live_entries
@@ -27,7 +27,7 @@ from explorer.core.live_files import LiveFile, live_files
 from explorer.core.names import without_place
 from explorer.core.ordering import comparable
 from explorer.core.schema_fields import absent_required, named_kinds
-from explorer.core.stored_types import RIGHT, TypeDifference, type_differences
+from explorer.core.stored_types import RIGHT, TypeDifference, promoted_date, type_differences
 from explorer.core.values import (
     internal_scalar,
     internal_value,
@@ -190,7 +190,13 @@ class _Deep:
             constants = self._constants(file)
             for name in absent_required(self.schema.raw["fields"], footer["field_ids"], constants):
                 yield self._required_absent(file, name)
-        for name, difference in type_differences(footer["columns"], named_kinds(self.schema)):
+        kinds = named_kinds(self.schema)
+        for column in footer["columns"] if file.kind == "data_file" else ():
+            name, kind = kinds.get(column["field_id"], ("", None))
+            if promoted_date(column, kind):
+                more = {"refused": "part", "columns": (name,)}
+                yield self._of(file, "readers-differ", PROMOTED_DATE, kind, "date", **more)
+        for name, difference in type_differences(footer["columns"], kinds):
             yield self._of_type(file, name, difference)
 
     def _required_absent(self, file: LiveFile, name: str) -> Finding:

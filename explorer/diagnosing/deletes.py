@@ -50,6 +50,13 @@ def _doubts(deletes: Deletes, some: Iterable[LiveFile]) -> list[str]:
     return [why for delete in some if (why := deletes.doubt(delete))]
 
 
+def doubts_by_kind(deletes: Deletes) -> dict[str, tuple[int, str]]:
+    """How many deletes of each kind apply to nothing and may be needed, and why, of the first of them."""
+    kinds = dict.fromkeys(d.kind for d in deletes.dangling)
+    found = {kind: _doubts(deletes, [d for d in deletes.dangling if d.kind == kind]) for kind in kinds}
+    return {kind: (len(reasons), reasons[0]) for kind, reasons in found.items() if reasons}
+
+
 def _misplaced(table: Table, lists: Lists, at: Snapshot, delete: LiveFile, data: LiveFile) -> Finding:
     meta = table.metadata
     own, other = (_where(table, file) for file in (delete, data))

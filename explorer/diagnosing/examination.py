@@ -31,7 +31,7 @@ from explorer.core.entries import snapshot_ids
 from explorer.core.units import count
 from explorer.diagnosing.beside import fork_rules, other_attempts
 from explorer.diagnosing.deep import deep_rules
-from explorer.diagnosing.deletes import dangling_rules, dropped_rules
+from explorer.diagnosing.deletes import dangling_rules, doubts_by_kind, dropped_rules
 from explorer.diagnosing.files import file_rules
 from explorer.diagnosing.lost_manifests import lost_files
 from explorer.engines.choice import Engine
@@ -74,7 +74,7 @@ def diagnose(
     listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
     told = choice.made(
         grouped(findings, examination.lists), table.name, table.metadata, listed,
-        examination.sound_previous(findings), lost_files(table, examination.lists), deep,
+        examination.sound_previous(findings), lost_files(table, examination.lists), deep, examination.doubts,
     )  # fmt: skip
     where = table.reader.storage.resolve
     told = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in told)
@@ -92,6 +92,8 @@ class Examination:
         chosen = [table.resolve(depth.snapshot).snapshot] if depth.snapshot is not None else list(meta.snapshots)
         self.snapshots: list[Snapshot] = [s for s in chosen if s is not None]
         self.lists = Lists(meta, {}, {})
+        self.doubts: dict[str, tuple[int, str]] | None = None
+        """See remedies.Situation."""
 
     def findings(self) -> Iterator[Finding]:
         """All that is found, rule by rule."""
@@ -221,12 +223,17 @@ class Examination:
         meta = self.table.metadata
         at = self.snapshots[0] if self.depth.snapshot is not None else meta.current_snapshot
         listed = self.lists.lists.get(at.snapshot_id, ()) if at else ()
-        if at is None or not any(m.content for m in listed) or at.snapshot_id in self.lists.unread:
+        if at is None or at.snapshot_id in self.lists.unread:
+            return
+        if not any(m.content for m in listed):
+            self.doubts = {}
             return
         if any(m.manifest_path not in self.lists.held for m in listed):
             self.not_checked.append("dangling deletes: some manifests cannot be read")
             return
         deletes = self.table.deletes(at.snapshot_id, self.depth.engine)
+        if at == meta.current_snapshot:
+            self.doubts = doubts_by_kind(deletes)
         yield from dangling_rules(self.table, self.lists, at, deletes)
 
     def _other_files(self) -> Iterator[Finding]:
@@ -280,6 +287,8 @@ class Examination:
         for problem in self.table.problems:
             if problem.rule == NOT_NOW:
                 self.not_checked.append(str(problem))
+            elif problem.severity == "info" and not problem.rule:  # a note
+                continue
             elif problem.rule not in told:
                 yield self._of_problem(problem, by_list)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.remedies import LostFiles
+from explorer.core.names import path_in_sql
 from explorer.errors import ExplorerError
 from explorer.leftovers import unnamed_data_files
 from explorer.table import Table
@@ -53,7 +52,7 @@ def _rows(table: Table, files: list[str]) -> int | None:
     """The rows of Parquet files whose paths can be made a part of SQL; None where they are not known."""
     total = 0
     for path in files:
-        if not path.endswith(".parquet") or re.search(r"['\"\\\\`;$\s]", path):
+        if not path.endswith(".parquet") or not path_in_sql(path):
             return None
         try:
             total += table.reader.parquet_footer(path)["num_rows"]

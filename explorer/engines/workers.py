@@ -16,7 +16,16 @@ from explorer.engines.master import is_local
 from explorer.errors import EngineError, ExplorerError, NotSupported, StatementFailed
 
 NEEDED = "pyarrow, polars, fastavro and pyiceberg"
-_PARTS = ("core/**/*.py", "io/*.py", "model/*.py", "engines/__init__.py", "errors.py", "filters.py", "progress.py")
+_PARTS = (
+    "core/**/*.py",
+    "io/*.py",
+    "model/*.py",
+    "engines/__init__.py",
+    "errors.py",
+    "filters.py",
+    "parquet_groups.py",
+    "progress.py",
+)
 _ENGINES = ("choice.py", "file_rows.py", "jobs.py", "master.py", "pipeline.py", "workers.py")
 _WHERE = re.compile(r"Lost task [\d.]+ in stage [\d.]+ \(TID \d+\) \(([^)]+)\)")
 _LACKS = re.compile(r"No module named '([\w.]+)'|(PyArrow|pyarrow) >= [\d.]+ must be installed")

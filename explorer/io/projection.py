@@ -10,7 +10,7 @@ import datetime
 import decimal
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -83,6 +83,16 @@ def children(kind: pa.DataType) -> list[pa.Field]:
     if pa.types.is_map(kind):
         return [kind.key_field, kind.item_field]
     return [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_nested(kind) else []
+
+
+def paths_by_id(fields: Sequence[pa.Field], above: str = "") -> Iterator[tuple[int, str]]:
+    """The path of each column and each field inside structs, by its id; of those that have one."""
+    for field in fields:
+        own = field_id(field)
+        if own is not None:
+            yield own, above + field.name
+        if pa.types.is_struct(field.type):
+            yield from paths_by_id(children(field.type), f"{above}{field.name}.")
 
 
 def name_mapping(value: Any) -> dict[str, Json]:

@@ -17,6 +17,9 @@ from pyroaring import BitMap64
 
 from explorer.core.deletes import PATH_ID
 from explorer.core.live_files import LiveFile
+from explorer.core.names import first_of
+from explorer.core.row_diff import field_places
+from explorer.core.units import count
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated
 from explorer.io.excerpts import quoted
@@ -29,6 +32,7 @@ from explorer.io.projection import (
     mapped,
     mapping_by_names,
     name_mapping,
+    paths_by_id,
     project,
     with_ids_by_place,
 )
@@ -43,13 +47,18 @@ LINEAGE = (
     {"id": ROW_ID, "name": "_row_id", "type": "long"},
     {"id": LAST_UPDATED_ID, "name": "_last_updated_sequence_number", "type": "long"},
 )
+LINEAGE_IDS = frozenset(field["id"] for field in LINEAGE)
 POSITIONS = ({"id": PATH_ID, "name": "file_path", "type": "string"}, {"id": POSITION_ID, "name": "pos", "type": "long"})
 POSITION_NAMES = name_mapping([{"field-id": f["id"], "names": [f["name"]]} for f in POSITIONS])
 READ_BY = b"read by"
 """In the metadata of rows of a file without field ids, where the table has no name mapping either: `places` or `names`,
 as Iceberg Java reads such files."""
-BYTES_AND_ROWS = b"bytes and rows"
-"""In the metadata of rows of a file that is not as its manifest entry says: its bytes and rows, two numbers."""
+MAPPED = b"mapped"
+"""In the metadata of rows of a file without field ids, where the table has a name mapping: `mapping_words`."""
+TOLD_COLUMNS = 10
+"""Columns that are told of those that a name mapping finds under another name, and of those that it finds nowhere."""
+OTHER_CONTENTS = b"other contents"
+"""In the metadata of rows of a file that is not as its manifest entry says: a rule of the doctor's, and what is so."""
 VECTOR_MAGIC = bytes.fromhex("d1d33964")
 FORMATS = {
     "PARQUET": ("a Parquet file", "ends", b"PAR1"), "ORC": ("an ORC file", "starts", b"ORC"),
@@ -178,11 +187,58 @@ def _columns(
         projected = project(table, fields, rows, absent, budget.limit(), by_place and without_ids)
     except unfit as error:  # what Python and Arrow raise on values that are not what they are read as
         raise UnreadableFile(file.path, f"its rows cannot be read: {error}"[:500]) from error
-    how = ("places" if by_place else "names") if without_ids and mapping is None and len(whole) else ""
-    about = {READ_BY: how} if how else {}
+    about: dict[bytes, str] = {}
     if (len(data), rows) != (file.size, file.record_count):
-        about[BYTES_AND_ROWS] = f"{len(data)} {rows}"
+        about[OTHER_CONTENTS] = _other_contents(file, len(data), rows)
+    if without_ids and len(whole) and mapping is None:
+        about[READ_BY] = "places" if by_place else "names"
+    elif without_ids and len(whole):
+        about[MAPPED] = mapping_words(fields, whole, absent)
     return projected.replace_schema_metadata(about) if about else projected
+
+
+def _other_contents(file: LiveFile, size: int, rows: int) -> str:
+    """The doctor's rule, and in words how a file differs from its manifest entry: it was written over, or its entry is
+    wrong."""
+    cause = (
+        f"it has {count(size, 'byte')} and {count(rows, 'row')}, and its manifest entry says "
+        f"{count(file.size, 'byte')} and {count(file.record_count, 'row')}"
+    )
+    if size != file.size and file.file_format == "PARQUET":
+        cause += ": Iceberg Java opens a Parquet file by the recorded size, and fails"
+    return f"{'record-count' if size == file.size else 'file-missing'} {cause}"
+
+
+def mapping_words(fields: Sequence[Any], file: pa.Schema, constants: Mapping[int, Any]) -> str:
+    """Say where the values of a file's columns come from that has no field ids.
+
+    Args:
+        fields: The JSON fields that are read.
+        file: The file's schema, with the ids that the table's name mapping gives.
+        constants: Values of identity partitions by column: they are not the file's.
+
+    Returns:
+        A sentence without its full stop: which columns have other names in the file, and which it has not.
+    """
+    paths = dict(paths_by_id(file))
+    others: list[str] = []
+    lacks: list[str] = []
+    for names, field in field_places(fields):
+        path, own = ".".join(names), field["id"]
+        if own in LINEAGE_IDS or own in constants or any(path.startswith(f"{above}.") for above in lacks):
+            continue
+        if own not in paths:
+            lacks.append(path)
+        elif paths[own] != path:
+            others.append(f"{path} from its column {paths[own]!r}")
+    words = (
+        "its file has no field ids, so its values come through the table's name mapping (schema.name-mapping.default)"
+    )
+    if others:
+        words += f": {first_of(others, TOLD_COLUMNS)}"
+    if lacks:
+        words += f"; the mapping finds no column for {first_of(lacks, TOLD_COLUMNS)}"
+    return words
 
 
 def data_rows(

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from explorer.core.batches import Parts
 from explorer.core.columns import Ints, hashes
-from explorer.core.deletes import named_file
+from explorer.core.deletes import lacks_place, named_file
 from explorer.core.entries import live_entries
 from explorer.core.live_files import LiveFile, place
 from explorer.core.names import shorten
@@ -22,7 +22,7 @@ from explorer.io.rows import read_schema
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
-from explorer.parquet_groups import misread_columns
+from explorer.parquet_groups import columns_not_rewritten
 
 MANIFEST_FIELD_IDS = frozenset({0, 1, 2, 3, 4, *range(100, 147)})
 """Ids of the fields of manifest entries and data files, which the spec keeps below 1000."""
@@ -117,8 +117,9 @@ def wrong_size(tree: MetadataTree, files: Iterable[tuple[str, int]], total: int)
     return "", note
 
 
-def misread_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[str, str]:
-    """Look into the footers of the first files that would be rewritten for columns in types that Spark misreads.
+def unfit_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[str, str, int]:
+    """Look into the footers of the first files that would be rewritten for columns in types that Spark misreads, or
+    fails on.
 
     Args:
         tree: The table's.
@@ -126,23 +127,28 @@ def misread_type(tree: MetadataTree, paths: Sequence[str], total: int) -> tuple[
         total: How many files would be rewritten.
 
     Returns:
-        Why the rewrite must not be run, empty when nothing is known; and what was not looked at, as a sentence.
+        Why the rewrite must not be run, empty when nothing is known; what was not looked at, as a sentence; and how
+        many files were looked into.
     """
     metadata = tree.metadata
     by_rows = metadata.properties.get("read.parquet.vectorization.enabled", "").lower() == "false"
-    note = ""
+    note, opened = "", 0
     if total > len(paths):
         note = f"Of {count(total, 'file')} the first {len(paths):,} were looked into: doctor --deep looks into all."
     for path in paths:
         try:
-            misread = misread_columns(tree, path, read_schema(metadata, None))
+            unfit = columns_not_rewritten(tree.reader, path, read_schema(metadata, None))
         except UnreadableFile:  # of another format, or damaged: others say so
             continue
-        for name, difference in misread.items():
+        opened += 1
+        for name, difference in unfit.items():
             if not (by_rows and difference.mended_by_rows):
                 where = f"column {shorten(name, PATH_WIDTH)!r} of {_short(path)} is {difference.words}"
-                return f"Do not run this: {where}. Spark would write those values for good; see doctor --deep.", note
-    return "", note
+                if difference.fails:
+                    return f"Spark would fail: {where}.", note, opened
+                words = f"Do not run this: {where}. Spark would write those values for good; see doctor --deep."
+                return words, note, opened
+    return "", note, opened
 
 
 def promoted_date(metadata: TableMetadata) -> str:
@@ -200,10 +206,9 @@ def unplaced_vectors(deletes: Iterable[LiveFile]) -> dict[tuple[str, int | None]
     """Why Spark would fail on data files that some deletion vectors apply to, by the vector's key: their manifest does
     not say where they are in their files."""
     return {
-        delete.key: f"Spark would fail: the deletion vector {_short(delete.path)} has no "
-        f"{'content_size_in_bytes' if delete.content_size is None else 'content_offset'} in its manifest."
+        delete.key: f"Spark would fail: the deletion vector {_short(delete.path)} has no {lacks} in its manifest."
         for delete in deletes
-        if delete.kind == "deletion_vector" and None in (delete.content_offset, delete.content_size)
+        if (lacks := lacks_place(delete))
     }
 
 

@@ -21,9 +21,9 @@ from explorer.maintaining.refusals import (
     MAX_CHECKED_FILES,
     MAX_OPENED_FILES,
     misplaced_words,
-    misread_type,
     promoted_date,
     repeated_file,
+    unfit_type,
     unplaced_vectors,
     wrong_size,
 )
@@ -97,17 +97,16 @@ def _refusal(
         known = table.row_reader.deletes(snapshot, tree)
         if used := [key for key in unplaced if key not in {delete.key for delete in known.alone}]:
             return unplaced[used[0]], ""
-    if strategy != "position-deletes":
-        if repeated := repeated_file(rows.read(), grouping.repeated):
-            return repeated, ""
-        if promoted := promoted_date(table.metadata):
-            return promoted, ""
+    if strategy != "position-deletes" and (repeated := repeated_file(rows.read(), grouping.repeated)):
+        return repeated, ""
     first, total = list(islice(_rewritten(grouping, rows), MAX_CHECKED_FILES)), int(grouping.taken[0].sum())
     refusal, note = wrong_size(tree, first, total)
     if refusal or strategy == "position-deletes":
         return refusal, note
-    misread, unopened = misread_type(tree, [path for path, _ in first[:MAX_OPENED_FILES]], total)
-    return misread, " ".join(filter(None, (note, unopened)))
+    unfit, unopened, opened = unfit_type(tree, [path for path, _ in first[:MAX_OPENED_FILES]], total)
+    if not unfit and opened < total:  # what was not looked into may be from before a promotion
+        unfit = promoted_date(table.metadata)
+    return unfit, " ".join(filter(None, (note, unopened)))
 
 
 def _rewritten(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, int]]:

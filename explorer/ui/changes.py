@@ -192,7 +192,7 @@ def commits_view(table: Table, at: Callable[[int], None]) -> Any:
         widths = {"when": 230, "by": 240, "operation": 100, "manifests": 95}
         figures = [plot(drawn, "" if nth else costs_words(run)) for nth, drawn in enumerate(costs_figures(run, at))]
         return [
-            heading(run_words(run)),
+            heading(run_words(run, table.metadata)),
             *(figures if run.commits else []),
             grid(rows, widths, sizes=COMMIT_SIZES, wrapped=("by",)),
         ]

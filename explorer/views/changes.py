@@ -12,6 +12,7 @@ from explorer.core.costs import CommitCost, RunCost
 from explorer.core.diff import SnapshotDiff
 from explorer.core.entries import read_as
 from explorer.core.file_changes import CHANGES, FileChanges
+from explorer.core.history import without_current
 from explorer.core.landed import Landed
 from explorer.core.lifecycle import Biography, Cell, matrix
 from explorer.core.lineage import HistoryEntry, LogEntry
@@ -329,8 +330,10 @@ def _writer(summary: Mapping[str, str]) -> str:
     return ", ".join(part for part in (engine, summary.get("app-id", "")) if part)
 
 
-def run_words(run: RunCost) -> str:
-    """The totals of a run in a sentence."""
+def run_words(run: RunCost, metadata: TableMetadata) -> str:
+    """The totals of a run in a sentence; of a table without a current snapshot, and so without a run, what there is."""
+    if not run.commits and (without := without_current(metadata)):
+        return f"{without[0].upper()}{without[1:]}."
     factor = (
         "nothing of it is read any more"
         if run.write_amplification is None
@@ -351,4 +354,4 @@ def render_commits(run: RunCost, metadata: TableMetadata) -> str:
         {name: human_bytes(value) if name in COMMIT_SIZES else value for name, value in row.items() if name != "by"}
         for row in commit_rows(run, metadata)
     ]
-    return render_table(rows, width=170) + clean(run_words(run)) + "\n"
+    return (render_table(rows, width=170) if rows else "") + clean(run_words(run, metadata)) + "\n"

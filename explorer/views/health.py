@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from explorer.core.health.measures import LEVELS, MEASURES, Bars, Health, Measured, Section, Unit
-from explorer.core.names import in_sql, shorten
+from explorer.core.names import shorten
 from explorer.core.units import count, human_bytes
 from explorer.views.rows import plain
 from explorer.views.text import clean, not_typeset, render_table
@@ -51,22 +51,14 @@ def judged(measured: Measured) -> str:
     return NOT_JUDGED if measured.value is None else measured.level
 
 
-def helps(measured: Measured, table: str) -> str:
-    """What would help, for a table's name; empty where nothing needs help."""
-    if measured.level == "ok":
-        return ""
-    catalog, name = in_sql(table)
-    return measured.about.helps.format(catalog=catalog, name=name)
-
-
-def measure_row(measured: Measured, table: str) -> dict[str, Any]:
+def measure_row(measured: Measured) -> dict[str, Any]:
     """One measure as JSON data."""
     about = measured.about
     return {
         "measure": about.id, "level": measured.level, "title": about.title, "of": about.scope,
         "value": measured.value, "unit": about.unit, "threshold": measured.threshold,
         "error_above": measured.threshold * about.error, "words": measured.words, "why": about.why,
-        "helps": helps(measured, table),
+        "helps": measured.helps,
     }  # fmt: skip
 
 
@@ -74,7 +66,7 @@ def health_object(health: Health) -> dict[str, Any]:
     """A table's health as JSON data."""
     return {
         "table": health.table, "level": health.worst, "snapshot": health.snapshot, "not_read": health.not_read,
-        "measures": [measure_row(m, health.table) for m in health.measures],
+        "measures": [measure_row(m) for m in health.measures],
         "sections": [_section_object(section) for section in health.sections],
     }  # fmt: skip
 
@@ -132,7 +124,7 @@ def render_health(health: Health) -> str:
     told = [summary(health)]
     for measured in health.beyond:
         told += ["", f"{measured.level} {beyond_words(measured)}: {measured.about.title}"]
-        told += [f"    {line}" for line in lines(measured, health.table)]
+        told += [f"    {line}" for line in lines(measured)]
     for section in health.sections:
         told += ["", f"{section.title} ({section.scope})"]
         rows = [{"name": m.id, "value": amount(m.value, m.about.unit),
@@ -144,9 +136,9 @@ def render_health(health: Health) -> str:
     return "\n".join(told) + "\n"
 
 
-def lines(measured: Measured, table: str) -> list[str]:
+def lines(measured: Measured) -> list[str]:
     """What there is to say of a measure beyond its threshold."""
-    said = [measured.words, f"why: {measured.about.why}", f"what would help: {helps(measured, table)}"]
+    said = [measured.words, f"why: {measured.about.why}", f"what would help: {measured.helps}"]
     return [clean(line) for line in said if line and not line.endswith(": ")]
 
 
@@ -215,7 +207,7 @@ def beyond_html(health: Health) -> str:
     rows = "".join(
         f"<tr><td style='{LEFT}'>{badge(m.level)}</td><td style='{LEFT}'><b>{escape(m.about.title)}</b>: "
         f"{escape(amount(m.value, m.about.unit))}, above {escape(amount(m.threshold, m.about.unit))}<br>"
-        f"<span style='font-size:12px'>{'<br>'.join(map(escape, lines(m, health.table)))}</span></td></tr>"
+        f"<span style='font-size:12px'>{'<br>'.join(map(escape, lines(m)))}</span></td></tr>"
         for m in health.beyond
     )
     return f"<table style='font-size:13px;border-collapse:collapse'>{rows}</table>" if rows else ""

@@ -64,6 +64,8 @@ def tiles(told: Overview) -> list[tuple[str, str, str]]:
 
 def _rows(told: Overview) -> str:
     """Rows as readers see them against what is recorded."""
+    if told.snapshot_id is None:
+        return ""
     recorded = f"{count(told.rows_recorded)} recorded"
     if told.rows_counted is None:
         return recorded if told.rows_listed is None else f"{recorded}; deletes are not subtracted"
@@ -80,12 +82,23 @@ def facts(told: Overview) -> list[tuple[str, str]]:
         ("metadata file", told.metadata_file.removeprefix(told.location + "/")),
         ("format", f"Iceberg v{told.format_version}"),
         ("catalog", told.catalog or "none: opened by its path"),
-        ("committed", f"{instant(told.timestamp_ms)} ({told.operation})" if told.snapshot_id is not None else "never"),
+        ("committed", _committed(told)),
         ("branches and tags", "; ".join(refs) or "none"),
         ("columns", f"{', '.join([*columns, *more]) or 'none'}{_of('schema', told.schema_id, told.schemas)}"),
         ("partitioned by", told.partitioned_by + _of("spec", told.spec_id, told.specs)),
         ("sorted by", told.sorted_by + _of("sort order", told.order_id, told.orders)),
     ]
+
+
+def _committed(told: Overview) -> str:
+    """When and by what the snapshot was committed; of a table without a current one when its last snapshot was."""
+    if told.snapshot_id is not None:
+        return f"{instant(told.timestamp_ms)} ({told.operation})"
+    if not told.moments:
+        return "never"
+    last = told.moments[-1].entry
+    when = f"{last.snapshot} at {instant(last.timestamp_ms)} ({last.operation or 'unknown operation'})"
+    return f"the last of {count(len(told.moments), 'snapshot')}, none of them current: {when}"
 
 
 def _of(what: str, number: int | None, kept: int) -> str:
@@ -112,9 +125,15 @@ def odd(told: Overview) -> list[str]:
     return [f"{e.how} at {instant(e.timestamp_ms)}: {e.reason}" for e in told.log if e.how not in ("commit", "expired")]
 
 
+def _title(told: Overview) -> str:
+    if told.snapshot_id is None:
+        return f"{told.table}, which has {told.snapshot}"
+    return f"{told.table} as of {told.snapshot}{'' if told.is_current else ', which is not current'}"
+
+
 def render_overview(told: Overview) -> str:
     """A table at a glance as text."""
-    lines = [f"{told.table} as of {told.snapshot}{'' if told.is_current else ', which is not current'}", ""]
+    lines = [_title(told), ""]
     lines += [f"{what:>18}  {number}{f' ({more})' if more else ''}" for what, number, more in tiles(told)]
     lines += [f"{name:>18}  {text}" for name, text in facts(told)]
     lines += [f"{name:>18}  {text}" for name, text in judged(told)]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.clustering import QUANTILES, Clustering
-from explorer.core.deletes import refusal
+from explorer.core.deletes import lacks_place, refusal, unplaced
 from explorer.core.expressions import TRUE
 from explorer.core.metrics_modes import ColumnMode
 from explorer.core.names import base_name
@@ -44,6 +44,10 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "uncounted-manifests": plan.uncounted,
         "delete-files": plan.delete_files,
         "refused-by-iceberg-java": plan.refused,
+        "vectors-without-place": [
+            {"file_path": vector.path, "content_offset": vector.content_offset, "lacks": lacks_place(vector)}
+            for vector in plan.unplaced
+        ],
         "columns-of-another-name": plan.renamed,
         "failing-manifests": list(plan.failing),
         "other-readers": [
@@ -162,6 +166,8 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         yield clean(f"the engine still asks {what} of the rows of {count(files, 'file')}{bounds * (text != 'true')}")
     if plan.refused:
         yield f"⚠ {refusal(plan.refused)}"
+    if plan.unplaced:
+        yield clean(f"⚠ {unplaced(plan.unplaced)}")
     if plan.renamed and plan.snapshot:
         yield clean(
             "⚠ Spark 4.1 with Iceberg Java 1.12 fails with this filter: Iceberg looks for its columns in the schema of "
@@ -217,7 +223,8 @@ def mode_rows(modes: Sequence[ColumnMode]) -> list[dict[str, Any]]:
     return [
         {
             "column": m.name, "type": m.kind, "mode": m.mode, "rule": m.rule, "skips": m.skips, "files": m.files,
-            "with_counts": m.counts, "with_bounds": m.lower, "agreement": m.agreement, "property": m.setting,
+            "with_counts": m.counts, "with_null_counts": m.nulls, "with_bounds": m.lower, "agreement": m.agreement,
+            "property": m.setting,
         }
         for m in modes
     ]  # fmt: skip

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.core.delete_layers import Layer
-from explorer.core.deletes import KIND_WORDS, refusal
+from explorer.core.deletes import KIND_WORDS, refusal, unplaced
 from explorer.core.fates import FateEvent, RowVersion
 from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name
-from explorer.core.row_diff import RowDiff
+from explorer.core.row_diff import RepeatedKeys, RowDiff
 from explorer.core.snapshot_deletes import Deletes, ReadCost
 from explorer.core.units import count, human_bytes, second
 from explorer.core.values import row_dicts
@@ -82,6 +82,8 @@ def delete_lines(known: Deletes, limit: int | None = None) -> Iterator[str]:
     yield clean("a reader opens: " + ("; ".join(blocks) if blocks else "no deletes"))
     if known.refused:
         yield f"⚠ {refusal(known.refused)}"
+    if known.unplaced:
+        yield clean(f"⚠ {unplaced(known.unplaced)}")
 
 
 def render_deletes(known: Deletes) -> str:
@@ -103,6 +105,13 @@ def row_diff_object(diff: RowDiff) -> dict[str, Any]:
         "files_read": diff.files_read,
         "files": diff.files,
         "note": diff.note,
+        "repeated_keys": {
+            "number": diff.repeated.number,
+            "at_least": diff.repeated.at_least,
+            "first": [
+                {"key": plain(key.values), "before": key.before, "after": key.after} for key in diff.repeated.first
+            ],
+        },
         "inserted": plain(row_dicts(changes.inserted)),
         "deleted": plain(row_dicts(changes.deleted)),
         "updated": [{"before": plain(a), "after": plain(b)} for a, b in pairs],
@@ -135,8 +144,25 @@ def row_diff_words(diff: RowDiff) -> str:
     held = changes.inserted.num_rows + changes.deleted.num_rows + changes.updated_after.num_rows
     if held < sum(counts.values()):
         sentence += f" {held:,} of them came back of Spark."
-    return f"{sentence} {diff.files_read:,} of {count(diff.files, 'data file')} read." + (
-        f" {diff.note}." if diff.note else ""
+    more = [f"{diff.note}."] if diff.note else []
+    more += [repeated_words(diff.repeated)] if diff.repeated.number else []
+    return " ".join([sentence, f"{diff.files_read:,} of {count(diff.files, 'data file')} read.", *more])
+
+
+def repeated_words(repeated: RepeatedKeys) -> str:
+    """Say which keys several rows of one side have."""
+    told = "; ".join(
+        f"{', '.join(f'{name}={plain(value)!r}' for name, value in key.values.items())} "
+        f"({count(key.before, 'row')} before, {key.after:,} after)"
+        for key in repeated.first
+    )
+    more = f" and {repeated.number - len(repeated.first):,} more" if repeated.number > len(repeated.first) else ""
+    verb = "has" if repeated.number == 1 else "have"
+    number = count(repeated.number, "key")
+    what = f"At least {number}, in the files that were read, {verb}" if repeated.at_least else f"{number} {verb}"
+    return (
+        f"⚠ {what} several rows on one side: {told}{more}. "
+        "Rows of such a key stay inserted and deleted, or make an update that nobody may have meant."
     )
 
 

@@ -36,7 +36,9 @@ from explorer.views.health import health_object
 from explorer.views.plans import plan_object
 from explorer.views.rowviews import delete_rows, row_diff_words
 from tests.spark.test_laws import OPERATIONS, generated
+from tests.unit.other_types import MISREAD, write_table
 from tests.unit.small import make_table
+from tests.unit.test_repeated_keys import upserted
 
 EVERY = bool(os.environ.get("ICEBERG_EXPLORER_EVERY_SCENARIO"))
 FEW = ["manifest_lifecycle", "equality_deletes", "deletion_vectors", "partition_evolution", "upgraded_v1"]
@@ -201,6 +203,32 @@ def test_rows_that_differ_and_their_fates_are_the_same(
 ) -> None:
     monkeypatch.setattr(file_rows, "A_DEAL", 2)  # so that several tasks compare
     rows_are_the_same(explorer.open_table(f"{NAMESPACE}.{name}"), ROWS.get(name, ""))
+
+
+def test_keys_of_several_rows_are_the_same(tmp_path: Path, sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_rows, "A_DEAL", 2)
+    table = explorer.open_table(str(upserted(tmp_path / "t")))
+    for sides in (("snapshot-2", "snapshot-3"), (None, "snapshot-3")):
+        for keys in (["id"], ["id", "v"], []):
+            ours, theirs = (table.row_diff(*sides, keys, engine) for engine in ("local", "spark"))
+            assert (theirs.repeated, theirs.counts) == (ours.repeated, ours.counts)
+            assert (ours.repeated.number > 0) == bool(keys)
+
+
+@pytest.mark.parametrize("mapped", [True, False, None])
+def test_fates_of_files_that_spark_misreads_are_the_same(mapped: bool | None, sandbox: Path, tmp_path: Path) -> None:
+    """Columns in another type than the spec's; files without field ids, with a name mapping and without."""
+    entries = [{"field-id": 1, "names": ["id"]}, {"field-id": 2, "names": ["x"]}]
+    properties = {"schema.name-mapping.default": json.dumps(entries)} if mapped else {}
+    write_table(tmp_path / "t", MISREAD[0], ids=mapped is None, properties=properties)
+    table = explorer.open_table(str(tmp_path / "t"))
+    for where in ("id = 1", "x = '2020-01-01'"):
+        ours, theirs = (
+            table.fate(where, engine=engine).explain(table.metadata.snapshots[-1]) for engine in ("local", "spark")
+        )
+        assert any("Spark does not return" in line or "Spark may show" in line for line in ours)
+        assert ("name mapping" in " ".join(ours)) == (mapped is True)
+        assert theirs == ours
 
 
 def test_many_rows_are_counted_and_some_are_shown(

@@ -9,42 +9,55 @@ import pytest
 
 import explorer
 from explorer import maintenance
+from explorer.engines.quoting import identifier, literal
 from explorer.engines.spark import SparkEngine
 from explorer.scenarios import SCENARIOS
-from tests.statements.printed import printed
+from tests.statements.printed import printed, statements
 from tests.statements.spark35 import fault
 
 
 @pytest.mark.parametrize("scenario", [scenario.name for scenario in SCENARIOS])
 def test_statements_of_a_teaching_table(scenario: str, sandbox: Path) -> None:
-    statements = list(printed(explorer.open_table(f"demo.{scenario}")))
-    assert statements
-    for statement in statements:
+    told = list(printed(explorer.open_table(f"demo.{scenario}")))
+    assert told
+    for statement in told:
         assert not fault(statement), (statement, fault(statement))
 
 
-def test_names_that_need_quotes(sandbox: Path, engine: SparkEngine) -> None:
-    spark, own = engine.session(), "sandbox.`odd one`.`a-b`"
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.`odd one`")
-    spark.sql(f"CREATE TABLE {own} (`my id` INT, v STRING) USING iceberg")
+@pytest.mark.parametrize(
+    ("namespace", "name", "column", "tag"),
+    [("odd one", "a-b", "my id", "my tag"), ("it's", 'a`b"c', "`my` 'id'", "it's `my`")],
+)
+def test_names_that_need_quotes(
+    namespace: str, name: str, column: str, tag: str, sandbox: Path, engine: SparkEngine
+) -> None:
+    spark, (place, quoted, key) = engine.session(), (identifier([part]) for part in (namespace, name, column))
+    own = f"sandbox.{place}.{quoted}"
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS sandbox.{place}")
+    spark.sql(f"CREATE TABLE {own} ({key} INT, v STRING) USING iceberg")
     try:
         for n in range(6):
             spark.sql(f"INSERT INTO {own} VALUES ({n}, 'x')")
-        table = explorer.open_table("sandbox.odd one.a-b")
-        for operation, where in (("compact", '"my id" > -1'), ("compact-sort", ""), ("rewrite-manifests", "")):
+        table = explorer.open_table(f"sandbox.{namespace}.{name}")
+        for operation, where in (("compact", "v = 'x'"), ("compact-sort", ""), ("rewrite-manifests", "")):
             options = {"rewrite-all": "true"} if operation != "rewrite-manifests" else {}
-            columns = "" if operation == "compact" else "my id"
+            columns = "" if operation == "compact" else column
             call = maintenance.preview(table, operation, columns, options=options, where=where).call
             assert spark.sql(call).collect(), call
             table = table.refresh()
         first = table.metadata.snapshots[0].snapshot_id
-        sql, table = maintenance.run_undo(table, "tag", "my tag", first)
-        assert "`odd one`.`a-b` CREATE TAG `my tag`" in sql
+        sql, table = maintenance.run_undo(table, "tag", tag, first)
+        assert f"{place}.{quoted} CREATE TAG {identifier([tag])}" in sql
         sql, table = maintenance.run_undo(table, "rollback", snapshot=first)
-        assert sql == f"CALL sandbox.system.rollback_to_snapshot('`odd one`.`a-b`', {first})"
+        assert sql == f"CALL sandbox.system.rollback_to_snapshot({literal(f'{place}.{quoted}')}, {first})"
         assert spark.table(own).count() == 1
         expiry = maintenance.preview(table, "expire", options={"older_than": "2999-01-01", "retain_last": "1"})
         assert spark.sql(expiry.call).collect()
+        spark.sql(f"ALTER TABLE {own} SET TBLPROPERTIES ('it\\'s a `password`' = 'of-mine-and-no-other')")
+        [remedy] = [f.remedy for f in explorer.doctor(table.name).findings if f.rule == "property-unsafe"]
+        [statement] = statements(remedy)
+        spark.sql(statement)
+        assert not [f for f in explorer.doctor(table.name).findings if f.rule == "property-unsafe"]
     finally:
         spark.sql(f"DROP TABLE {own} PURGE")
-        spark.sql("DROP NAMESPACE sandbox.`odd one`")
+        spark.sql(f"DROP NAMESPACE sandbox.{place}")

@@ -204,7 +204,7 @@ def test_costs_of_commits(table: Table) -> None:
     assert run.bytes_written == live + last.bytes_removed
     assert run.write_amplification == pytest.approx(run.bytes_written / live)
     assert all(c.manifest_list_bytes and c.metadata_json_bytes and c.manifest_bytes for c in run.commits)
-    assert "write amplification 1.2" in run_words(run)
+    assert "write amplification 1.2" in run_words(run, table.metadata)
     at: list[int] = []
     for drawn, sizes in zip(costs_figures(run, at.append), ("bytes_added", "metadata_bytes"), strict=True):
         top = drawn.renderers[-1].data_source

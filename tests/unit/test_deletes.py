@@ -549,7 +549,8 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         paths.extend(entries["file_path"].to_pylist())
         return of_entries(entries, spec_id, manifest_path)
 
-    monkeypatch.setattr(rowlevel, "live_files", told)
+    for module in (rowlevel, matching_rows):
+        monkeypatch.setattr(module, "live_files", told)
     return paths
 
 

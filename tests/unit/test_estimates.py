@@ -35,7 +35,9 @@ from explorer.filters import bound_filter, filter_columns
 from explorer.model.metadata import Schema
 from explorer.views.estimates import assumptions, change_rows, estimates_lines, estimates_object, filter_rows, verdicts
 from explorer.views.layouts import ShownLayouts, layouts_object
+from explorer.views.plans import mode_rows
 from tests import examples
+from tests.cases.mini import Table
 from tests.unit.small import edit_metadata, make_table, new_table, writable
 
 ROWS, COMMITS = 400, 8
@@ -257,13 +259,33 @@ def test_without_bounds_nothing_is_estimated(tmp_path: Path) -> None:
     found = estimate(explorer.open_table(str(folder)), ["id = 1", "fruit = 'fruit-1'"])
     sort = next(c for c in found.changes if c.said == "sort by id")
     assert sort.whole is None
-    assert f"writers keep no bounds of it either ({name} = counts): set {name}" in sort.because
+    assert f"writers keep none either ({name} = counts): set {name} to truncate(16) and rewrite" in sort.because
     assert not any(c.said.startswith("partition by id") for c in found.changes)
     assert any(c.said == "partition by bucket(4, id)" for c in found.changes)  # which needs none
     assert any("no file has bounds of id" in text for text in assumptions(found))
     edit_metadata(folder, lambda data: data["properties"].pop(name))
     [sort] = (c for c in estimate(explorer.open_table(str(folder)), "id = 1").changes if c.said.startswith("sort"))
-    assert "writers keep" not in sort.because  # the next files will have them
+    assert "writers keep none" not in sort.because  # the next files will have them
+    assert f"{name} need not be set, since writers are to keep them" in sort.because
+
+
+@pytest.mark.parametrize("properties", [{}, {"write.metadata.metrics.column.id": "full"}, {
+    "write.metadata.metrics.default": "full"}])  # fmt: skip
+def test_no_property_is_to_be_set_that_is_set(properties: dict[str, str], tmp_path: Path) -> None:
+    """As a writer leaves files that writes column sizes and counts of nulls, and no bounds, whatever the table says."""
+    table = Table(tmp_path / "t", [(1, "id", "long")], properties=properties)
+    for name in "ab":
+        file = table.parquet(f"{name}.parquet", {"id": [1, None]})
+        table.append({**file, "value_counts": None, "lower_bounds": None, "upper_bounds": None})
+    opened = explorer.open_table(str(tmp_path / "t"))
+    sort = next(c for c in estimate(opened, "id = 1").changes if c.said == "sort by id")
+    assert "write.metadata.metrics.column.id need not be set, since writers are to keep them (" in sort.because
+    assert "files that Spark rewrites have them" in sort.because
+    [mode] = opened.metrics()
+    assert (mode.counts, mode.nulls, mode.lower, mode.upper) == (0, 2, 0, 0)
+    assert mode.agreement.startswith("0 of 2 files have counts of values, 2 of nulls, 0 bounds; the others are older")
+    [row] = mode_rows([mode])
+    assert (row["with_counts"], row["with_null_counts"]) == (0, 2)
 
 
 def test_transforms_that_keep_the_order_of_a_column() -> None:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
 import explorer
+from explorer import maintenance
 from explorer.checkup import checkup
 from explorer.cli import main
-from explorer.core.health.measures import MEASURES, Health, Measured, Tile
+from explorer.core.health.measures import MEASURES, Health, Measure, Measured, Tile
 from explorer.core.names import NOWHERE, in_sql
 from explorer.errors import NotFoundInTable
 from explorer.ui.figures import squarified, tiles_figure
 from explorer.views.health import amount, health_object, section_html, summary, verdict
+from tests.cases.mini import Table
 from tests.unit.small import edit_metadata, make_table, partitioned
 from tests.unit.test_sweeping import catalog as catalog  # a fixture: good, broken, gone and wrong tables
 
@@ -41,8 +45,19 @@ def number(health: Health, name: str) -> Any:
 
 
 def test_strange_names_and_thresholds(small: Path) -> None:
-    for name in ("a--.db.t", "..x", "a.b.c; DROP TABLE x", "a.`b`.c", "a.b.it's", "a.b.${c}", "a.b\n.c", "/a.b/c.d"):
+    for name in (
+        "a--.db.t",
+        "..x",
+        "a.b.c; DROP TABLE x",
+        "a.b.${c}",
+        "a.b\n.c",
+        "/a.b/c.d",
+        "a.b.s3://c",
+        "a.b.\u202ec",
+    ):
         assert in_sql(name) == NOWHERE
+    assert in_sql("a.`b`.it's") == ("a", "```b```.`it's`")
+    assert in_sql('a"b.c.d$') == ('`a"b`', "c.`d$`")
     assert in_sql("my-cat.db.t") == ("`my-cat`", "db.t")
     assert in_sql("ä.1.2") == ("`ä`", "`1`.`2`")
     assert in_sql("cat.db.t") == ("cat", "db.t")
@@ -74,8 +89,10 @@ def test_a_threshold_decides_the_level_and_what_helps_is_said(small: Path) -> No
     assert health_object(again)["measures"] == health_object(told[1.5])["measures"]
     assert told[1.5].measures[0].id == "small-files"
     assert "small-files 2 (above 1.5)" in repr(told[1.5])
-    assert "rewrite_data_files('your_db.your_table')" in repr(told[1.5])
-    assert "rewrite_data_files(&#x27;your_db.your_table&#x27;)" in told[1.5]._repr_html_()
+    helps = "iceberg-explorer maintain TABLE compact prints the statement, where it does something now and may be run"
+    assert f"what would help: {helps}" in repr(told[1.5])
+    assert helps in told[1.5]._repr_html_()
+    assert maintenance.preview(explorer.open_table(str(small)), "compact").call == ""  # so health prints none
     for limits, words in (({"large-files": 1.0}, "no measure 'large-files'"), ({"small-files": 0.0}, "above 0")):
         with pytest.raises(NotFoundInTable, match=words):
             explorer.health(str(small), limits=limits)
@@ -203,3 +220,30 @@ def test_what_says_nothing_of_a_small_table_is_not_called_ok(small: Path) -> Non
     assert (told.count(">ok<"), told.count(">not judged<")) == (len(health.measures) - len(silent), len(silent))
     known = len(health.measures) - len(silent)
     assert verdict(health) == f"{known} measures within their thresholds, {len(silent)} not judged"
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.id)
+def test_health_prints_no_statement_that_nobody_looked_at(measure: Measure) -> None:
+    """Health opens no data file, so that it cannot know whether Spark would write what it misreads, or fail."""
+    assert "CALL" not in measure.helps
+    for command in re.findall(r"iceberg-explorer (maintain TABLE [^,;]*?) (?:prints|tells)", measure.helps):
+        options = ["your_table" if word == "TABLE" else word for word in command.split()]
+        run = CliRunner().invoke(main, options)
+        assert run.exit_code != 2, run.output  # a table that there is none of, no wrong usage
+        assert "no such option" not in run.output.lower()
+
+
+def test_what_a_measure_names_prints_a_statement_where_it_may_be_run(tmp_path: Path) -> None:
+    """Ten small files are compacted, but not where Spark takes a column for other values, or fails on it."""
+    for number, kind in enumerate((pa.timestamp("us"), pa.timestamp("ms"), pa.date32())):
+        table = Table(tmp_path / str(number), [(1, "id", "long"), (2, "x", "timestamp")])
+        for at in range(10):
+            rows = pa.table({"id": [at], "x": pa.array([datetime(2020, 1, 1)], kind)})
+            fields = [*table.current()[:1], table.current()[1] | {"type": "date" if number == 2 else "timestamp"}]
+            table.append(table.parquet(f"{at}.parquet", rows, fields=fields))
+        place = str(tmp_path / str(number))
+        assert [m.id for m in explorer.health(place, limits={"small-files": 5}).beyond] == ["small-files"]
+        seen = maintenance.preview(explorer.open_table(place), "compact")
+        assert bool(seen.call) == (number == 0)
+        starts = ("", "Do not run this: column 'x'", "Spark would fail: column 'x'")[number]
+        assert seen.refusal.startswith(starts)

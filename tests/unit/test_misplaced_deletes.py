@@ -11,6 +11,7 @@ import pytest
 
 import explorer
 from explorer import maintenance
+from explorer.core.doctor.remedies import Situation, remedy
 from tests.cases.mini import Table as Written
 
 FIELDS = [(1, "id", "long"), (2, "region", "string")]
@@ -93,3 +94,41 @@ def test_deletes_that_nobody_needs_stay_where_others_would_go_with_them(tmp_path
     free = remedies(tmp_path / "b", by_id(7))
     assert set(free) == {"position", "equality"}
     assert all("map('remove-dangling-deletes', 'true')" in remedy for remedy in free.values())
+
+
+def wrong_counts(folder: Path, delete: Delete) -> explorer.Table:
+    """The table, whose delete manifest counts wrongly and whose first data file has more nulls than values."""
+    written = Written(folder / "t", FIELDS, BY_REGION)
+    eu = written.parquet("a.parquet", {"id": [1, 2], "region": ["eu"] * 2}, partition={"region": "eu"})
+    written.append({**eu, "null_value_counts": {1: 0, 2: 5}})
+    us = written.parquet("b.parquet", {"id": [9], "region": ["us"]}, partition={"region": "us"})
+    manifests = [
+        written.manifest("d.avro", [(1, us)]),
+        written.manifest("e.avro", [(1, delete(written))], content=1, added_files_count=7),
+    ]
+    written.snapshot("overwrite", [*written.lists[101], *manifests])
+    return explorer.open_table(folder / "t")
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_no_other_remedy_drops_deletes_that_may_be_needed(needed: bool, tmp_path: Path) -> None:
+    opened = wrong_counts(tmp_path, by_id(1 if needed else 7))
+    remedies = {f.rule: f.remedy for f in explorer.doctor(opened, deep=True).findings}
+    assert ("delete-misplaced" in remedies) == needed
+    counts = remedies["manifest-counts"]
+    assert ("remove-dangling-deletes" in counts) != needed
+    assert ("rewrite_position_delete_files" in counts) != needed
+    assert counts.startswith("Do not drop them before you know: 1 of them") == needed
+    data = remedies["metrics-wrong"]
+    assert "rewrite_data_files" in data
+    assert (
+        "Look first: a delete that applies to nothing may have been meant for rows that are there" in data
+    ) == needed
+
+
+def test_where_deletes_were_not_looked_at_none_is_offered_to_be_dropped(tmp_path: Path) -> None:
+    opened = wrong_counts(tmp_path, by_id(7))
+    found = remedy("manifest-counts", Situation(
+        "c.db.t", opened.metadata, listed=opened.tree.manifests(opened.metadata.current_snapshot), misread=False
+    ), (102,), opened.tree.manifests(opened.metadata.current_snapshot)[-1].manifest_path)  # fmt: skip
+    assert found.startswith("First see iceberg-explorer maintain dangling-deletes")

@@ -16,6 +16,7 @@ from explorer.cli import main
 from explorer.core.overview import transform_words, type_words
 from explorer.core.units import span
 from explorer.views.overview import moment_words, tiles
+from tests.cases.mini import Table
 from tests.unit.small import edit_metadata, make_table, new_table
 
 
@@ -97,3 +98,40 @@ def test_what_a_stranger_wrote_stays_text(tmp_path: Path) -> None:
 )
 def test_spans(ms: int | None, words: str) -> None:
     assert span(ms) == words
+
+
+def rolled_to_nothing(folder: Path) -> Path:
+    """A table of two snapshots, of which none is current, as CREATE OR REPLACE TABLE leaves it."""
+    table = Table(folder, [(1, "id", "long")])
+    for name in "ab":
+        table.append(table.parquet(f"{name}.parquet", {"id": [1]}))
+    table.md["current-snapshot-id"], table.md["refs"] = None, {}
+    table.save()
+    return folder
+
+
+THERE = "no current snapshot, so that readers see no rows; its metadata has 2 snapshots, the last of them snapshot-2"
+
+
+def test_a_table_without_a_current_snapshot_says_what_is_there(tmp_path: Path) -> None:
+    place = str(rolled_to_nothing(tmp_path / "t"))
+    run = CliRunner().invoke(main, ["commits", place])
+    assert f"The table has {THERE}" in run.stdout
+    assert "0 commits" not in run.stdout
+    told = CliRunner().invoke(main, ["overview", place]).stdout
+    assert told.startswith("t, which has no current snapshot\n")
+    assert "the last of 2 snapshots, none of them current: snapshot-2 at 2025-06-15 15:08:40" in told
+    assert "never" not in told
+    assert "as recorded" not in told
+    for command in ("files", "partitions", "health", "count", "manifests", "deletes", "metrics"):
+        run = CliRunner().invoke(main, [command, place])
+        assert (run.exit_code, THERE in run.stderr) == (0, True), command
+    assert not explorer.doctor(place).findings
+    assert "2 commits" in CliRunner().invoke(main, ["commits", place, "--to", "snapshot-2"]).stdout
+
+
+def test_a_new_table_says_no_more_than_that(tmp_path: Path) -> None:
+    Table(tmp_path / "t", [(1, "id", "long")])
+    table = explorer.open_table(str(tmp_path / "t"))
+    assert not table.problems
+    assert "committed  never" in str(explorer.overview(table))

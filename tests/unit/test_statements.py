@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from explorer.core.refs import OPERATIONS
 from explorer.errors import ExplorerError
 from explorer.maintenance import undo_statement
 from tests.cases import NAMES, build_case
+from tests.cases.mini import Table
 from tests.statements import parser35
 from tests.statements.printed import printed
 from tests.statements.spark35 import fault
@@ -25,6 +27,8 @@ SPARK35 = os.environ.get("ICEBERG_EXPLORER_SPARK35", "")
 """A Python with pyspark 3.5, and the path of Iceberg's jar for it, with a comma between."""
 STRANGE = ("my-catalog", "größe 1", "order")
 """A catalog, a namespace and a table whose names need quotes, or are words of SQL."""
+QUOTES = ("it's", "the 'db'", 'a`b"c')
+"""A catalog, a namespace and a table whose names have quotes and backticks."""
 ACCEPTED = [
     "CALL c.system.expire_snapshots(table => 'a.b', older_than => TIMESTAMP '2024-01-01 00:00:00.000 UTC')",
     "CALL c.system.expire_snapshots(table => 'a.b', snapshot_ids => array(1L, -2L), retain_last => 1)",
@@ -118,9 +122,77 @@ def test_statements_of_a_table_with_strange_names(strange: list[str]) -> None:
         assert "your_" not in statement
 
 
+@pytest.fixture(scope="module")
+def quotes(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """All statements that are printed of tables whose names, and whose columns', have quotes and backticks."""
+    folder, told = tmp_path_factory.mktemp("quotes"), list[str]()
+    for name in ("01", "05", "10", "16", "18", "45", "64"):
+        place = build_case(name, folder / name)
+        table = explorer.open_table(".".join(QUOTES[1:]), QUOTES[0], in_catalog(place, *QUOTES))
+        told += [*printed(table, deep=True), *undone(table)]
+    for name, make in (("null", hive_null), ("ids", no_ids), ("required", absent_column), ("key", bad_property)):
+        make(folder / name / "t")
+        table = explorer.open_table(".".join(QUOTES[1:]), QUOTES[0], in_catalog(folder / name / "t", *QUOTES))
+        told += printed(table, deep=True)
+    return told
+
+
+COLUMN = "it's `x`"
+
+
+def hive_null(place: Path) -> None:
+    table = Table(place, [(1, "id", "long"), (2, COLUMN, "string")], [(2, 1000, COLUMN, "identity")])
+    sign = "__HIVE_DEFAULT_PARTITION__"
+    table.append(table.parquet("a.parquet", {"id": [1], COLUMN: [sign]}, partition={COLUMN: sign}))
+
+
+def no_ids(place: Path) -> None:
+    table = Table(place, [(1, "id", "long"), (2, COLUMN, "string")])
+    table.append(table.parquet("a.parquet", {"id": [1], COLUMN: ["a"]}, ids=False))
+
+
+def absent_column(place: Path) -> None:
+    table = Table(place, [(1, "id", "long"), (2, COLUMN, "string", True)])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+
+
+def bad_property(place: Path) -> None:
+    table = Table(place, [(1, "id", "long")], properties={"it's `my` password": "secret-of-mine"})
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+
+
+def test_statements_with_quotes_and_backticks(quotes: list[str]) -> None:
+    in_text, name = r"""'`the \'db\'`.`a``b"c`'""", """`it's`.`the 'db'`.`a``b"c`"""
+    assert any(in_text in statement for statement in quotes)
+    assert any(r"""'`the \'db\'`.`a``b"c_fork`'""" in statement for statement in quotes)
+    for statement in quotes:
+        assert not fault(statement), (statement, fault(statement))
+        assert "your_" not in statement
+    column = "`it's ``x```"
+    for wanted in (
+        f"UPDATE {name} SET {column} = NULL WHERE {column} = ",
+        f"ALTER TABLE {name} ALTER COLUMN {column} DROP NOT NULL",
+        f"ALTER TABLE {name} SET TBLPROPERTIES ('schema.name-mapping.default' = '",
+        rf"ALTER TABLE {name} UNSET TBLPROPERTIES ('it\'s `my` password')",
+        f"CALL `it's`.system.rollback_to_snapshot({in_text}, ",
+    ):
+        assert any(statement.startswith(wanted) for statement in quotes), wanted
+
+
+def test_no_text_ends_a_statement_where_a_name_has_quotes(tmp_path: Path) -> None:
+    """Spark's shell takes a quote in a name for the beginning of a text, and a semicolon after it for the end of the
+    statement."""
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "a; DROP TABLE x; b", "string")])
+    table.append(table.parquet("a.parquet", {"id": [1], "a; DROP TABLE x; b": ["a"]}, ids=False))
+    properties = in_catalog(tmp_path / "t", *QUOTES)
+    for opened in (explorer.open_table(".".join(QUOTES[1:]), QUOTES[0], properties), str(tmp_path / "t")):
+        [remedy] = [f.remedy for f in explorer.doctor(opened, deep=True).findings if f.rule == "field-ids-absent"]
+        assert ("DROP TABLE" in remedy) == isinstance(opened, str)
+
+
 @pytest.mark.skipif(not SPARK35, reason="needs Spark 3.5: make spark35")
-def test_the_real_parser_of_spark_35_agrees(cases: dict[str, list[str]], strange: list[str]) -> None:
-    ours = sorted({statement for statements in cases.values() for statement in statements} | set(strange))
+def test_the_real_parser_of_spark_35_agrees(cases: dict[str, list[str]], strange: list[str], quotes: list[str]) -> None:
+    ours = sorted({statement for statements in cases.values() for statement in statements} | {*strange, *quotes})
     asked = [*ACCEPTED, *ours, *REFUSED]
     answers = real_parser(asked)
     assert len(answers) == len(asked)

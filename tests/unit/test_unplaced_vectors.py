@@ -10,6 +10,7 @@ import pytest
 import explorer
 from explorer import maintenance
 from explorer.errors import UnreadableFile
+from explorer.views.plans import plan_lines, plan_object
 from explorer.views.rowviews import delete_lines
 from tests.cases.vectors import FIELDS, with_vector
 
@@ -66,3 +67,17 @@ def test_what_depends_on_a_vector_without_its_place_is_refused(missing: tuple[st
     for operation in ("compact", "compact-sort"):
         seen = maintenance.preview(table, operation, options={"rewrite-all": "true"})
         assert (seen.call, "Spark would fail: the deletion vector" in seen.refusal) == ("", True)
+
+
+@pytest.mark.parametrize("missing", [(OFFSET, SIZE), (SIZE,), (OFFSET,), (NAMED,), ()])
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_plan_says_that_spark_fails(missing: tuple[str, ...], version: int, tmp_path: Path) -> None:
+    table = explorer.open_table(with_vector(tmp_path / "t", missing, version))
+    plan = table.plan("id = 2")
+    lacks = [name for name in (OFFSET, SIZE) if name in missing]
+    said = [line for line in plan_lines(plan) if "Spark 4.1 with Iceberg Java 1.12 fails on data files" in line]
+    assert len(said) == bool(lacks)
+    assert all(line.endswith(f"(dv.puffin): its manifest entry has no {' and no '.join(lacks)}") for line in said)
+    assert [v["lacks"] for v in plan_object(plan)["vectors-without-place"]] == [" and no ".join(lacks)] * len(said)
+    assert not any("fails on data files" in line for line in plan_lines(table.plan("id = 7")))
+    assert ("fails on data files" in "\n".join(delete_lines(table.deletes()))) == bool(lacks)

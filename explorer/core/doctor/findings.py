@@ -130,10 +130,11 @@ class RuleChoice:
         previous: str = "",
         lost_files: LostFiles | None = None,
         deep: bool = False,
+        doubts: Mapping[str, tuple[int, str]] | None = None,
     ) -> tuple[Finding, ...]:
         """The findings that are asked for, with the refs that they affect and what would help, the worst first.
-        `listed` are the current snapshot's manifests, `previous` and `lost_files` are as remedies.Situation has
-        them. `deep`: data files were opened."""
+        `listed` are the current snapshot's manifests, `previous`, `lost_files` and `doubts` are as remedies.Situation
+        has them. `deep`: data files were opened."""
         asked = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
         bad = [f for f in asked if f.severity in ("fatal", "error") or REMEDY_OF.get(f.rule) in GOES_BACK]
@@ -144,7 +145,7 @@ class RuleChoice:
             frozenset(_mended_as(f) for f in asked if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
             frozenset(f.rule for f in asked if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
             frozenset(f.rule for f in asked), listed, previous, lost_files,
-            _misread(asked, now) if deep else None,
+            _misread(asked, now) if deep else None, doubts,
         )  # fmt: skip
         told = [
             replace(

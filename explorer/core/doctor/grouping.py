@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from explorer.core.doctor.findings import ORDER, Finding, finding
 from explorer.core.doctor.lists import Lists
+from explorer.core.doctor.promotions import PROMOTED_DATE
 
 Because = tuple[Finding, list[Finding]]
 """A finding, and those that it explains."""
@@ -216,6 +217,13 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     def in_manifest(rule: str) -> Callable[[Finding], Hashable]:
         return lambda f: f.file if f.rule == rule else None
 
+    def promoted(f: Finding) -> Hashable:
+        return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] == "metadata" else None
+
+    def of_promoted(f: Finding) -> Hashable:
+        return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] != "metadata" else None
+
+    yield from _same_key(findings, promoted, of_promoted)
     yield from _same_key(findings, of_file("file-missing"), of_file("file-missing", *OF_FILES))
     yield from _same_key(findings, of_file("record-count"), of_file(*OF_FILES[1:]))
     yield from _same_key(findings, of_manifest, of_its_file)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from explorer.core.columns import Ints
 from explorer.core.doctor.noting import Notes
+from explorer.core.doctor.promotions import PROMOTED_DATE, PROMOTED_TO
 from explorer.core.ranges import decoded
 from explorer.core.values import decode_bound
 
@@ -26,6 +27,8 @@ CODES = {
     "int": "<i4", "long": "<i8", "float": "<f4", "double": "<f8", "date": "<i4", "time": "<i8", "timestamp": "<i8",
     "timestamptz": "<i8", "timestamp_ns": "<i8", "timestamptz_ns": "<i8",
 }  # fmt: skip
+DATE_WIDTH = 4
+"""Bytes of a bound that is a date."""
 _BYTES = ("string", "binary", "uuid", "fixed")
 UNITS_LOST = {"us": (1, 1_000), "ns": (1, 1_000, 1_000_000)}
 """Of a time column's unit: what seconds from 2001 to 2039 are multiplied by when they stand in it as another unit."""
@@ -65,7 +68,7 @@ def metric_notes(
             wrong[at[(keys == field_id) & (counts > 0)]] = True
             notes.add("required-absent", wrong & live & (content == 0), "a required column has nulls", column=name)
     _nan_counts(nans, kinds, names, notes, live & (content == 0))
-    _bounds(table, kinds, names, notes)
+    _bounds(table, kinds, names, notes, live & (content == 0))
 
 
 def _nan_counts(nans: Flat, kinds: Mapping[int, str], names: Mapping[int, str], notes: Notes, data: Flags) -> None:
@@ -115,7 +118,7 @@ def _below(notes: Notes, some: Flat, most: Flat | None, what: str, count: int) -
     notes.add("metrics-wrong", wrong, claim)
 
 
-def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str], notes: Notes) -> None:
+def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str], notes: Notes, data: Flags) -> None:
     lower, upper = _map(table, "lower_bounds"), _map(table, "upper_bounds")
     ids = {int(i) for _, keys, _ in (lower, upper) for i in np.unique(keys)}
     for field_id in sorted(ids & set(kinds)):
@@ -123,6 +126,8 @@ def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str],
         low, high = _of(lower, field_id), _of(upper, field_id)
         if not (_fit(notes, table, low, column) and _fit(notes, table, high, column)):
             continue
+        if column.kind in PROMOTED_TO:
+            _dates(notes, table, low, column, data)
         if not np.array_equal(low[0], high[0]):
             _, mine, theirs = np.intersect1d(low[0], high[0], return_indices=True)
             low, high = (low[0][mine], low[1].take(pa.array(mine))), (high[0][theirs], high[1].take(pa.array(theirs)))
@@ -139,6 +144,14 @@ def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str],
                 column=column.name,
             )
         _times(notes, table, low, high, column)
+
+
+def _dates(notes: Notes, table: pa.Table, low: Bound, column: Column, data: Flags) -> None:
+    """Of rule 63: bounds of a column of timestamps that are dates, as its files have it from before a promotion."""
+    lengths = pc.fill_null(pc.binary_length(low[1]), 0).to_numpy(zero_copy_only=False)
+    short = _marked(table, low[0][lengths == DATE_WIDTH])
+    found = _readable(low, column.kind)
+    notes.add("readers-differ", short & data, PROMOTED_DATE, found, "date", column=column.name, refused="part")
 
 
 class Column(NamedTuple):

@@ -12,6 +12,15 @@ _PAIRS = {frozenset(p) for p in (("int", "long"), ("float", "double"), ("date", 
 _DECIMAL = re.compile(r"decimal\(\s*\d+\s*,\s*(\d+)")
 
 
+PROMOTED_DATE = (
+    "a column of dates became one of timestamps: Spark 4.1 and pyiceberg 0.12 cannot read it in older files, and "
+    "Iceberg Java skips these wrongly by their bounds"
+)
+"""What rule 63 says of files from before such a promotion, by the schemas of snapshots, by bounds or by footers."""
+PROMOTED_TO = ("timestamp", "timestamp_ns")
+"""Types that dates are promoted to."""
+
+
 def kind_of(kind: Any) -> str:
     """The name of a type's JSON."""
     return kind if isinstance(kind, str) else str(kind.get("type"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +25,7 @@ from explorer.core.doctor.remedy_texts import (
 )
 from explorer.core.lineage import ancestry
 from explorer.core.manifest_merges import rewrite_manifests
-from explorer.core.names import NOWHERE, beside, in_sql
+from explorer.core.names import NOWHERE, beside, in_sql, path_in_sql, quoted, text_in_sql
 from explorer.core.units import count, whole
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -43,6 +42,15 @@ TO_BE_OPENED: Mapping[str, str] = {
     "alone.",
 }
 """By rule: what to do about a finding on entries whose bounds or counts may be wrong instead, as the files tell."""
+DROPS_OLD_DELETES = ("R", "O", "T")
+"""Remedies whose commits drop deletes that are older than all data files."""
+OF_POSITIONS = ("position-deletes-v3", "delete-names-nothing")
+"""Rules that are about position delete files alone."""
+UNKNOWN_DELETES = (
+    "First see iceberg-explorer maintain dangling-deletes: what writes delete files anew drops those that apply to "
+    "nothing, and these may be needed."
+)
+"""Where it is not known whether deletes that apply to nothing may be needed."""
 MAX_FILES = 20
 """Files that a remedy names."""
 ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
@@ -99,6 +107,8 @@ class Situation:
         previous: The metadata file before this one, where it lacks the faults of this one.
         lost_files: The data files of lost manifests, where some are found.
         misread: Whether Spark takes values of the current snapshot's files for others; None where no file was opened.
+        doubts: Of the current snapshot's deletes that apply to nothing and may be needed, by their kind, how many there
+            are and why, of the first of them; None where it is not known.
     """
 
     table: str
@@ -111,6 +121,7 @@ class Situation:
     previous: str = ""
     lost_files: LostFiles | None = None
     misread: bool | None = None
+    doubts: Mapping[str, tuple[int, str]] | None = None
 
 
 def remedy(
@@ -142,14 +153,16 @@ def remedy(
         return _older(letter)
     catalog, name = in_sql(situation.table)
     key = location.removeprefix("/properties/") if location.startswith("/properties/") else ""
-    if not re.fullmatch(r"[\w.-]*", key):  # no strange name becomes a part of SQL
+    if key and not (key := path_in_sql(key)):  # no strange name becomes a part of SQL
         (catalog, name), key = NOWHERE, "name"
     fault = Fault(rule, metadata, catalog, name, file, node, columns) if metadata else None
     writes = letter in WRITES_DATA or rule == "wrapped-partition"
     if writes and situation.misread and rule != "column-type":
         return MISREAD
+    if letter == "C" and rule != "position-bounds" and (kept := _kept_deletes(rule, situation)):
+        return kept
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
-        catalog=catalog, name=name, table=f"{catalog}.{name}", key=key,
+        catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
         back=_back(situation, catalog, name), previous=previous_words(situation.previous, catalog, name),
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
@@ -159,6 +172,7 @@ def remedy(
         regained=regained_commit(fault) if fault and letter == "A" else "",
         again=_again(situation, catalog, name) if rule == "manifest-missing" else "",
     )  # fmt: skip
+    text += _lost_deletes(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
     return UNOPENED + text if writes and situation.misread is None else text
 
 
@@ -188,6 +202,30 @@ def may_be_needed(number: int, reason: str) -> str:
     return (
         f"Do not drop them before you know: {number:,} of them may have been meant for rows that are "
         f"there ({reason}). iceberg-explorer fate tells of a row; the writer has to delete it again."
+    )
+
+
+def _kept_deletes(rule: str, situation: Situation) -> str:
+    """Why the delete files that a finding is about are not to be written anew; empty where what is dropped with them
+    hides nothing that somebody may have meant."""
+    doubts = situation.doubts
+    if doubts is None:
+        return "" if rule in OF_POSITIONS else UNKNOWN_DELETES
+    kinds = ("position_deletes",) if rule in OF_POSITIONS else tuple(doubts)
+    some = [doubts[kind] for kind in kinds if kind in doubts]
+    return may_be_needed(sum(number for number, _ in some), some[0][1]) if some else ""
+
+
+def _lost_deletes(situation: Situation) -> str:
+    """Which deletes go with files that are rewritten, and may be needed, as a sentence."""
+    some = list((situation.doubts or {}).values())
+    if not some:
+        return ""
+    number = sum(number for number, _ in some)
+    which = "a delete that applies" if number == 1 else f"{number:,} deletes that apply"
+    return (
+        f" Look first: {which} to nothing may have been meant for rows that are there ({some[0][1]}), and what is "
+        "older than all data files goes with this. iceberg-explorer delete-contents shows what such a delete holds."
     )
 
 
@@ -221,13 +259,14 @@ def previous_words(previous: str, catalog: str, name: str) -> str:
     Returns:
         Sentences.
     """
-    if not previous or re.search(r"['\"\\`;\s]", previous):  # it becomes a part of SQL
+    if not (path := path_in_sql(previous)):
         return "Restore the metadata file from a backup, or ask whoever wrote it."
+    other = text_in_sql(beside(name, "restored"))
     return (
         f"Restore the metadata file from a backup, or go back to the one before: CALL {catalog}.system.register_table("
-        f"table => '{beside(name, 'restored')}', metadata_file => '{previous}') makes a table of it under another "
-        "name, without what was committed since (the old name is taken until the catalog's own tool removes the broken "
-        "entry). Both have the same files: run neither expire_snapshots nor remove_orphan_files while there are two."
+        f"table => '{other}', metadata_file => '{path}') makes a table of it under another name, without what was "
+        "committed since (the old name is taken until the catalog's own tool removes the broken entry). Both have the "
+        "same files: run neither expire_snapshots nor remove_orphan_files while there are two."
     )
 
 
@@ -321,8 +360,8 @@ def _back(situation: Situation, catalog: str, name: str) -> str:
             "whoever wrote it."
         )
     return (
-        f"Go back to the newest snapshot without faults: CALL {catalog}.system.rollback_to_snapshot('{name}', "
-        f"{target.snapshot_id}). {_cost(metadata.current_snapshot, target)}"
+        f"Go back to the newest snapshot without faults: CALL {catalog}.system.rollback_to_snapshot("
+        f"'{text_in_sql(name)}', {target.snapshot_id}). {_cost(metadata.current_snapshot, target)}"
     )
 
 
@@ -336,14 +375,15 @@ def _again(situation: Situation, catalog: str, name: str) -> str:
     told = f" {count(len(found.files), 'data file')} of the table's folder may be of it, named by no manifest that is "
     told += f"left: {named}{more}."
     steps = _steps(metadata, situation.whole, found)
-    if not found.fits or steps is None:
+    if not found.fits or steps is None or not all(map(path_in_sql, found.files)):
         return (
             f"{told} Before you add them again after going back, by the procedure add_files, check that they are of "
             "no failed write, and that no later commit removed them or deleted rows of them."
         )
-    picks = [f"CALL {catalog}.system.cherrypick_snapshot('{name}', {i})" for i in steps]
+    picks = [f"CALL {catalog}.system.cherrypick_snapshot('{text_in_sql(name)}', {i})" for i in steps]
     adds = [
-        f"CALL {catalog}.system.add_files(table => '{name}', source_table => '`parquet`.`{path}`')"
+        f"CALL {catalog}.system.add_files(table => '{text_in_sql(name)}', "
+        f"source_table => '{text_in_sql(f'`parquet`.{quoted(path)}')}')"
         for path in found.files
     ]
     return (

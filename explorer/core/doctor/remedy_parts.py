@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from explorer.core.lineage import ancestry
 from explorer.core.name_mapping import missing_name_mapping
-from explorer.core.names import beside, name_in_sql, text_in_sql
+from explorer.core.names import beside, name_in_sql, path_in_sql, text_in_sql
 from explorer.core.refs import free_ref_name, preview_refs
 from explorer.model.metadata import StatisticsFile, TableMetadata
 
@@ -49,6 +48,11 @@ class Fault:
     def table(self) -> str:
         """The table's name in SQL."""
         return f"{self.catalog}.{self.name}"
+
+    @property
+    def text(self) -> str:
+        """The inside of a text that names the table in its catalog, as an argument of CALL."""
+        return text_in_sql(self.name)
 
 
 def fitting_statement(fault: Fault) -> str:
@@ -125,7 +129,8 @@ def of_gone_snapshot(metadata: TableMetadata, file: StatisticsFile) -> dict[str,
 
 def _name_mapping(fault: Fault) -> str:
     mapping = text_in_sql(missing_name_mapping(fault.metadata))
-    if not mapping or len(mapping) > MAX_MAPPING:
+    ends = ";" in mapping and bool({"'", '"'} & set(fault.table))  # quotes of names are texts to Spark's shell
+    if not mapping or len(mapping) > MAX_MAPPING or ends:
         return (
             "Nothing in Spark can tell which column of these files is which: a name has stood for two columns, or the "
             "names are too many or too strange to print. Set the property schema.name-mapping.default by hand, or add "
@@ -159,18 +164,18 @@ def _dropped_field(fault: Fault) -> str:
     drop = "".join(f"ALTER TABLE {fault.table} DROP PARTITION FIELD {name}, then " for name in names)
     return (
         "Spark would write the same value again. Without the partition field filters find the rows: "
-        f"{drop}CALL {fault.catalog}.system.rewrite_data_files(table => '{fault.name}', options => map('rewrite-all', "
+        f"{drop}CALL {fault.catalog}.system.rewrite_data_files(table => '{fault.text}', options => map('rewrite-all', "
         "'true')). Older snapshots keep the fault until they expire."
     )
 
 
 def _fork(fault: Fault) -> str:
-    if re.search(r"['\"\\`;$\s]", fault.file):  # it becomes a part of SQL
+    if not (file := path_in_sql(fault.file)):
         return "Nothing in Spark mends it: open that file by its path, and write again what is missing."
     return (
-        f"CALL {fault.catalog}.system.register_table(table => '{beside(fault.name, 'fork')}', metadata_file => "
-        f"'{fault.file}') shows that state under another name: compare both, and write again what is missing. "
-        f"{TWO_TABLES} Nothing in Spark takes the second file of a version away."
+        f"CALL {fault.catalog}.system.register_table(table => '{text_in_sql(beside(fault.name, 'fork'))}', "
+        f"metadata_file => '{file}') shows that state under another name: compare both, and write again what is "
+        f"missing. {TWO_TABLES} Nothing in Spark takes the second file of a version away."
     )
 
 
@@ -183,7 +188,7 @@ def _twice(fault: Fault, lost: int) -> str:
         "The finding goes when it expires."
         if held
         else "Its own snapshot, and the finding with it, then goes by CALL "
-        f"{fault.catalog}.system.expire_snapshots(table => '{fault.name}', snapshot_ids => array({lost}L))."
+        f"{fault.catalog}.system.expire_snapshots(table => '{fault.text}', snapshot_ids => array({lost}L))."
     )
     if any(s.summary.get("source-snapshot-id") == str(lost) for s in meta.snapshots):
         return f"Snapshot {lost} was committed again. {expire}"
@@ -194,7 +199,7 @@ def _twice(fault: Fault, lost: int) -> str:
         )
     return (
         f"If the changes of snapshot {lost} are wanted, this commits them again, and adds its rows to what readers "
-        f"see: CALL {fault.catalog}.system.cherrypick_snapshot('{fault.name}', {lost}). {expire}"
+        f"see: CALL {fault.catalog}.system.cherrypick_snapshot('{fault.text}', {lost}). {expire}"
     )
 
 

@@ -97,6 +97,8 @@ MISREAD = (
 )
 UNOPENED = "First run doctor --deep: what Spark misreads in data files, a rewrite would write so for good. "
 """Before what writes rows anew, where no data file was opened."""
+POSITION_DELETES = "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map("
+"""How a statement begins that writes position deletes anew."""
 TEXTS: Mapping[Remedy, str] = {
     "M": "Iceberg cannot load a table with this fault, or would load something wrong, so no procedure mends it. "
     "{previous}",
@@ -113,9 +115,9 @@ TEXTS: Mapping[Remedy, str] = {
     "keep the fault until rewrite_manifests drops them, and older snapshots until they expire.",
     "O": STATIC + "INSERT OVERWRITE {table} SELECT * FROM {table}; compaction refuses where it finds more rows than "
     "are recorded. Older snapshots keep the fault until they expire.",
-    "C": "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map('rewrite-all', "
-    "'true')); equality deletes go with CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
-    "'rewrite-all', 'true', 'remove-dangling-deletes', 'true')).",
+    "C": POSITION_DELETES
+    + "'rewrite-all', 'true')); equality deletes go with CALL {catalog}.system.rewrite_data_files("
+    "table => '{name}', options => map('rewrite-all', 'true', 'remove-dangling-deletes', 'true')).",
     "D": "CALL {catalog}.system.remove_orphan_files(table => '{name}', dry_run => true) lists those older than three "
     "days; without dry_run it removes them.",
     "K": "The data files are intact: Spark cannot read them by the sizes that are recorded, and no procedure mends "
@@ -151,9 +153,11 @@ TEXTS_OF: Mapping[str, str] = {
     "delete-dangling": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
     "'remove-dangling-deletes', 'true')) drops them, and compacts as it does without the option. Iceberg before 1.12 "
     "drops none where it rewrites nothing.",
-    "position-bounds": "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map("
-    "'rewrite-all', 'true')). The rows that the delete names are then gone for readers that show them now. Older "
+    "position-bounds": POSITION_DELETES
+    + "'rewrite-all', 'true')). The rows that the delete names are then gone for readers that show them now. Older "
     "snapshots keep the fault until they expire.",
+    "position-deletes-v3": POSITION_DELETES + "'rewrite-all', 'true')).",
+    "delete-names-nothing": POSITION_DELETES + "'rewrite-all', 'true')).",
     "delete-dropped": "{back} Or delete the rows that are back, by the keys that the delete held.",
     "dropped-source": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
     "'true')) writes the rows by the current spec. CALL {catalog}.system.expire_snapshots(table => '{name}', "

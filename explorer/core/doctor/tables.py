@@ -12,8 +12,8 @@ from typing import Any
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.java_metadata import java_rules
 from explorer.core.doctor.java_schema import is_type
+from explorer.core.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, promoted
 from explorer.core.doctor.promotions import kind_of as _kind
-from explorer.core.doctor.promotions import promoted
 from explorer.core.secret_names import ALONE, WITHIN, is_secret
 from explorer.core.secrets import HIDDEN, redacted
 from explorer.model.metadata import Schema, TableMetadata
@@ -224,19 +224,19 @@ def _lines(meta: TableMetadata) -> Iterator[list[Schema]]:
 
 
 def _promoted_dates(meta: TableMetadata, here: Any) -> Iterator[Finding]:
-    """Of rule 63: dates that became timestamps, in tables that have data of both."""
+    """Of rule 63: dates that became timestamps, in tables that have snapshots of both. Files of snapshots that have
+    expired are told by their bounds (core.doctor.metrics) or footers."""
     current = meta.schema(meta.current_schema_id)
     if current is None:
         return
     written = {s.schema_id for s in meta.snapshots}
     for own, field in current.by_id.items():
-        if field.type not in ("timestamp", "timestamp_ns"):
+        if field.type not in PROMOTED_TO:
             continue
         if any(s.schema_id in written and own in s.by_id and s.by_id[own].type == "date" for s in meta.schemas):
             yield here(
                 "readers-differ",
-                "a column of dates became one of timestamps: Spark 4.1 and pyiceberg 0.12 cannot read it in older "
-                "files, and Iceberg Java skips these wrongly by their bounds",
+                PROMOTED_DATE,
                 location="/schemas",
                 found=field.type,
                 expected="date",

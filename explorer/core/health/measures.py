@@ -20,7 +20,8 @@ LEVELS: Sequence[Level] = ("error", "warning", "ok")
 @dataclass(frozen=True)
 class Measure:
     """Beyond `threshold` it is a warning, beyond `error` times that an error. `why` says where the threshold comes
-    from, `helps` what brings the number down ({table} is its name)."""
+    from, `helps` what brings the number down: of procedures the command that looks, at data files too, whether
+    the statement may be run, as health itself reads metadata alone."""
 
     id: str
     title: str
@@ -32,19 +33,22 @@ class Measure:
     error: float = 10
 
 
-_COMPACT = "CALL {catalog}.system.rewrite_data_files('{name}')"
-_MANIFESTS = "CALL {catalog}.system.rewrite_manifests('{name}')"
-_EXPIRE = "CALL {catalog}.system.expire_snapshots('{name}')"
-_DELETED = "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('delete-file-threshold', '1'))"
-_ALL = "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true'))"
+_PRINTS = "prints the statement, where it does something now and may be run"
+_COMPACT = f"iceberg-explorer maintain TABLE compact {_PRINTS}"
+_MANIFESTS = f"iceberg-explorer maintain TABLE rewrite-manifests {_PRINTS}"
+_EXPIRE = f"iceberg-explorer maintain TABLE expire {_PRINTS}"
+_CLEAN = f"iceberg-explorer maintain TABLE expire -O clean_expired_metadata=true {_PRINTS}"
+_DELETED = f"iceberg-explorer maintain TABLE compact -O delete-file-threshold=1 {_PRINTS}"
+_ALL = f"iceberg-explorer maintain TABLE compact -O rewrite-all=true {_PRINTS}"
+_SORT = f"iceberg-explorer maintain TABLE compact-sort {_PRINTS}"
 _NOW: Scope = "current snapshot"
 MEASURES: Sequence[Measure] = (
     Measure("small-files", "Files that merging small ones would save", _NOW, 100, "",
             "data files below 75% of write.target-file-size-bytes (rewrite_data_files' min-file-size-bytes), less the "
             "files that their bytes fill, partition by partition: each is a request and a task more", _COMPACT, 100),
     Measure("files-per-partition", "Data files in the fullest partition", _NOW, 1_000, "",
-            "a scan of one partition plans and opens all of them", f"{_COMPACT} where they are small, else a finer "
-            "partition transform"),
+            "a scan of one partition plans and opens all of them", f"where they are small, {_COMPACT}; else a "
+            "finer partition transform"),
     Measure("partition-skew", "Largest partition against the median one, in bytes", _NOW, 100, "times",
             "tasks of a job by partition end together only where partitions are alike; told of three or more "
             "partitions, the largest of which fills a file",
@@ -63,7 +67,7 @@ MEASURES: Sequence[Measure] = (
             "iceberg-explorer maintain TABLE dangling-deletes tells which procedure drops each"),
     Measure("small-manifests", "Manifests beyond those that their bytes fill", _NOW, 100, "",
             "commit.manifest.min-count-to-merge is 100: a planner opens each",
-            f"{_MANIFESTS}, which takes those of the current partition spec: others by spec_id"),
+            f"{_MANIFESTS}, for those of the current partition spec; with -O spec_id=N for others"),
     Measure("manifests-per-partition", "Manifests that list files of one partition, on average", _NOW, 10, "",
             "a scan of one partition opens that many; told where manifests hold several megabytes", _MANIFESTS),
     Measure("older-specs", "Data files under older partition specs", _NOW, 1_000, "",
@@ -75,7 +79,7 @@ MEASURES: Sequence[Measure] = (
             "expire_snapshots, remove old statistics and refs; write.metadata.previous-versions-max bounds the log", 8),
     Measure("schemas", "Schemas that are kept", "metadata file", 100, "",
             "each is written in full in every metadata file",
-            "CALL {catalog}.system.expire_snapshots(table => '{name}', clean_expired_metadata => true)"),
+            _CLEAN),
     Measure("commits-per-hour", "Commits in the busiest hour", "retained history", 60, "per hour",
             "each writes a manifest list and a metadata file, and commits that meet are retried",
             "fewer, larger commits: a longer trigger of streaming writers"),
@@ -87,7 +91,7 @@ MEASURES: Sequence[Measure] = (
             "was written", "merge-on-read where updates are many: write.update.mode, write.delete.mode", 4),
     Measure("unclustered", "Files that a query for one value of the first sort column opens", _NOW, 0.5, "share",
             "by bounds, on average; told on request, of tables with a sort order and ten files or more",
-            "CALL {catalog}.system.rewrite_data_files(table => '{name}', strategy => 'sort')", 2),
+            _SORT, 2),
 )  # fmt: skip
 RISE = frozenset(
     {"small-files", "files-per-partition", "deletes-per-file", "equality-deletes", "older-specs", "small-manifests"}
@@ -117,14 +121,17 @@ def thresholds(given: Mapping[str, float] | None = None) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measure of one table: None where it says nothing, with `words` for why, or for what it comes from. `helps` is
-    empty where nothing needs help."""
+    """A measure of one table: None where it says nothing, with `words` for why, or for what it comes from."""
 
     id: str
     value: float | None
     threshold: float
     words: str = ""
-    helps: str = ""
+
+    @property
+    def helps(self) -> str:
+        """What would help; empty where nothing needs help."""
+        return "" if self.level == "ok" else self.about.helps
 
     @property
     def about(self) -> Measure:

@@ -1,0 +1,169 @@
+"""What a fate tells of rows: that values come through a name mapping, that a row changed, the same by every engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import explorer
+from explorer.core.batches import Parts
+from explorer.fate import Fate
+from explorer.metadata_tree import MetadataTree
+from explorer.rowlevel import RowReader
+from tests.cases.mini import Table
+from tests.unit.other_types import MISREAD, write_table
+
+COLUMNS = [(1, "id", "long"), (2, "renamed", "string"), (3, "new", "string")]
+
+
+def mapping(*pairs: tuple[int, list[str]]) -> dict[str, str]:
+    return {"schema.name-mapping.default": json.dumps([{"field-id": i, "names": names} for i, names in pairs])}
+
+
+def without_ids(folder: Path, properties: dict[str, str]) -> Path:
+    """A table that got a column's name, and a column, after a file without field ids."""
+    table = Table(folder, COLUMNS, properties=properties)
+    old = pa.table({"id": [1, 2], "first": ["a", "b"]})
+    table.append(table.parquet("old.parquet", old, ids=False))
+    table.append(table.parquet("new.parquet", {"id": [3], "renamed": ["c"], "new": ["n"]}))
+    return folder
+
+
+def said(fate: Fate) -> list[str]:
+    current = fate.metadata.current_snapshot
+    assert current is not None
+    return fate.explain(current)
+
+
+@pytest.fixture
+def as_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a table made of manifests as Spark's workers make it, in this process, when Spark is asked for."""
+    by = MetadataTree.by
+
+    def made(tree: MetadataTree, parts: Parts) -> Any:
+        tables = [parts.part(m, stored) for m, stored in tree.stored(parts.manifests, metrics=parts.metrics)]
+        return SimpleNamespace(read=lambda: iter(tables)), SimpleNamespace(engine="spark")
+
+    def chosen(tree: MetadataTree, engine: str, what: str) -> Any:
+        if engine != "spark":
+            return by(tree, engine, what)  # type: ignore[arg-type]
+        return SimpleNamespace(made=lambda parts: made(tree, parts))
+
+    monkeypatch.setattr(MetadataTree, "by", chosen)
+
+
+def test_a_fate_says_that_values_come_through_the_name_mapping(tmp_path: Path) -> None:
+    place = without_ids(tmp_path / "t", mapping((1, ["id"]), (2, ["first", "renamed"])))
+    fate = explorer.open_table(str(place)).fate("id > 1")
+    lines = said(fate)
+    row = next(n for n, line in enumerate(lines) if "of old.parquet is there" in line)
+    assert "renamed='b', new=None" in lines[row]
+    assert lines[row + 1] == (
+        "  Its file has no field ids, so its values come through the table's name mapping "
+        "(schema.name-mapping.default): renamed from its column 'first'; the mapping finds no column for new."
+    )
+    assert sum("name mapping" in line for line in lines) == 1
+    table = explorer.open_table(str(place))
+    table.file_rows("old.parquet")
+    [problem] = table.problems
+    assert (problem.severity, problem.cause[:25]) == ("info", "its file has no field ids")
+
+
+def test_a_row_that_is_gone_tells_of_the_name_mapping_too(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", COLUMNS[:2], properties=mapping((1, ["id"]), (2, ["renamed"])))
+    old = table.parquet("old.parquet", pa.table({"id": [1], "renamed": ["a"]}), ids=False)
+    table.append(old)
+    table.snapshot("delete", [table.manifest("d.avro", [(2, old, {"sequence_number": 1})])])
+    assert "name mapping" in said(explorer.open_table(str(tmp_path / "t")).fate("id = 1"))[-1]
+
+
+def test_the_name_mapping_inside_structs(tmp_path: Path) -> None:
+    inner = {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "long"}]}
+    entry = [{"field-id": 2, "names": ["s"], "fields": [{"field-id": 3, "names": ["y"]}]}]
+    named = {"schema.name-mapping.default": json.dumps(entry)}
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "s", inner)], properties=named)
+    table.append(table.parquet("a.parquet", pa.table({"s": [{"y": 5}]}), ids=False))
+    text = "\n".join(said(explorer.open_table(str(tmp_path / "t")).fate("s.x = 5")))
+    assert "s.x from its column 's.y'; the mapping finds no column for id" in text
+
+
+def rewrite(table: Table, old: dict[str, Any], new: list[dict[str, Any]]) -> None:
+    """A commit that replaces a file."""
+    gone = [(2, old, {"sequence_number": 1})]
+    table.snapshot("overwrite", [table.manifest("r.avro", [*gone, *((1, file) for file in new)])])
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_row_changes_once_in_a_commit(version: int, tmp_path: Path) -> None:
+    """An upsert that writes a key twice leaves two rows, of which neither is known to be the one that was there."""
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "v", "string")], version=version)
+    old = table.parquet("a.parquet", {"id": [1, 2], "v": ["a", "b"]})
+    table.append(old)
+    rewrite(table, old, [table.parquet("b.parquet", {"id": [1, 1, 2], "v": ["x", "y", "z"]})])
+    events = explorer.open_table(str(tmp_path / "t")).fate("", keys=["id"]).events
+    told = [(e.what, e.row["v"], "went and 2 came" in e.words) for e in events if e.snapshot == "snapshot-2"]
+    assert sorted(told) == [
+        ("appeared", "x", True), ("appeared", "y", True), ("changed", "z", False), ("deleted", "a", False),
+        ("deleted", "b", False),
+    ]  # fmt: skip
+
+
+def test_a_file_that_is_live_twice_changes_a_row_once(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "v", "string")])
+    old, new = (table.parquet(f"{v}.parquet", {"id": [1], "v": [v]}) for v in "ab")
+    table.append(old)
+    rewrite(table, old, [new, new])
+    events = explorer.open_table(str(tmp_path / "t")).fate("", keys=["id"]).events
+    assert [e.what for e in events] == ["appeared", "appeared", "changed", "deleted"]
+    assert "its file was live already" in events[1].words
+
+
+def test_of_two_equal_rows_one_is_deleted(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    old = table.parquet("a.parquet", {"id": [1, 1]})
+    table.append(old)
+    rewrite(table, old, [table.parquet("b.parquet", {"id": [1]})])
+    events = explorer.open_table(str(tmp_path / "t")).fate("").events
+    assert [e.what for e in events] == ["appeared", "appeared", "copied", "deleted"]
+    assert events[-1].words.endswith("no file it added has the row once more")
+
+
+@pytest.mark.parametrize("where", ["id = 1", "x = '2020-01-01'", ""])
+def test_spark_tells_what_this_process_tells_of_misread_columns(where: str, as_spark: None, tmp_path: Path) -> None:
+    write_table(tmp_path / "t", MISREAD[0])
+    ours, theirs = (
+        said(explorer.open_table(str(tmp_path / "t")).fate(where, engine=engine)) for engine in ("local", "spark")
+    )
+    assert any("Spark may show another value of x" in line or "Spark does not return" in line for line in ours)
+    assert theirs == ours
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_spark_tells_what_this_process_tells_of_files_without_ids(mapped: bool, as_spark: None, tmp_path: Path) -> None:
+    properties = mapping((1, ["id"]), (2, ["first"])) if mapped else {}
+    tables = [explorer.open_table(str(without_ids(tmp_path / name, properties))) for name in ("local", "spark")]
+    ours, theirs = (said(t.fate("id < 3", engine=e)) for t, e in zip(tables, ("local", "spark"), strict=True))
+    assert ours == theirs
+    assert [p.cause for p in tables[0].problems] == [p.cause for p in tables[1].problems]
+    assert len(tables[1].problems) == (0 if mapped else 1)
+
+
+def test_manifests_may_be_read_before_they_are_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is judged of one manifest is not taken for another's, in whatever order they are read."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    for name, ids in (("a", [1, 2]), ("b", [2, 3]), ("c", [5, 6])):
+        table.append(table.parquet(f"{name}.parquet", {"id": ids}), table.parquet(f"{name}2.parquet", {"id": ids[:1]}))
+    expected = said(explorer.open_table(str(tmp_path / "t")).fate("id = 2"))
+    lazily = RowReader.live_entries_of
+
+    def eagerly(self: RowReader, *given: Any) -> Iterator[Any]:
+        return iter(list(lazily(self, *given)))
+
+    monkeypatch.setattr(RowReader, "live_entries_of", eagerly)
+    assert said(explorer.open_table(str(tmp_path / "t")).fate("id = 2")) == expected
