@@ -163,7 +163,10 @@ class ManifestReader:
         with self._lock:
             if (path, metrics) in self._entries:
                 return self._entries[(path, metrics)]
-        return None if key is None else self._mapped(key, metrics)
+        mapped = None if key is None else self._mapped(key, metrics)
+        if key is not None and mapped is not None:
+            budget.Read.note(json.loads(key)[-1], key)
+        return mapped
 
     def _map(self, path: str, key: str, metrics: bool) -> None:
         """From now on from the disk cache, which takes no memory of ours."""
