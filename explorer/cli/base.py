@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import click
 
 import explorer
+from explorer.cli.patience import begin, patience
 from explorer.errors import EngineError, ExplorerError, TableNotFound
 from explorer.io.locate import Location
 from explorer.progress import Watch
@@ -42,7 +43,7 @@ class Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with _Told().listening(), _safe_errors():
+            with _Told().listening(), patience(), _safe_errors():
                 return super().invoke(ctx)
         except EngineError as error:
             fail(error, NO_ENGINE)
@@ -182,6 +183,7 @@ def opened(
     """Open TABLE with the common options."""
     own = pairs(properties, "--property", "KEY=VALUE")
     moves = dict(map(_move, relocate))
+    begin(table)
     return explorer.open_table(table, catalog, own or None, list(roots), moves)
 
 

@@ -24,6 +24,7 @@ from explorer.cli.base import (
     where_options,
 )
 from explorer.cli.listing import Asked, rows_options
+from explorer.cli.patience import unlimited
 from explorer.core.batches import Batches
 from explorer.core.history import side_named
 from explorer.engines.choice import Engine
@@ -136,6 +137,7 @@ def watch(interval: float | None, output: str, **where: Any) -> None:
 
     table = opened(**where)
     seconds = interval_of(table, interval)
+    unlimited()
     say(f"{table.why}; looking every {seconds:g} s, Ctrl+C ends")
     heard = listener()
     assert heard is not None  # main listens

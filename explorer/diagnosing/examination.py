@@ -205,17 +205,18 @@ class Examination:
                 self.not_checked.append(f"the header of {path}: {error.cause}")
         return headers
 
-    def _named(self, path: str, keys: Sequence[int], of: str) -> list[dict[str, Any]]:
+    def _named(self, path: str, keys: Sequence[int], of: str, most: int | None) -> list[dict[str, Any]]:
         """See core.doctor.across.Named."""
         manifest = self.lists.records[path]
         for _, stored in self.table.tree.stored([manifest]):
             own = hashes(stored["referenced_data_file"]) if of == "vectors" else keys_of(stored)
-            at = np.flatnonzero(np.isin(own, np.array(keys, np.int64)))
+            live = stored["status"].to_numpy() != 2
+            at = np.flatnonzero(np.isin(own, np.array(keys, np.int64)) & live)[:most]
             names = ["file_path", "content_offset", "referenced_data_file", "status", "record_count"]
             some = stored.select([*names, "file_size_in_bytes"])
             some = some.append_column("inherited_snapshot_id", snapshot_ids(stored, manifest)).take(pa.array(at))
             told = zip(at.tolist(), some.to_pylist(), strict=True)
-            return [row | {"record": record} for record, row in told if row["status"] != 2]
+            return [row | {"record": record} for record, row in told]
         return []
 
     def _dangling(self) -> Iterator[Finding]:

@@ -102,16 +102,18 @@ def _sized(data: bytes, at: int) -> tuple[bytes, int]:
     return data[at : at + size], at + size
 
 
-def _unpack(codec: str, data: bytes, room: int) -> bytes:
+def _unpack(codec: str, data: bytes, room: int, most: int) -> bytes:
+    """A block's bytes, for which there is `room` of the `most` that its file may unpack to. Raises ValueError."""
+    too_much = f"unpacks to more than {most} bytes in all"
     if room <= 0:  # which decoders would take for: no limit
-        raise ValueError(f"unpacks to more than {budget.UNPACKED} bytes in all")
+        raise ValueError(too_much)
     if codec == "null":
         return data
     if codec == "deflate":
         unpacker = isal_zlib.decompressobj(-15)  # 3 times as fast as zlib
         out = unpacker.decompress(data, room)
         if unpacker.unconsumed_tail:
-            raise ValueError(f"unpacks to more than {budget.UNPACKED} bytes in all")
+            raise ValueError(too_much)
         return out
     if codec == "snappy":
         size, shift = 0, 0  # raw snappy starts with its unpacked size; Avro adds a 4-byte CRC at the end
@@ -121,7 +123,7 @@ def _unpack(codec: str, data: bytes, room: int) -> bytes:
             if byte < 0x80:
                 break
         if size > room:
-            raise ValueError(f"unpacks to more than {budget.UNPACKED} bytes in all")
+            raise ValueError(too_much)
         if size > SNAPPY_RATIO * len(data):
             raise ValueError(f"claims to unpack {len(data)} bytes of snappy to {size}")
         import pyarrow
@@ -140,7 +142,7 @@ def _unpack(codec: str, data: bytes, room: int) -> bytes:
     stream = makers[codec]()
     out = bytes(stream.decompress(data, max_length=room))
     if not stream.eof:
-        raise ValueError(f"is cut off, or unpacks to more than {budget.UNPACKED} bytes in all")
+        raise ValueError(f"is cut off, or {too_much}")
     return out
 
 
@@ -158,8 +160,9 @@ def _measured(text: bytes) -> tuple[Any, Shape]:
     return schema, check_schema(schema, "")
 
 
-def open_container(data: bytes, path: str, header_only: bool = False) -> Container:
-    """Open an Avro file's bytes. Raises UnreadableFile when the header is unusable; damage after it is a Problem."""
+def open_container(data: bytes, path: str, header_only: bool = False, room: int | None = None) -> Container:
+    """Open an Avro file's bytes, which unpack to no more than `room`, or else to as many as any file. Raises
+    UnreadableFile when the header is unusable; damage after it is a Problem."""
     if data[:4] != MAGIC:
         what = "it is empty" if not data else f"it starts with {quoted(data[:12])}, not with Avro's {MAGIC!r}"
         raise UnreadableFile(path, f"not an Avro file: {what}")
@@ -187,16 +190,19 @@ def open_container(data: bytes, path: str, header_only: bool = False) -> Contain
     others = {k: v.decode("utf-8", "replace") for k, v in meta.items() if k != "avro.schema"}
     if header_only:
         return Container(path, schema, others, codec, (), plain=shape.plain)
-    blocks, problems = _blocks(data, at, sync, codec, path, shape.least)
+    blocks, problems = _blocks(data, at, sync, codec, path, shape.least, room or budget.UNPACKED)
     plain = shape.plain and all(len(block.data) <= PLAIN_BLOCK for block in blocks)
     return Container(path, schema, others, codec, tuple(blocks), tuple(problems), plain)
 
 
-def _blocks(data: bytes, at: int, sync: bytes, codec: str, path: str, least: int) -> tuple[list[Block], list[Problem]]:
-    """`least`: the fewest bytes that a record takes, which bounds the records that a block can hold."""
+def _blocks(
+    data: bytes, at: int, sync: bytes, codec: str, path: str, least: int, most: int
+) -> tuple[list[Block], list[Problem]]:
+    """`least`: the fewest bytes that a record takes, which bounds the records that a block can hold; `most`: the bytes
+    that all blocks may unpack to."""
     blocks: list[Block] = []
     problems = Problems(path)
-    room, read, empty = budget.UNPACKED, 0, 0
+    room, read, empty = most, 0, 0
     while at < len(data):
         check_cancelled()
         offset = at
@@ -208,7 +214,7 @@ def _blocks(data: bytes, at: int, sync: bytes, codec: str, path: str, least: int
                 cause = "the file is cut off" if at + 16 > len(data) else "the sync marker does not match"
                 raise ValueError(cause)
             at += 16
-            unpacked = _unpack(codec, packed, room)
+            unpacked = _unpack(codec, packed, room, most)
             room -= len(unpacked)
             if not 0 <= count <= len(unpacked) // least:
                 raise ValueError(f"claims {count} records in {len(unpacked)} bytes")

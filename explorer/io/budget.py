@@ -12,6 +12,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator
+from typing import ClassVar
 
 import psutil
 
@@ -23,12 +24,18 @@ METADATA, MANIFEST, DATA, HINT = 256 << 20, 512 << 20, 1 << 30, 1 << 10
 of a version hint."""
 UNPACKED = 512 << 20
 """Unpacked bytes of one Avro file."""
+UNPACKED_ANYWAY, DENSEST = 32 << 20, 64
+"""A manifest or manifest list unpacks to no more than the first, and so many times its bytes: what Iceberg's writers
+make is four to twenty times as dense as what it holds, what repeats one entry is a hundred times."""
 LISTED = 250_000
 """Records of a manifest list."""
 REPEATS = 10
 """How often one manifest counts in a snapshot: a few bytes of a list could name one of millions of entries again."""
 ENTRIES = 5_000_000
 """Entries of a manifest."""
+EACH_ENTRY = 4 << 10
+"""Bytes that a question takes of each entry of the manifest that it is at, beside what it keeps of others: the doctor
+1,300. Iceberg's writers end a manifest at 8 MB, which are 150,000 of the smallest entries."""
 ROWS = 20_000_000
 """Rows of a data file, and positions in a delete file or vector."""
 TOLD = 1_000_000
@@ -47,6 +54,23 @@ LARGE = 8 << 20
 WAIT = 30.0
 """Seconds that a read waits for others to end."""
 
+
+class Read:
+    """Bytes that a process has read of tables' files, from wherever they came; the same bytes once, however often a
+    table names them. Counted where somebody says so: a server reads for ever."""
+
+    counting = False
+    total = 0
+    _known: ClassVar[set[int]] = set()
+
+    @classmethod
+    def note(cls, size: int, *what: object) -> None:
+        """So many bytes were read, and `what` identifies them."""
+        if cls.counting and (known := hash((size, *what))) not in cls._known:
+            cls._known.add(known)
+            cls.total += size
+
+
 _under_way = 0
 _changed = threading.Condition()
 
@@ -64,6 +88,16 @@ def limit() -> int:
     if size < LEAST:
         raise ExplorerError(f"{VARIABLE} is {text[:40]!r}: say 600M or 4G, and {human_bytes(LEAST)} at least")
     return size
+
+
+def unpacked(size: int) -> int:
+    """Bytes that a manifest or manifest list of this size may unpack to."""
+    return min(UNPACKED, UNPACKED_ANYWAY + DENSEST * size)
+
+
+def entries() -> int:
+    """Entries of a manifest that are read: it is looked at as a whole, however small it is packed."""
+    return min(ENTRIES, limit() // EACH_ENTRY)
 
 
 def share(part: int) -> int:

@@ -30,6 +30,9 @@ BATCH_BYTES = 3 << 20
 """Manifests of together this size are decoded in one call."""
 WORTH_A_THREAD = 128 << 10
 """Fewer bytes are not worth a thread of their own."""
+TOGETHER_BYTES = 32 << 20
+"""What manifests that are decoded in one call unpack to, about: of a batch whose manifests turn out to hold more, those
+after it are left for later, each alone."""
 UNPACKING = 8
 """How many times its bytes a manifest takes while it is decoded, about."""
 
@@ -67,6 +70,17 @@ def unreadable(error: UnreadableFile, others: str) -> Problem:
     return Problem(error.path, error.cause, unaffected=f"other {others} are not affected", rule=rule)
 
 
+def _decoded_bytes(waiting: Iterable[tuple[list[ManifestFile], Future[list[Entries | None]]]]) -> int:
+    """What is decoded and not yet asked for takes."""
+    return sum(
+        _bytes(read)
+        for _, future in waiting
+        if future.done() and not future.exception()
+        for read in future.result()
+        if read is not None
+    )
+
+
 class ManifestReader:
     """Reads manifests of one storage, and keeps what was decoded: in memory up to a share of the limit, large ones on
     disk."""
@@ -81,7 +95,8 @@ class ManifestReader:
         with self._lock:
             if path in self._bytes:
                 return self._bytes[path]
-        container = avro.open_container(self.storage.kept(path, limit=budget.MANIFEST), path)
+        data = self.storage.kept(path, limit=budget.MANIFEST)
+        container = avro.open_container(data, path, room=budget.unpacked(len(data)))
         if sum(len(block.data) for block in container.blocks) < 4 << 20:
             with self._lock:
                 self._bytes[path] = container
@@ -102,11 +117,15 @@ class ManifestReader:
     def entries(self, manifest: ManifestFile, metrics: bool = False) -> Entries:
         """A manifest's entries as stored, as an Arrow table (see model.manifest.ENTRY_SCHEMA); without the metric
         columns unless asked. Never raises for a bad file: an unreadable manifest is None with its Problem."""
-        return self._entries_of([manifest], metrics)[0]
+        [read] = self._entries_of([manifest], metrics)
+        assert read is not None
+        return read
 
-    def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool, watch: Watch | None = None) -> list[Entries]:
+    def _entries_of(
+        self, wanted: Sequence[ManifestFile], metrics: bool, watch: Watch | None = None
+    ) -> list[Entries | None]:
         """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
-        manifests costs hardly more than one for one."""
+        manifests costs hardly more than one for one. None for those that are too much together with others."""
         reads: dict[str, Entries] = {}
         keys: dict[str, str | None] = {}
         packed: dict[str, bytes] = {}
@@ -136,23 +155,27 @@ class ManifestReader:
                     self._entries[(path, metrics)] = result
         for path, data in packed.items():
             key = keys[path]
-            if key is not None and not reads[path].problems and key == self._key(path, len(data)):
+            if key is not None and path in reads and not reads[path].problems and key == self._key(path, len(data)):
                 part = "whole" if metrics else "narrow"
                 cache.put(key, part, reads[path].value, partial(self._map, path, key, metrics))
-        return [reads[m.manifest_path] for m in wanted]
+        return [reads.get(m.manifest_path) for m in wanted]
 
     def _decoded(self, packed: Mapping[str, bytes], metrics: bool) -> dict[str, Entries]:
         reads: dict[str, Entries] = {}
         opened: list[avro.Container] = []
+        size = 0
         for path, data in packed.items():
+            if size > TOGETHER_BYTES:
+                break
             try:
-                container = avro.open_container(data, path)
-                budget.within(container.count, budget.ENTRIES, path, "entries")
+                container = avro.open_container(data, path, room=budget.unpacked(len(data)))
+                budget.within(container.count, budget.entries(), path, "entries", f"set {budget.VARIABLE} to more")
                 opened.append(container)
+                size += sum(len(block.data) for block in container.blocks)
             except UnreadableFile as error:
                 reads[path] = _unreadable(error)
         if opened:
-            budget.require_memory(sum(len(b.data) for c in opened for b in c.blocks), opened[0].path)
+            budget.require_memory(size, opened[0].path)
         for container, table in zip(opened, manifests.entries_of_many(opened, metrics), strict=True):
             bad = isinstance(table, UnreadableFile)
             reads[container.path] = _unreadable(table) if bad else Read(table, container.problems)
@@ -163,7 +186,10 @@ class ManifestReader:
         with self._lock:
             if (path, metrics) in self._entries:
                 return self._entries[(path, metrics)]
-        return None if key is None else self._mapped(key, metrics)
+        mapped = None if key is None else self._mapped(key, metrics)
+        if key is not None and mapped is not None:
+            budget.Read.note(json.loads(key)[-1], key)
+        return mapped
 
     def _map(self, path: str, key: str, metrics: bool) -> None:
         """From now on from the disk cache, which takes no memory of ours."""
@@ -225,16 +251,24 @@ class ManifestReader:
             start += length
         pool, watch = ThreadPoolExecutor(workers), listener()
         try:
-            waiting: deque[tuple[list[ManifestFile], Future[list[Entries]]]] = deque()
+            waiting: deque[tuple[list[ManifestFile], Future[list[Entries | None]]]] = deque()
             for batch in batches.values():
                 waiting.append((batch, pool.submit(self._entries_of, batch, metrics, watch)))
-                if len(waiting) > workers * 2:  # bounded, so that a stream of any length fits in memory
-                    done, future = waiting.popleft()
-                    yield from zip(done, future.result(), strict=True)
-            for done, future in waiting:
-                yield from zip(done, future.result(), strict=True)
+                while len(waiting) > workers * 2 or _decoded_bytes(waiting) > budget.share(8):
+                    yield from self._each(*waiting.popleft(), metrics)  # so that a stream of any length fits in memory
+            while waiting:
+                yield from self._each(*waiting.popleft(), metrics)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # who forgets the rest does not wait for it
+
+    def _each(
+        self, batch: list[ManifestFile], future: Future[list[Entries | None]], metrics: bool
+    ) -> Iterator[tuple[ManifestFile, Entries]]:
+        reads = future.result()
+        del future
+        for n, manifest in enumerate(batch):
+            read, reads[n] = reads[n], None  # whoever took one need not hold the others
+            yield manifest, read or self.entries(manifest, metrics)
 
     def stored_records(self, manifest_path: str, start: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """Raw Avro records of a manifest, every field as the writer wrote it. Raises UnreadableFile."""

@@ -43,7 +43,7 @@ WITHOUT_IDS = (
     "no field of its Avro schema has a field id: it is read by the fields' names, as Iceberg Java does; pyiceberg "
     "refuses it"
 )
-PORTION = 64 << 20
+PORTION = 8 << 20
 """Unpacked bytes that are decoded in one call."""
 
 

@@ -78,7 +78,7 @@ class TableReader(ManifestReader):
         if snapshot.manifest_list is not None:
             data = self.storage.kept(snapshot.manifest_list, limit=budget.MANIFEST)
             with budget.reading(len(data) * UNPACKING, snapshot.manifest_list):
-                container = avro.open_container(data, snapshot.manifest_list)
+                container = avro.open_container(data, snapshot.manifest_list, room=budget.unpacked(len(data)))
                 listed, problems = manifests.manifest_files(container, self._records)
                 return Read(listed, (*container.problems, *problems))
         inline, problems, lasting = [], [], True

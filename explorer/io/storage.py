@@ -156,6 +156,7 @@ class Storage:
                         raise UnreadableFile(path, "not a regular file")
                     size = _part(path, state.st_size, offset, length, limit)
                     file.seek(offset)
+                    budget.Read.note(size, state.st_dev, state.st_ino, offset)
                     return file.read(size)
         except UnreadableFile:
             raise
@@ -168,13 +169,14 @@ class Storage:
             else:
                 asked = {"range": {"offset": offset}} if offset else {}
             answer = store.get(key, options=asked)  # one request; its head tells the size
-            _part(path, answer.meta["size"], offset, length, limit)
+            budget.Read.note(_part(path, answer.meta["size"], offset, length, limit), resolved, offset)
             return bytes(answer.bytes())
 
         def read(io: FileIO) -> bytes:
             with io.new_input(resolved).open() as stream:
                 stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
                 size = _part(path, stream.tell(), offset, length, limit)
+                budget.Read.note(size, resolved, offset)
                 stream.seek(offset)
                 return bytes(stream.read(size))
 
@@ -231,6 +233,7 @@ class Storage:
                 data = self.read(path, limit=limit)
                 cache.put_bytes(self._cache_key(resolved), data)
         budget.within(len(data), limit, path)
+        budget.Read.note(len(data), resolved, 0)
         return data
 
     def ahead(self, wanted: Iterable[tuple[str, int | None]]) -> None:
@@ -263,7 +266,9 @@ class Storage:
 
         def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
             answer = store.get(key, options={"range": {"suffix": length}})
-            return bytes(answer.bytes()), answer.meta["size"]
+            data = bytes(answer.bytes())
+            budget.Read.note(len(data), resolved, "tail")
+            return data, answer.meta["size"]
 
         def by_size(_: FileIO | None = None) -> tuple[bytes, int]:
             size = self.size(path)

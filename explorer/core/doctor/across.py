@@ -17,9 +17,9 @@ from explorer.core.doctor.findings import Finding, Refused
 from explorer.core.doctor.lists import Lists
 from explorer.progress import steps
 
-Named = Callable[[str, Sequence[int], str], Sequence[Mapping[str, Any]]]
-"""The stored entries, with `record` and `inherited_snapshot_id`, that have these keys in a manifest; the last says what
-the keys are of: `keys` or `vectors`."""
+Named = Callable[[str, Sequence[int], str, "int | None"], Sequence[Mapping[str, Any]]]
+"""The stored entries, with `record` and `inherited_snapshot_id`, that have these keys in a manifest; what the keys are
+of, `keys` or `vectors`; and how many of them are wanted, or all."""
 SHOWN = 3
 LOOKED_AT = 50
 TOLD = 100
@@ -86,7 +86,7 @@ class Across:
         self, keys: Ints, number: int, pair: tuple[int, int], name: str, rule: str, what: str, refused: Refused
     ) -> Iterator[Finding]:
         (one, other), (path, there) = pair, (self._paths[n] for n in pair)
-        entries = self._named(path, keys.tolist(), name)
+        entries = self._named(path, keys.tolist(), name, SHOWN)
         if not entries:
             return
         target = "file_path" if name == "keys" else "referenced_data_file"
@@ -106,7 +106,7 @@ class Across:
         """Which commits added a file that is live twice, and whether both say the same of it."""
         if paths[0] == paths[1]:
             return "a file is listed as live more than once in this manifest"
-        ours, theirs = (self._named(path, keys[:1].tolist(), name) for path in paths)
+        ours, theirs = (self._named(path, keys[:1].tolist(), name, 1) for path in paths)
         if not ours or not theirs:
             return f"a file is live in it and in {paths[1]}"
         (one, other) = (entries[0]["inherited_snapshot_id"] for entries in (ours, theirs))
@@ -145,7 +145,7 @@ class Across:
 
     def _live_again(self, one: int, other: int, keys: Ints) -> Iterator[Finding]:
         path, later = self._paths[other], self._after(one)
-        entries = self._named(path, keys.tolist(), "keys")
+        entries = self._named(path, keys.tolist(), "keys", None)
         old = [e for e in entries if not self.lists.bit(e["inherited_snapshot_id"]) & later]
         if old:
             deleter = self.lists.records[self._paths[one]].added_snapshot_id
@@ -178,7 +178,7 @@ class Across:
         for (one, other), some in _grouped(pairs["manifest"].to_numpy(), pairs["manifest_2"].to_numpy()):
             if snapshots := self._together(one, other):
                 row = pairs.row(int(some[0]), named=True)
-                entry = self._named(self._paths[other], [row["key"]], "keys")
+                entry = self._named(self._paths[other], [row["key"]], "keys", SHOWN)
                 yield self.lists.of(
                     "delete-partition",
                     "a delete is recorded in another partition than its data file: Iceberg Java 1.12 refuses the scan, "
@@ -255,7 +255,7 @@ class Across:
             holds = order[: at + 1][end[order[: at + 1]] > first[later]]
             masks = [self._listed(which[keys == keys[n]]) for n in (later, holds[0])]
             if masks[0] & masks[1]:
-                other = self._named(self._paths[which[holds[0]]], [int(keys[holds[0]])], "keys")
+                other = self._named(self._paths[which[holds[0]]], [int(keys[holds[0]])], "keys", 1)
                 claim = f"its row ids are also those of {other[0]['file_path'] if other else 'another file'}"
                 yield self._told(
                     "row-ids-overlap",
@@ -274,7 +274,7 @@ class Across:
 
     def _told(self, rule: str, what: str, manifest: int, key: int, found: Any, expected: Any) -> Finding:
         path = self._paths[manifest]
-        entries = self._named(path, [int(key)], "keys")
+        entries = self._named(path, [int(key)], "keys", SHOWN)
         place = f"record {entries[0]['record']}" if entries else ""
         return self.lists.of(
             rule, what, path, place, found=found, expected=expected, examples=tuple(e["file_path"] for e in entries[:1])

@@ -1,0 +1,101 @@
+"""How much of the processor's time a command takes for a table, at most: so much for the bytes that it reads.
+
+Files of a few kilobytes may unpack to millions of entries, and lists may name each other's parts in ways that nobody
+foresaw. An honest table is far below this; what is not is refused, whatever loop or library is at it. The system counts
+the time and sends a signal, so this is of the main thread, and of systems that have such signals."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from types import FrameType
+
+from explorer.core.units import human_bytes
+from explorer.errors import ExplorerError
+from explorer.io import budget
+from explorer.progress import listener
+
+VARIABLE = "ICEBERG_EXPLORER_SECONDS"
+SECONDS, SECONDS_PER_MB = 4.0, 1.75
+"""Seconds of the processor for any table, and more for each megabyte read of its files: 7.5 for 2 MB, beside the two in
+which Python starts."""
+AGAIN_S = 0.25
+"""What did not end is told again after so much of the processor."""
+
+
+class OutOfTime(BaseException):
+    """A table takes too much of the processor. No Exception: who copes with damaged files does not cope with this."""
+
+
+class _Patience:
+    """That of this process. `ends`: seconds on the process's own clock, but for what is read."""
+
+    table = ""
+    began = 0.0
+    read = 0
+    depth = 0
+
+
+@contextlib.contextmanager
+def patience() -> Iterator[None]:
+    """What is begun in the block ends with the block. Raises ExplorerError for what took too long."""
+    _Patience.depth += 1
+    try:
+        yield
+    except OutOfTime as refused:
+        raise ExplorerError(str(refused)) from None
+    finally:
+        _Patience.depth -= 1
+        if not _Patience.depth:
+            _set(0)
+
+
+def begin(table: str) -> None:
+    """From now on the command is about this table, and its time is counted."""
+    if not _Patience.depth or not hasattr(signal, "setitimer"):
+        return
+    _Patience.table, _Patience.began, _Patience.read = table, time.process_time(), budget.Read.total
+    budget.Read.counting = True
+    allowed(0)
+    with contextlib.suppress(ValueError):  # not the main thread
+        signal.signal(signal.SIGPROF, _look)
+        _set(SECONDS)
+
+
+def unlimited() -> None:
+    """The command goes on until somebody ends it."""
+    if _Patience.depth:
+        _set(0)
+
+
+def allowed(read: int) -> float:
+    """Seconds for so many bytes. Raises ExplorerError."""
+    text = os.environ.get(VARIABLE, "").strip()
+    if text and not re.fullmatch(r"\d{1,9}", text):
+        raise ExplorerError(f"{VARIABLE} is {text[:40]!r}: say how many seconds, such as 60")
+    return max(float(text or 0), SECONDS + SECONDS_PER_MB * read / 1e6)
+
+
+def _set(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _look(_: int, __: FrameType | None) -> None:
+    read = budget.Read.total - _Patience.read
+    taken = time.process_time() - _Patience.began
+    if (left := allowed(read) - taken) > 0:
+        _set(max(left, 0.01))
+        return
+    _set(AGAIN_S)
+    if watch := listener():
+        watch.cancel()  # for other threads
+    raise OutOfTime(
+        f"{_Patience.table}: refused: the command took {taken:.1f} s of the processor, and for the {human_bytes(read)} "
+        f"that it read of the table {allowed(read):.1f} s are the most; if you trust who wrote it, set {VARIABLE} to "
+        f"more, or ask for less (--limit, --where)"
+    )

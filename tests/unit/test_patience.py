@@ -1,0 +1,103 @@
+"""A command ends when a table takes more of the processor than the bytes read of it are worth."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from explorer.cli import main, patience
+from explorer.errors import ExplorerError
+from explorer.io import budget
+from explorer.table import Table
+from tests.unit.small import make_table
+
+LOST = 120
+"""Seconds after which a loop that nobody ended fails its test."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_table(tmp_path, 2)
+
+
+def loop(*_: Any, **__: Any) -> None:
+    """One that asks nobody whether to go on, and copes with all that is wrong."""
+    until = time.monotonic() + LOST
+    while time.monotonic() < until:
+        try:
+            sum(range(1000))
+        except Exception:
+            continue
+    pytest.fail("nothing ended it")
+
+
+def test_a_command_that_goes_on_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "SECONDS", 0.05)
+    monkeypatch.setattr(patience, "SECONDS_PER_MB", 0.0)
+    monkeypatch.setattr(Table, "lifecycle", loop)
+    result = CliRunner().invoke(main, ["lifecycle", str(folder)])
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"iceberg-explorer: {folder}: refused: the command took ")
+    assert patience.VARIABLE in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_it_is_told_to_other_threads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from explorer.progress import listener
+
+    seen = []
+
+    def wait(*_: Any, **__: Any) -> None:
+        seen.append(listener())
+        loop()
+
+    monkeypatch.setattr(patience, "SECONDS", 0.05)
+    monkeypatch.setattr(patience, "SECONDS_PER_MB", 0.0)
+    monkeypatch.setattr(Table, "lifecycle", wait)
+    CliRunner().invoke(main, ["lifecycle", str(folder)])
+    [watch] = seen
+    assert watch is not None
+    assert watch.cancelled
+
+
+def test_what_comes_after_a_command_is_not_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "SECONDS", 60.0)
+    assert CliRunner().invoke(main, ["lifecycle", str(folder)]).exit_code == 0
+    import signal
+
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_the_same_bytes_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or many lists in one file would buy time for each."""
+    import explorer
+
+    monkeypatch.setattr(budget.Read, "counting", True)
+    monkeypatch.setattr(budget.Read, "_known", set())
+    monkeypatch.setattr(budget.Read, "total", 0)
+    table = explorer.open_table(str(folder))
+    snapshot = table.metadata.snapshots[-1]
+    table.reader.storage.read(snapshot.manifest_list)
+    once = budget.Read.total
+    newest = folder / "metadata" / Path(table.metadata.metadata_location).name
+    assert once == newest.stat().st_size + (folder / "metadata" / Path(snapshot.manifest_list).name).stat().st_size
+    (folder / "metadata" / "link.avro").hardlink_to(folder / "metadata" / Path(snapshot.manifest_list).name)
+    for path in (snapshot.manifest_list, snapshot.manifest_list, str(folder / "metadata" / "link.avro")):
+        table.reader.storage.read(path)
+    assert budget.Read.total == once
+
+
+def test_more_bytes_buy_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(patience.VARIABLE, raising=False)
+    assert patience.allowed(0) == patience.SECONDS
+    assert patience.allowed(2_000_000) < 8  # of ten: Python starts in two
+    assert patience.allowed(100_000_000) > 100
+    monkeypatch.setenv(patience.VARIABLE, "60")
+    assert patience.allowed(0) == 60
+    monkeypatch.setenv(patience.VARIABLE, "a minute")
+    with pytest.raises(ExplorerError, match="say how many seconds"):
+        patience.allowed(0)
