@@ -361,8 +361,8 @@ class RowReader(FileRows):
         return rows
 
     def note_read(self, path: str, rows: pa.Table) -> None:
-        """Note what rows that were read of a file, here or by a worker of Spark, say of it: that it has no field ids, or
-        is not as its manifest entry says."""
+        """Note what rows that were read of a file, here or by a worker of Spark, say of it: that it has no field ids,
+        or is not as its manifest entry says."""
         if told := (rows.schema.metadata or {}).get(OTHER_CONTENTS):
             rule, _, cause = told.decode().partition(" ")
             self.tree.note([Problem(path, cause, severity="warning", rule=rule)])

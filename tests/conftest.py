@@ -1,5 +1,4 @@
-"""One sandbox a test run: every scenario, built by real Spark commits into a temporary folder by the process that needs
-it first."""
+"""One sandbox a test run: every scenario, unpacked into a temporary folder by the process that needs it first."""
 
 from __future__ import annotations
 
@@ -22,6 +21,9 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", SHORT_LIVED)
 """Each Java lives for minutes, with little in memory: what its second compiler (a quarter of the processor) and the
 threads of its collector cost never comes back. Without the second compiler it would have too little room for code, and
 throw some away to compile it again; and it would collect when it has loaded a few classes."""
+
+os.environ.setdefault("ICEBERG_EXPLORER_SECONDS", "3600")
+"""No command is refused for its time: no test depends on the machine's speed."""
 
 gc.disable()
 """Until all is imported: the collector would look through the libraries again and again, for seconds."""

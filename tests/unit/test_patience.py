@@ -19,6 +19,11 @@ LOST = 120
 """Seconds after which a loop that nobody ended fails its test."""
 
 
+@pytest.fixture(autouse=True)
+def unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(patience.VARIABLE, raising=False)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return make_table(tmp_path, 2)
