@@ -11,14 +11,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from explorer.checkup import catalog_checkup, checkup
-from explorer.collection import Collection
-from explorer.core.live_rows import LiveRows
-from explorer.diagnosing import diagnose, unopened
-from explorer.engines.choice import Engine
 from explorer.errors import (
     AccessRefused,
     EngineError,
@@ -30,17 +26,27 @@ from explorer.errors import (
     TableNotFound,
     UnreadableFile,
 )
-from explorer.estimating import estimate
-from explorer.following import Landed
-from explorer.mapping import file_map
-from explorer.measuring import measure
-from explorer.pointing import Pointed
-from explorer.table import Table
-from explorer.views.doctor import ShownReport
-from explorer.views.health import ShownHealth
-from explorer.views.layouts import ShownLayouts
-from explorer.views.overview import ShownOverview
-from explorer.views.shown_plan import ShownPlan
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from explorer.collection import Collection
+    from explorer.core.live_rows import LiveRows
+    from explorer.engines.choice import Engine
+    from explorer.estimating import estimate
+    from explorer.following import Landed
+    from explorer.mapping import file_map
+    from explorer.measuring import measure
+    from explorer.pointing import Pointed
+    from explorer.table import Table
+    from explorer.views.doctor import ShownReport
+    from explorer.views.health import ShownHealth
+    from explorer.views.layouts import ShownLayouts
+    from explorer.views.overview import ShownOverview
+    from explorer.views.shown_plan import ShownPlan
+
+    Named: TypeAlias = Table | str | Path
+    """A table, or what open_table takes for one."""
 
 __version__ = "0.1.0"
 __all__ = [
@@ -85,9 +91,30 @@ __all__ = [
     "watch",
 ]
 
+_PLACES = {
+    "Collection": "collection",
+    "ShownHealth": "views.health",
+    "ShownLayouts": "views.layouts",
+    "ShownOverview": "views.overview",
+    "ShownReport": "views.doctor",
+    "Table": "table",
+    "estimate": "estimating",
+    "file_map": "mapping",
+    "measure": "measuring",
+}
+"""Where names of this package are defined that are imported when they are first used: numpy, pyarrow, polars and
+pyiceberg take seconds."""
 
-Named = Table | str | Path
-"""A table, or what open_table takes for one."""
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def open_table(
@@ -106,6 +133,7 @@ def open_table(
     Raises TableNotFound, UnreadableFile or AccessRefused, each naming the file and what is wrong."""
     from explorer.io.locate import locate
     from explorer.io.reader import TableReader
+    from explorer.table import Table
 
     if isinstance(getattr(table, "metadata_location", None), str):  # pyiceberg's
         properties = {**getattr(table.io, "properties", {}), **(properties or {})}
@@ -117,6 +145,8 @@ def open_table(
 
 
 def _opened(table: Named) -> Table:
+    from explorer.table import Table
+
     return table if isinstance(table, Table) else open_table(table)
 
 
@@ -156,6 +186,9 @@ def doctor(
 ) -> ShownReport:  # fmt: skip
     """What contradicts the spec or itself in a table, or in one that cannot be opened: see diagnosing.diagnose. Raises
     TableNotFound where there is none."""
+    from explorer.diagnosing import diagnose, unopened
+    from explorer.table import Table
+
     if not isinstance(table, Table):
         name = str(table)
         try:
@@ -171,6 +204,8 @@ def health(
 ) -> ShownHealth:  # fmt: skip
     """How healthy a table is as of a snapshot, each number against its threshold (docs/health.md): see
     checkup.checkup. Raises TableNotFound, UnreadableFile, NotFoundInTable."""
+    from explorer.checkup import checkup
+
     opened = _opened(table)
     at = None if snapshot is None else opened.resolve(snapshot).snapshot.snapshot_id
     return checkup(opened, limits=limits, clustering=clustering, snapshot_id=at, engine=engine)
@@ -180,6 +215,9 @@ def catalog_health(catalog: str = "sandbox", properties: Mapping[str, str] | Non
     """The health of all tables of a catalog as rows, the worst first; a table that fails says why in `error`. Each
     measure is a column; `options` are those of `health`, `namespace`, `roots` and `relocate`. Raises TableNotFound when
     the catalog cannot be listed."""
+    from explorer.checkup import catalog_checkup
+    from explorer.collection import Collection
+
     return Collection.of_rows(catalog_checkup(catalog, properties, **options), f"health of the tables of {catalog}")
 
 
@@ -198,6 +236,7 @@ def compare_layouts(
     Spark: what that cost, and what queries read of each: see lab.layouts.compare_layouts. Raises NotFoundInTable,
     NotPossible, EngineError, StatementFailed."""
     from explorer.lab.layouts import compare_layouts as compared
+    from explorer.views.layouts import ShownLayouts
 
     return ShownLayouts(compared(table, queries, snapshot, limit))
 
@@ -255,6 +294,7 @@ def gallery(folder: str | Path, catalog: str = "", properties: Mapping[str, str]
     """Write the teaching tables that are built, or all tables of a catalog, as a folder of such files with an
     index.html. Returns a row for each, as export_html has it; a table that fails has an `error`. Raises TableNotFound
     when the catalog cannot be listed."""
+    from explorer.collection import Collection
     from explorer.ui.export import export_gallery
 
     return Collection.of_rows(list(export_gallery(Path(folder), catalog, properties)), "gallery")
@@ -269,6 +309,7 @@ def _show(table: Table) -> Any:
 def catalog(name: str = "sandbox", properties: Mapping[str, str] | None = None) -> Collection:
     """The tables of a catalog, as rows of `catalog` and `identifier`. Raises TableNotFound when it cannot be
     reached."""
+    from explorer.collection import Collection
     from explorer.io import catalogs
 
     return Collection.of_rows(
@@ -288,6 +329,7 @@ def sweep(
     list, as rows that come as they are read; a table that fails has an `error`; `roots` and `relocate` as open_table
     has. Reading raises TableNotFound when the catalog cannot be listed. Other questions than this:
     explorer.sweeping.sweep."""
+    from explorer.collection import Collection
     from explorer.sweeping import summaries
 
     moved = tuple((relocate or {}).items())

@@ -252,7 +252,7 @@ def undo_statement(table: Table, operation: str, name: str = "", snapshot: str |
 
     Args:
         table: The table.
-        operation: One of core.refs.OPERATIONS.
+        operation: One of core.ref_operations.OPERATIONS.
         name: The branch or tag; of publish, the WAP id.
         snapshot: As preview_undo has it.
 

@@ -10,15 +10,17 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 import explorer
 from explorer.cli.patience import begin, patience
 from explorer.errors import EngineError, ExplorerError, TableNotFound
-from explorer.io.locate import Location
 from explorer.progress import Watch
+
+if TYPE_CHECKING:
+    from explorer.io.locate import Location
 
 F = TypeVar("F", bound=Callable[..., Any])
 Where = tuple["str | None", tuple[str, ...], tuple[str, ...], tuple[str, ...]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,11 +25,10 @@ from explorer.cli.base import (
 )
 from explorer.cli.listing import Asked, rows_options
 from explorer.cli.patience import unlimited
-from explorer.core.batches import Batches
-from explorer.core.history import side_named
-from explorer.engines.choice import Engine
-from explorer.following import interval_of
 from explorer.progress import listener
+
+if TYPE_CHECKING:
+    from explorer.engines.choice import Engine
 
 
 @main.command()
@@ -45,8 +44,12 @@ def diff(before: str, after: str, engine: Engine, asked: Asked, **where: Any) ->
     from explorer.views.text import clean
 
     table = opened(**where)
+    from explorer.core.history import side_named
+
     result = table.diff(side_named(before, table.metadata), after, engine)
     if asked.rows:
+        from explorer.core.batches import Batches
+
         asked.emit(explorer.Collection(Batches(CHANGED_FILES, lambda: changed_files(result)), "files"))
     else:
         snapshot = table.metadata.snapshot(result.after)
@@ -136,6 +139,8 @@ def watch(interval: float | None, output: str, **where: Any) -> None:
     from explorer.views.changes import landed_object, render_landed
 
     table = opened(**where)
+    from explorer.following import interval_of
+
     seconds = interval_of(table, interval)
     unlimited()
     say(f"{table.why}; looking every {seconds:g} s, Ctrl+C ends")

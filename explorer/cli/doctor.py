@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,7 +25,9 @@ from explorer.cli.base import (
     table_options,
 )
 from explorer.errors import ExplorerError, UnreadableFile
-from explorer.views.doctor import ShownReport
+
+if TYPE_CHECKING:
+    from explorer.views.doctor import ShownReport
 
 COULD_NOT_RUN = 8
 

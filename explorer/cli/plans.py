@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 import explorer
-from explorer import Collection
 from explorer.cli.base import (
     emit,
     engine_option,
@@ -22,8 +21,10 @@ from explorer.cli.base import (
     where_options,
 )
 from explorer.cli.listing import Asked, rows_options
-from explorer.engines.choice import Engine
 from explorer.errors import NotFoundInTable
+
+if TYPE_CHECKING:
+    from explorer.engines.choice import Engine
 
 
 @main.command()
@@ -84,7 +85,7 @@ def plan(
         _write(target, drawn)
         say(f"wrote {target}")
     elif stage == "files":
-        asked.emit(Collection(planned.files, "files"))
+        asked.emit(explorer.Collection(planned.files, "files"))
     elif stage == "filter":
         asked.emit_listed(plans.spec_rows(planned), "specs")
     elif stage == "manifests":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,9 +20,9 @@ from explorer.cli.base import (
     where_options,
 )
 from explorer.cli.listing import Asked, emit_rows, rows_options
-from explorer.core.history import side_named
-from explorer.core.names import base_name, snapshot_ordinals
-from explorer.engines.choice import Engine
+
+if TYPE_CHECKING:
+    from explorer.engines.choice import Engine
 
 SHOWN = ("sequence_number", "kind", "partition", "files", "rows", "bytes", "applied", "path")
 """Of a layer, in text."""
@@ -58,6 +58,7 @@ def deletes(
     limit: int | None, layers: bool, snapshot: str | None, engine: Engine, output: str, **where: Any
 ) -> None:  # fmt: skip
     """Show which deletes apply to which data files, clause by clause, and which dangle."""
+    from explorer.core.names import base_name
     from explorer.views.rowviews import delete_lines, delete_rows, layer_rows
     from explorer.views.text import render_table
 
@@ -155,6 +156,8 @@ def sql(query: str, limit: int | None, output: str, **where: Any) -> None:
 
 def emit_read(read: Any, output: str) -> None:
     """Rows to stdout; which version they are, that there are more and what the scan took to stderr."""
+    from explorer.core.names import base_name
+
     emit_rows(read, output)
     if read.cut:
         say(read.cut.replace("limit=None", "--limit all"))
@@ -179,6 +182,7 @@ SCANNED = ("DataManifests", "DeleteManifests", "DataFiles", "DeleteFiles")
 def row_diff(before: str, after: str, keys: tuple[str, ...], engine: Any, output: str, **where: Any) -> None:
     """Show the rows that differ between two snapshots; reads only files that differ. BEFORE may be `none`. Needs no
     Spark while they fit in memory."""
+    from explorer.core.history import side_named
     from explorer.views.rowviews import render_row_diff, row_diff_object
 
     table = opened(**where)
@@ -208,6 +212,7 @@ def fate(
 ) -> None:  # fmt: skip
     """Show what became of the rows that match CONDITION, and why they are there or not as of a snapshot. Needs no
     Spark while the entries fit in memory."""
+    from explorer.core.names import snapshot_ordinals
     from explorer.views.rowviews import fate_object, render_fate, version_rows
 
     table = opened(**where)

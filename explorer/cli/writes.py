@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,8 +19,10 @@ from explorer.cli.base import (
     table_options,
     writes_option,
 )
-from explorer.core.refs import OPERATIONS as REF_OPERATIONS
-from explorer.engines.choice import Engine
+from explorer.core.ref_operations import OPERATIONS as REF_OPERATIONS
+
+if TYPE_CHECKING:
+    from explorer.engines.choice import Engine
 
 OPERATIONS = (
     "compact",

@@ -8,21 +8,9 @@ from dataclasses import dataclass
 from explorer.core.ancestors import parents_of, reached
 from explorer.core.lineage import ancestry, circle_words
 from explorer.core.names import runs, snapshot_name, snapshot_ordinals
+from explorer.core.ref_operations import OPERATIONS
 from explorer.core.units import instant
 from explorer.model.metadata import Snapshot, TableMetadata
-
-OPERATIONS = {
-    "tag": "create a tag at a snapshot",
-    "branch": "create a branch at a snapshot",
-    "drop": "drop a branch or tag",
-    "fast-forward": "move a branch on to what descends from it",
-    "rollback": "rollback_to_snapshot: back to an ancestor",
-    "rollback-to-time": "rollback_to_timestamp: back to the newest ancestor before a time",
-    "set-current": "set_current_snapshot: to any snapshot",
-    "cherry-pick": "cherrypick_snapshot: commit a staged or abandoned snapshot's changes",
-    "publish": "publish_changes: commit the staged write (WAP) of an id",
-}
-"""Each operation, and what it does."""
 
 FOLLOWS_MAIN = ("rollback", "rollback-to-time", "cherry-pick", "publish")
 """The operations for which Iceberg lists all ancestors of the current snapshot."""

@@ -14,7 +14,7 @@ import panel_material_ui as pmui
 
 from explorer import maintenance
 from explorer.core.names import snapshot_name, snapshot_ordinals
-from explorer.core.refs import OPERATIONS as REF_OPERATIONS
+from explorer.core.ref_operations import OPERATIONS as REF_OPERATIONS
 from explorer.core.refs import RefPreview
 from explorer.core.units import human_bytes
 from explorer.errors import NotFoundInTable
