@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.transforms import parse_transform
 
 from explorer.core.binding import bind
 from explorer.core.delete_pairs import live_in
@@ -25,6 +24,7 @@ from explorer.core.pruning import judged
 from explorer.core.ranges import file_ranges
 from explorer.core.row_diff import column_at, field_places, named_fields
 from explorer.core.scan import READ, Scan
+from explorer.core.transforms import parse_transform
 from explorer.core.values import primitive_type
 from explorer.errors import NotFoundInTable
 from explorer.io import budget

@@ -20,10 +20,11 @@ from explorer.engines.failures import failure
 from explorer.engines.guard import check_write
 from explorer.engines.guard import run as run_checked
 from explorer.engines.quotas import audit, person
-from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
+from explorer.engines.spark import SparkEngine, shared_engine
 from explorer.engines.tables import catalog_table_uuid
 from explorer.errors import AccessRefused, NotFoundInTable, NotPossible
 from explorer.io.paths import below, canonical
+from explorer.io.sandbox import SANDBOX
 from explorer.maintaining import Preview, preview
 from explorer.maintaining.calls import LOOKS, asked, call, catalog_and_name, moment, name_argument, procedure_call
 from explorer.model.metadata import Snapshot

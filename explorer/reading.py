@@ -13,7 +13,6 @@ from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.engines.reads import SqlRequest, Version
 from explorer.engines.tables import Files
 from explorer.errors import ExplorerError, NotFoundInTable, OutsideRoots, TableNotFound, UnreadableFile
-from explorer.io import catalogs
 from explorer.io.locate import locate
 from explorer.io.paths import canonical, local_path
 from explorer.io.reader import TableReader
@@ -78,6 +77,8 @@ def another(reader: TableReader, name: str) -> TableReader:
 
 def _is_beside(name: str, catalog: str) -> bool:
     """Whether a name without a catalog is one of this catalog's."""
+    from explorer.io import catalogs
+
     return catalogs.split(name)[0] == catalog
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyiceberg.transforms import parse_transform
 
 from explorer.core.entries import live_entries
+from explorer.core.transforms import parse_transform
 from explorer.core.units import whole
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, TableMetadata

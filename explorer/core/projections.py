@@ -13,8 +13,6 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from pyiceberg.transforms import parse_transform
-
 from explorer.core.expressions import (
     FALSE,
     TRUE,
@@ -27,6 +25,7 @@ from explorer.core.expressions import (
     either,
     rebuilt,
 )
+from explorer.core.transforms import parse_transform
 from explorer.core.values import primitive_type, result_type, source_type
 from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
 

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.transforms import parse_transform
 
 from explorer.core.expressions import BoundTerm
 from explorer.core.ordering import comparable, float_keys, plain
+from explorer.core.transforms import parse_transform
 from explorer.core.values import bound_as_java_reads, primitive_type
 from explorer.model.manifest import ManifestFile
 

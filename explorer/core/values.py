@@ -7,18 +7,19 @@ import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.conversions import from_bytes
-from pyiceberg.transforms import parse_transform
-from pyiceberg.types import IcebergType, PrimitiveType
 
 from explorer.core.ordering import uuid_key
+from explorer.core.transforms import from_bytes, parse_transform
 from explorer.model.metadata import PartitionSpec, TableMetadata
+
+if TYPE_CHECKING:
+    from pyiceberg.types import PrimitiveType
 
 PROMOTED_FROM = {"long": "int", "double": "float", "timestamp": "date", "timestamptz": "date"}
 """What a column was when its bounds were written with 4 bytes (spec: "Schema Evolution")."""
@@ -27,6 +28,8 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 @lru_cache(maxsize=256)
 def _primitive(kind: str) -> PrimitiveType | None:
+    from pyiceberg.types import IcebergType, PrimitiveType
+
     try:
         parsed = IcebergType.model_validate(kind)
     except Exception:  # a type of a later spec version: shown as bytes

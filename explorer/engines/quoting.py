@@ -11,7 +11,7 @@ from typing import Any
 from explorer.core.expressions import SIGNS, TRUE, And, BoundTerm, Constant, Expression, Or, Predicate
 from explorer.core.values import readable
 from explorer.errors import NotPossible
-from explorer.io.catalogs import SANDBOX
+from explorer.io.sandbox import SANDBOX
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _NUMBERS = {"float": "FLOAT", "double": "DOUBLE"}

@@ -34,12 +34,11 @@ from explorer.engines.user_spark import (
 )
 from explorer.errors import EngineError
 from explorer.io.home import data_home, private, sandbox_home
-from explorer.io.sandbox import moved_words, stray_entries
+from explorer.io.sandbox import SANDBOX, moved_words, stray_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SANDBOX = "sandbox"
 CLOSED_SCHEMES = ("http", "https", "webhdfs", "swebhdfs", "ftp", "sftp", "har", "viewfs")
 """Hadoop's file systems that no table needs; a setting of one's own opens one again."""
 PERSON = {"spark.sql.runSQLOnFiles": "false", "spark.sql.variable.substitute": "false"}

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlparse
 
-from pyiceberg.io import FileIO, load_file_io
-
 from explorer.io.stores import combined, plain_key, split_uri, store_of
+
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -33,6 +34,8 @@ class Access:
         """pyiceberg's, for a URI."""
         scheme = urlparse(path).scheme
         if scheme not in self._file_ios:
+            from pyiceberg.io import load_file_io
+
             self._file_ios[scheme] = load_file_io(self.properties, path)
         return self._file_ios[scheme]
 

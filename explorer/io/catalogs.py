@@ -20,9 +20,8 @@ from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.io.configuration import configuration, untrusted
 from explorer.io.home import sandbox_home
 from explorer.io.paths import local_path
-from explorer.io.sandbox import moved_words, other_sandbox
+from explorer.io.sandbox import SANDBOX, moved_words, other_sandbox
 
-SANDBOX = "sandbox"
 NEAR = 8
 """Tables that are named when one is not there."""
 CONNECTION = ("type", "uri", "warehouse", "catalog-impl", "py-catalog-impl")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from explorer.core.names import shorten
 from explorer.errors import ExplorerError, TableNotFound, UnreadableFile
-from explorer.io import budget, catalogs
+from explorer.io import budget
 from explorer.io.folder_state import HINT, METADATA_NAME, folder_state, state_of_catalog
 from explorer.io.paths import canonical, local_path, relocated, spelled, written_once
 from explorer.io.places import metadata_folder
@@ -43,6 +43,8 @@ class Location:
         """What the catalog's server gives now: credentials that it vends expire. Raises TableNotFound."""
         if self.catalog is None or self.identifier is None or not self.given:
             return {}
+        from explorer.io import catalogs
+
         return catalogs.pointer(self.catalog, self.identifier, self.properties).storage
 
 
@@ -60,6 +62,8 @@ def locate(
         path = relocated(named.metadata_location, moves)
         return _with_neighbours(replace(named, metadata_location=path, asked=table, relocate=moves))
     if catalog is not None:  # a path in its storage
+        from explorer.io import catalogs
+
         properties = catalogs.properties_of(catalog, properties)
     return replace(_by_path(table, properties or {}), asked=table, relocate=moves)
 
@@ -101,7 +105,11 @@ def names_a_path(table: str) -> bool:
 
 def _of_a_catalog(table: str) -> bool:
     """Whether what could be a path is nowhere, and begins with the name of a catalog: tables may have a / in theirs."""
-    return table.partition(".")[0] in catalogs.configured() and not os.path.exists(table)
+    if os.path.exists(table):
+        return False
+    from explorer.io import catalogs
+
+    return table.partition(".")[0] in catalogs.configured()
 
 
 def _is_path(table: str) -> bool:
@@ -115,6 +123,8 @@ def _is_path(table: str) -> bool:
 
 
 def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | None) -> Location:
+    from explorer.io import catalogs
+
     name, identifier, pointer = catalogs.find(table, catalog, properties)
     reason = f"the catalog {name!r} points to it"
     own = catalogs.properties(name, properties)

@@ -11,7 +11,8 @@ from explorer.errors import UnreadableFile
 from explorer.io.home import private
 from explorer.io.paths import below, canonical
 
-CATALOG = "sandbox"
+SANDBOX = "sandbox"
+"""The name of the embedded catalog."""
 Entry = tuple[str, "str | None"]
 """A table's metadata file, and the one before it."""
 WAIT_S = 60
@@ -75,12 +76,12 @@ def add_entries(sandbox: Path, entries: Mapping[str, Entry]) -> None:
             namespace, _, own = name.rpartition(".")
             connection.execute(
                 "INSERT OR IGNORE INTO iceberg_namespace_properties VALUES (?, ?, 'exists', 'true')",
-                (CATALOG, namespace),
+                (SANDBOX, namespace),
             )
             connection.execute(
                 "INSERT OR REPLACE INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, "
                 "previous_metadata_location, iceberg_type) VALUES (?, ?, ?, ?, ?, 'TABLE')",
-                (CATALOG, namespace, own, metadata, previous),
+                (SANDBOX, namespace, own, metadata, previous),
             )
 
 

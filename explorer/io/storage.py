@@ -17,8 +17,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from pyiceberg.io import FileIO
-
 from explorer.core.secrets import harmless
 from explorer.errors import AccessRefused, ExplorerError, NotNow, OutsideRoots, UnreadableFile
 from explorer.io import budget, cache
@@ -27,6 +25,9 @@ from explorer.io.ahead import Ahead
 from explorer.io.paths import DOTS, LONGEST, below, canonical, local_path, relocated, spelled, written_once
 from explorer.io.stores import EACH, explained, infos, names_in, refused, requests, times_in
 from explorer.progress import steps
+
+if TYPE_CHECKING:
+    from pyiceberg.io import FileIO
 
 if TYPE_CHECKING:
     from obstore import GetOptions

@@ -15,11 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from explorer.engines.spark import SANDBOX, SparkEngine, sandbox_conf
+from explorer.engines.spark import SparkEngine, sandbox_conf
 from explorer.engines.tables import iceberg_catalog
 from explorer.io.locate import locate
 from explorer.io.metadata import parse_metadata
 from explorer.io.reader import TableReader
+from explorer.io.sandbox import SANDBOX
 from explorer.scenarios.workshop import Workshop
 from explorer.table import Table
 

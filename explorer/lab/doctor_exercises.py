@@ -11,13 +11,14 @@ from pathlib import Path
 from explorer.core.units import count
 from explorer.diagnosing import diagnose
 from explorer.engines.quoting import literal
-from explorer.engines.spark import SANDBOX, SparkEngine
+from explorer.engines.spark import SparkEngine
 from explorer.engines.tables import iceberg_catalog_table
 from explorer.errors import ExplorerError
 from explorer.io.folder_state import metadata_version
 from explorer.io.locate import locate
 from explorer.io.paths import local_path
 from explorer.io.reader import TableReader
+from explorer.io.sandbox import SANDBOX
 from explorer.lab.bench import Bench
 from explorer.lab.exercise_tables import made
 from explorer.lab.exercises import Exercise, Marked

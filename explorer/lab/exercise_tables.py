@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from explorer.engines.spark import SANDBOX, SparkEngine
-from explorer.io.sandbox import forget_entries
+from explorer.engines.spark import SparkEngine
+from explorer.io.sandbox import SANDBOX, forget_entries
 
 _made: ContextVar[list[str] | None] = ContextVar("made", default=None)
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from explorer.core.units import count
 from explorer.engines.quoting import literal
-from explorer.engines.spark import SANDBOX
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
+from explorer.io.sandbox import SANDBOX
 from explorer.lab.bench import Bench
 from explorer.lab.exercise_tables import made
 from explorer.lab.exercises import Exercise, Marked

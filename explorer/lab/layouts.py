@@ -19,12 +19,13 @@ from explorer.engines.failures import failure
 from explorer.engines.quotas import quotas
 from explorer.engines.quoting import identifier
 from explorer.engines.reads import ReadSession
-from explorer.engines.spark import SANDBOX, SparkEngine, shared_engine
+from explorer.engines.spark import SparkEngine, shared_engine
 from explorer.engines.user_spark import active_session_kept
 from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.estimating import estimate
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
+from explorer.io.sandbox import SANDBOX
 from explorer.maintaining.calls import asked, call
 from explorer.progress import steps
 from explorer.scenarios.build import LAB

@@ -8,11 +8,11 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from explorer.engines.spark import SANDBOX, SparkEngine
+from explorer.engines.spark import SparkEngine
 from explorer.errors import TableNotFound
 from explorer.io.home import sandbox_home
 from explorer.io.paths import local_path
-from explorer.io.sandbox import catalog_entries, forget_entries, other_sandbox
+from explorer.io.sandbox import SANDBOX, catalog_entries, forget_entries, other_sandbox
 from explorer.scenarios.packed import unpack, unpack_copy
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS, Scenario
 from explorer.scenarios.workshop import BUILDING, Workshop

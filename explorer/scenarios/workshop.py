@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from explorer.engines.spark import SANDBOX, SparkEngine
+from explorer.engines.spark import SparkEngine
 from explorer.engines.tables import iceberg_catalog_table
+from explorer.io.sandbox import SANDBOX
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

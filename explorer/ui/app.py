@@ -22,8 +22,8 @@ from explorer.engines.reads import ReadSession
 from explorer.engines.spark import shared_engine
 from explorer.errors import ExplorerError
 from explorer.graphs.ids import manifest_node
-from explorer.io.catalogs import SANDBOX
 from explorer.io.locate import parse_move
+from explorer.io.sandbox import SANDBOX
 from explorer.progress import Cancelled, cancelled
 from explorer.serving import places
 from explorer.table import Table

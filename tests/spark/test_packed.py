@@ -11,7 +11,8 @@ import pytest
 
 import explorer
 from explorer import scenarios
-from explorer.engines.spark import SANDBOX, SparkEngine
+from explorer.engines.spark import SparkEngine
+from explorer.io.sandbox import SANDBOX
 from explorer.scenarios import NAMESPACE, SCENARIOS, Scenario
 from explorer.scenarios.workshop import BUILDING, Workshop
 

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from pyiceberg.transforms import parse_transform
-
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.java_schema import Kind, Presence, Refusal, SchemaCheck, is_kind, lacks, shown
+from explorer.core.transforms import parse_transform
 from explorer.core.values import primitive_type
 from explorer.model.metadata import PartitionField, TableMetadata
 

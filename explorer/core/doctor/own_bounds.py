@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.conversions import from_bytes
-from pyiceberg.transforms import parse_transform
 
 from explorer.core.columns import Flags
 from explorer.core.doctor.cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED
 from explorer.core.doctor.noting import Notes
 from explorer.core.ranges import counts, decoded, looked_up
+from explorer.core.transforms import from_bytes, parse_transform
 from explorer.core.values import internal_scalar, internal_value, partition_value, primitive_type
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.conversions import from_bytes
 
 from explorer.core.doctor.cases import HIVE_NULL
 from explorer.core.doctor.noting import Notes
 from explorer.core.doctor.own_bounds import own_bounds
 from explorer.core.ordering import comparable
+from explorer.core.transforms import from_bytes
 from explorer.core.values import internal_scalar, internal_value, partition_value, primitive_type, summary_bound
 from explorer.model.manifest import FieldSummary, ManifestFile
 
