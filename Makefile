@@ -59,6 +59,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/deptry explorer
 
 bench: $(STAMP)  ## minutes: decoding, first screen, cache, memory; writes docs/benchmarks.md
 	$(BIN)/python -m benchmarks.run

@@ -78,7 +78,7 @@ def test_a_read_only_session_changes_nothing(sandbox: Path, monkeypatch: pytest.
     def forbidden(*_: Any) -> str:
         raise AssertionError("a copy was made")  # where `catalogued` leaves copies out
 
-    monkeypatch.setattr("explorer.scenarios.build._copy", forbidden)
+    monkeypatch.setattr("explorer.scenarios.build.unpack_copy", forbidden)
     folder = sandbox / "warehouse" / "demo"
     before, catalog = tree(folder), catalogued(sandbox / "catalog.db")
     assert catalog

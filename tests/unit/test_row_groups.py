@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from explorer.core.bloom import may_hold, xxh64
+from explorer.core.bloom import may_hold
 from explorer.core.chunk_tests import Unread
 from explorer.core.row_groups import GroupVerdict, row_groups
 from explorer.core.stored_values import from_stored
@@ -62,17 +62,6 @@ def judged(path: Path, where: str, noted: list[str] | None = None) -> list[Group
 
     bound = bound_filter(where, filter_columns(SCHEMA), null_too=True)
     return row_groups(bound, str(path), footer, read, {})
-
-
-@pytest.mark.parametrize(
-    ("data", "hashed"),
-    [
-        (b"", 0xEF46DB3751D8E999), (b"a", 0xD24EC4F1A98C6E5B), (b"abc", 0x44BC2CF5AD770999),
-        (b"Nobody inspects the spammish repetition", 0xFBCEA83C8A378BF1),
-    ],
-)  # fmt: skip
-def test_xxh64(data: bytes, hashed: int) -> None:
-    assert xxh64(data) == hashed
 
 
 def test_what_decides(tmp_path: Path) -> None:
