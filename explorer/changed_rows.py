@@ -90,10 +90,13 @@ def row_diff(
         counts[word] += number
     read = pc.count_distinct(pa.chunked_array([c for t in told for c in t["file_path"].chunks], pa.string())).as_py()
     files = sides[0].gone + len(sides[1].files.data)
-    note = ""
+    notes = []
     if before is not None and after is not None and before.schema_id != after.schema_id:
         note = f"both sides are read under schema {schema.schema_id}, the newer snapshot's; dropped columns are not "
-        note += "compared"
+        notes.append(f"{note}compared")
+    if contents.table_mapping(meta):
+        notes.append("values of files without field ids come through the table's name mapping (see fate, file-rows)")
+    note = "; ".join(notes)
     ids = (before.snapshot_id if before else None, after.snapshot_id if after else None)
     repeated = replace(repeated, at_least=read < files)
     return RowDiff(*ids, columns, paired_by, changes, counts, read, files, partitions, note, choice.why, repeated)

@@ -251,10 +251,8 @@ class Fate:
             if len(old[key]) == len(new[key]) == 1:
                 changed[new[key][0]] = old[key][0]
                 continue
-            words = (
-                f"; {count(len(old[key]), 'row')} of its {', '.join(self.keys)} went and {len(new[key]):,} came, so "
-            )
-            unpaired |= dict.fromkeys(new[key], words + "nobody can tell which of them it was")
+            went = f"; {count(len(old[key]), 'row')} with this {', '.join(self.keys)} went and {len(new[key]):,} came: "
+            unpaired |= dict.fromkeys(new[key], f"{went}nobody can tell which of them changed")
         return copied, changed, unpaired
 
     def _event(

@@ -70,6 +70,7 @@ def test_a_fate_says_that_values_come_through_the_name_mapping(tmp_path: Path) -
     )
     assert sum("name mapping" in line for line in lines) == 1
     table = explorer.open_table(str(place))
+    assert "come through the table's name mapping" in table.row_diff(None, "main").note
     table.file_rows("old.parquet")
     [problem] = table.problems
     assert (problem.severity, problem.cause[:25]) == ("info", "its file has no field ids")
