@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyiceberg.transforms import parse_transform
 
 from explorer.core.binding import bind
 from explorer.core.delete_pairs import live_in
@@ -24,6 +23,7 @@ from explorer.core.pruning import judged
 from explorer.core.ranges import file_ranges
 from explorer.core.row_diff import column_at, field_places, named_fields
 from explorer.core.scan import READ, Scan
+from explorer.core.transforms import applied
 from explorer.core.values import primitive_type
 from explorer.errors import NotFoundInTable
 from explorer.io import budget
@@ -161,7 +161,7 @@ def _column(rows: pa.Table, term: BoundTerm) -> Any:
         return column
     primitive = primitive_type(term.column.kind)
     assert primitive is not None  # binding saw to it
-    apply = parse_transform(term.transform).transform(primitive)
+    apply = applied(term.transform, primitive)
     if pa.types.is_timestamp(column.type) and column.type.unit in ("s", "ms"):
         column = column.cast(pa.timestamp("us", column.type.tz))
     plain = column.cast(_width(column.type)) if pa.types.is_temporal(column.type) else column

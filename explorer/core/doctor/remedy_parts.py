@@ -158,7 +158,8 @@ def _dropped_field(fault: Fault) -> str:
     names = [n for f in (spec.fields if spec else ()) if f.name in fault.columns and (n := name_in_sql(f.name))]
     drop = "".join(f"ALTER TABLE {fault.table} DROP PARTITION FIELD {name}, then " for name in names)
     return (
-        "Spark would write the same value again. Without the partition field filters find the rows: "
+        "Spark would write the same value again, and a DELETE of other rows may take these, by their partition value. "
+        "Without the partition field filters find the rows: "
         f"{drop}CALL {fault.catalog}.system.rewrite_data_files(table => '{fault.name}', options => map('rewrite-all', "
         "'true')). Older snapshots keep the fault until they expire."
     )
