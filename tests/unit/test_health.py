@@ -19,6 +19,7 @@ from explorer.core.names import NOWHERE, in_sql
 from explorer.errors import NotFoundInTable
 from explorer.ui.figures import squarified, tiles_figure
 from explorer.views.health import amount, health_object, section_html, summary, verdict
+from tests.cases.mini import Table
 from tests.unit.small import edit_metadata, make_table, partitioned
 from tests.unit.test_sweeping import catalog as catalog  # a fixture: good, broken, gone and wrong tables
 
@@ -203,3 +204,23 @@ def test_what_says_nothing_of_a_small_table_is_not_called_ok(small: Path) -> Non
     assert (told.count(">ok<"), told.count(">not judged<")) == (len(health.measures) - len(silent), len(silent))
     known = len(health.measures) - len(silent)
     assert verdict(health) == f"{known} measures within their thresholds, {len(silent)} not judged"
+
+
+@pytest.mark.parametrize(("positions", "value"), [(0, None), (1, None), (4, 0.4)])
+def test_the_share_that_equality_deletes_hide_is_unknown(positions: int, value: float | None, tmp_path: Path) -> None:
+    """What no metadata counts is not 0 (memiiso/debezium-server-iceberg#466)."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    file = table.parquet("a.parquet", {"id": list(range(10))})
+    table.append(file)
+    deletes = [table.equality_delete("e.parquet", {"id": [1, 2, 3, 4, 5, 6, 7]})]
+    if positions:
+        deletes.append(table.position_delete("p.parquet", [(file["file_path"], i) for i in range(positions)]))
+    table.delta(deletes=deletes)
+    (share,) = [m for m in explorer.health(tmp_path / "t").measures if m.id == "deleted-share"]
+    assert share.value == value
+    assert share.words.startswith(f"at least {positions} of 10 rows")
+    assert share.level == ("ok" if value is None else "warning")
+    table.delta(data=[table.parquet("b.parquet", {"id": [1]})])
+    table.snapshot("delete", [m for m in table.lists[table.md["current-snapshot-id"]] if not m["content"]])
+    (share,) = [m for m in explorer.health(tmp_path / "t").measures if m.id == "deleted-share"]
+    assert (share.value, share.words) == (0, "0 of 11 rows, by the counts of delete files")

@@ -96,20 +96,21 @@ def record_names(schema: Any, kind: str) -> dict[int | None, str]:
     if not isinstance(root, Mapping):
         return {}
     names: dict[int | None, str] = {None: _full_name(root, "")}
-    space = names[None].rpartition(".")[0]
-    for field in _record(root):
-        own = _plain(field.get("type"))
-        if isinstance(own, Mapping) and own.get("type") == "array":
-            own = _plain(own.get("items"))
-        if (kind, field.get("field-id")) not in RECORDS or not isinstance(own, Mapping):
-            continue
-        names[field["field-id"]] = _full_name(own, space)
-        inner = names[field["field-id"]].rpartition(".")[0]
-        for part in _record(own):
-            deeper = _plain(part.get("type"))
-            if (kind, part.get("field-id")) in RECORDS and isinstance(deeper, Mapping):
-                names[part["field-id"]] = _full_name(deeper, inner)
+    for own, record in _records(root, kind):
+        names[own] = _full_name(record, names[None].rpartition(".")[0])
+        for inner, deeper in _records(record, kind):
+            names[inner] = _full_name(deeper, names[own].rpartition(".")[0])
     return {field: name for field, name in names.items() if name}
+
+
+def _records(record: Mapping[str, Any], kind: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The records in a record's fields, or in the lists there, that older Java finds by name, by field id."""
+    for field in _record(record):
+        own, inner = field.get("field-id"), _plain(field.get("type"))
+        if isinstance(inner, Mapping) and inner.get("type") == "array":
+            inner = _plain(inner.get("items"))
+        if type(own) is int and (kind, own) in RECORDS and isinstance(inner, Mapping):
+            yield own, inner
 
 
 def odd_names(schema: Any, kind: str, partitioned: bool = True) -> Iterator[Oddity]:

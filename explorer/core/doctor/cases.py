@@ -12,6 +12,8 @@ ONE_TOO_HIGH = (
     "allows for it, and pyiceberg skips its rows"
 )
 WRAPPED = "has no place in {} bits, and wrapped round"
+NO_SUMMARY = "its summary is missing, or empty"
+ZERO = "has field id 0"
 DROPPED_SOURCE = (
     "comes from a column that was dropped: all readers read the rows, but Iceberg Java's metadata tables lack that "
     "field, and pyiceberg's inspect fails"
@@ -21,6 +23,8 @@ NOT_MENDED = "not even without its vectorized reader"
 CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
     ("partition-value", WRAPPED.rpartition("{}")[2]): "wrapped-partition",
+    ("metadata-field", NO_SUMMARY): "no-summary",
+    ("readers-differ", ZERO): "field-id-zero",
     ("readers-differ", DROPPED_SOURCE): "dropped-source",
     ("spec-unknown", OTHER_HEADER_SPEC): "header-spec",
     ("value-suspect", HIVE_NULL): "hive-null",

@@ -171,6 +171,8 @@ def _fork(fault: Fault) -> str:
     return (
         f"CALL {fault.catalog}.system.register_table(table => '{beside(fault.name, 'fork')}', metadata_file => "
         f"'{fault.file}') shows that state under another name: compare both, and write again what is missing. "
+        "(Where its snapshot's summary lacks total-data-files or total-records, Spark reports an error after it made "
+        "the table.) "
         f"{TWO_TABLES} Nothing in Spark takes the second file of a version away."
     )
 
