@@ -24,7 +24,7 @@ from explorer.core.pruning import judged
 from explorer.core.ranges import file_ranges
 from explorer.core.row_diff import column_at, field_places, named_fields
 from explorer.core.scan import READ, Scan
-from explorer.core.transforms import parse_transform
+from explorer.core.transforms import applied
 from explorer.core.values import primitive_type
 from explorer.errors import NotFoundInTable
 from explorer.io import budget
@@ -163,7 +163,7 @@ def _column(rows: pa.Table, term: BoundTerm) -> Any:
         return column
     primitive = primitive_type(term.column.kind)
     assert primitive is not None  # binding saw to it
-    apply = parse_transform(term.transform).transform(primitive)
+    apply = applied(term.transform, primitive)
     if pa.types.is_timestamp(column.type) and column.type.unit in ("s", "ms"):
         column = column.cast(pa.timestamp("us", column.type.tz))
     plain = column.cast(_width(column.type)) if pa.types.is_temporal(column.type) else column

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -61,11 +62,15 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
     for ref in metadata.refs:
         refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
     result = []
-    for snapshot in steps(sorted(metadata.snapshots, key=lambda s: ordinals[s.snapshot_id]), "snapshots"):
+    for number, snapshot in enumerate(steps(metadata.ordered, "snapshots"), 1):
         own = snapshot.snapshot_id
         summary, notes = snapshot.summary, []
+        twin = ordinals[own] != number
         kind: Place
-        if own == metadata.current_snapshot_id:
+        if twin:
+            kind = "detached"
+            notes.append(f"it has the id of snapshot-{ordinals[own]}, which is taken for both: ids must be unique")
+        elif own == metadata.current_snapshot_id:
             kind = "current"
         elif own in on_main:
             kind = "ancestor"
@@ -90,11 +95,11 @@ def history(metadata: TableMetadata) -> list[HistoryEntry]:
         if parent is not None and parent not in by_id:
             notes.append(f"its parent {parent} has expired")
         name = None if parent is None else snapshot_name(parent, ordinals)
-        times = tuple(was_current.get(own, ()))
+        times = () if twin else tuple(was_current.get(own, ()))
         result.append(
             HistoryEntry(
-                own, snapshot_name(own, ordinals), parent, name, snapshot.timestamp_ms, snapshot.operation, kind,
-                tuple(sorted(refs.get(own, ()))), times, tuple(notes),
+                own, f"snapshot-{number}", parent, name, snapshot.timestamp_ms, snapshot.operation, kind,
+                () if twin else tuple(sorted(refs.get(own, ()))), times, tuple(notes),
             )
         )  # fmt: skip
     return result
@@ -175,6 +180,7 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
     """The snapshot log with, for each change, how it came about: by lineage or against it."""
     ordinals = snapshot_ordinals(metadata)
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
+    twice = Counter(s.snapshot_id for s in metadata.snapshots)
     ancestors = Ancestors(metadata.snapshots)
     result: list[LogEntry] = []
     previous: int | None = None
@@ -187,7 +193,11 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
         )
         snapshot = by_id.get(own)
         how: How
-        if previous is None or (snapshot and snapshot.parent_snapshot_id == previous):
+        if previous == own and twice[own] > 1:
+            how, reason = "commit", f"another snapshot with the id {own} was committed: ids must be unique"
+        elif previous == own:
+            how, reason = "jump", f"{name} was current before, too"
+        elif previous is None or (snapshot and snapshot.parent_snapshot_id == previous):
             how, reason = "commit", f"{name} was committed on top of {before}"
         elif snapshot is None:
             how, reason = "expired", f"{own} has expired since"

@@ -25,11 +25,11 @@ from explorer.core.expressions import (
     either,
     rebuilt,
 )
-from explorer.core.transforms import parse_transform
+from explorer.core.reader_rules import JAVA, ReaderRules
+from explorer.core.transforms import Apply, applied, parse_transform, step
 from explorer.core.values import primitive_type, result_type, source_type
 from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
 
-Apply = Callable[[Any], Any]
 _KNOWN = re.compile(r"identity|void|year|month|day|hour|(bucket|truncate)\[[1-9]\d{0,9}\]", re.ASCII)
 _EXACT = decimal.Context(prec=80)
 
@@ -55,9 +55,8 @@ def partition_columns(spec: PartitionSpec, metadata: TableMetadata) -> dict[int,
 class Projection:
     """How filters project onto one spec."""
 
-    def __init__(self, spec: PartitionSpec, metadata: TableMetadata, widens_old_times: bool = True) -> None:
-        self.spec, self.columns = spec, partition_columns(spec, metadata)
-        self._time = _time if widens_old_times else _time_as_spec
+    def __init__(self, spec: PartitionSpec, metadata: TableMetadata, rules: ReaderRules = JAVA) -> None:
+        self.spec, self.columns, self._rules = spec, partition_columns(spec, metadata), rules
         ids = Counter(field.field_id for field in spec.fields)
         self._known = [field for field in spec.fields if ids[field.field_id] == 1]
         """Those whose partition values can be told: of two with one id they could be the other's."""
@@ -92,10 +91,20 @@ class Projection:
             return None
         if leaf.op in ("is-null", "not-null"):
             return Predicate(leaf.op, onto)
-        apply: Apply = parse_transform(field.transform).transform(primitive)
+        apply = applied(field.transform, primitive, self._rules.wraps)
+
+        def further(value: Any, number: int) -> Any:
+            return step(value, number, term.column.kind, self._rules.wraps)
+
         kind = field.transform.partition("[")[0]
-        rule = {"bucket": _bucket, "truncate": _truncate}.get(kind, self._time)
-        projected = rule(leaf, apply, strict, field.transform)
+        if kind == "bucket":
+            projected = _bucket(leaf, apply, strict)
+        elif kind == "truncate":
+            projected = _truncate(leaf, apply, strict, field.transform, further)
+        else:
+            projected = _ordered(leaf, apply, strict, further)
+            if self._rules.widens_old_times and (term.column.kind, field.transform) != ("date", "day"):
+                projected = _once_wrong(projected, strict)
         if projected is None:
             return None
         op, values = projected[0], tuple(dict.fromkeys(projected[1]))
@@ -113,7 +122,7 @@ def _joined(
 Projected = tuple[Operation, Sequence[Any]] | None
 
 
-def _bucket(leaf: Predicate, apply: Apply, strict: bool, _: str) -> Projected:
+def _bucket(leaf: Predicate, apply: Apply, strict: bool) -> Projected:
     """Equal values fall into one bucket; nothing else is known of a hash."""
     wanted: tuple[Operation, ...] = ("not-eq", "not-in") if strict else ("eq", "in")
     return (leaf.op, [apply(v) for v in leaf.literals]) if leaf.op in wanted else None
@@ -138,23 +147,12 @@ def _ordered(leaf: Predicate, apply: Apply, strict: bool, one: Callable[[Any, in
     return (other[0], [apply(one(value, other[1]))]) if other else None
 
 
-def _time_as_spec(leaf: Predicate, apply: Apply, strict: bool, _: str) -> Projected:
-    return _ordered(leaf, apply, strict, lambda value, n: value + n)
-
-
-def _time(leaf: Predicate, apply: Apply, strict: bool, transform: str) -> Projected:
-    projected = _time_as_spec(leaf, apply, strict, transform)
-    if projected is None:
-        return None
-    source = leaf.term.column.kind if isinstance(leaf.term, BoundTerm) else None
-    if source == "date" and transform == "day":
-        return projected
-    return _once_wrong(projected[0], list(projected[1]), strict)
-
-
-def _once_wrong(op: Operation, values: list[Any], strict: bool) -> Projected:
+def _once_wrong(projected: Projected, strict: bool) -> Projected:
     """Iceberg up to 0.10 wrote times before 1970 one too large; its planner still reads such tables
     (ProjectionUtil.fixInclusiveTimeProjection, fixStrictTimeProjection)."""
+    if projected is None:
+        return None
+    op, values = projected[0], list(projected[1])
     below = [v + 1 for v in values if v < 0]
     if strict:
         if op in ("gt", "gt-eq"):
@@ -169,7 +167,9 @@ def _once_wrong(op: Operation, values: list[Any], strict: bool) -> Projected:
     return op, values
 
 
-def _truncate(leaf: Predicate, apply: Apply, strict: bool, transform: str) -> Projected:
+def _truncate(
+    leaf: Predicate, apply: Apply, strict: bool, transform: str, further: Callable[[Any, int], Any]
+) -> Projected:
     value = leaf.literals[0] if leaf.literals else None
     if leaf.op in ("starts-with", "not-starts-with"):
         return _prefix(leaf.op, str(value), int(transform[9:-1]), apply, strict)
@@ -181,7 +181,7 @@ def _truncate(leaf: Predicate, apply: Apply, strict: bool, transform: str) -> Pr
         if any(v.as_tuple().exponent != -scale for v in leaf.literals):
             return None  # more digits than the column has
         return _ordered(leaf, apply, strict, lambda v, n: _EXACT.add(v, Decimal(n).scaleb(-scale)))
-    return _ordered(leaf, apply, strict, lambda v, n: v + n)
+    return _ordered(leaf, apply, strict, further)
 
 
 def _prefix(op: Operation, prefix: str, width: int, apply: Apply, strict: bool) -> Projected:

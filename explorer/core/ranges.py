@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from explorer.core.expressions import BoundTerm
 from explorer.core.ordering import comparable, float_keys, plain
-from explorer.core.transforms import parse_transform
+from explorer.core.transforms import applied, parse_transform
 from explorer.core.values import bound_as_java_reads, primitive_type
 from explorer.model.manifest import ManifestFile
 
@@ -69,7 +69,7 @@ class Ranges:
         if primitive is None or not transform.preserves_order:
             nothing = Bounds(np.zeros(len(self), object), np.zeros(len(self), bool))
             return replace(self, lower=nothing, upper=nothing, may_null=np.ones(len(self), bool))
-        apply = transform.transform(primitive)
+        apply = applied(term.transform, primitive)
         back = plain(term.column.kind)
         return replace(
             self,

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from explorer.core.expressions import BoundTerm, Column, Expression, Predicate, either, predicates, rebuilt
+from explorer.core.transforms import applied, is_narrow, step
+from explorer.core.values import primitive_type
 from explorer.model.metadata import Schema, TableMetadata
 
 UNSIGNED_UUID = "fixed[16]"
@@ -28,12 +31,15 @@ class ReaderRules:
             wrote years, months, days and hours before 1970 one too high.
         keeps_nan: A file that may have NaN is kept where values above something are asked for, since Spark takes NaN
             for the greatest value. Bounds leave NaN out.
+        wraps: Results of a transform that have no place in 32 or 64 bits wrap round, of the filter's literals as of
+            the values that were written.
     """
 
     unsigned_uuids: bool = False
     short_bounds_are_days: bool = False
     widens_old_times: bool = True
     keeps_nan: bool = False
+    wraps: bool = True
 
     def metadata(self, metadata: TableMetadata) -> TableMetadata:
         """Return a table's metadata as these readers take its types."""
@@ -115,6 +121,20 @@ def _asks_time_before_1970(metadata: TableMetadata, predicate: Predicate) -> boo
     return any(f.source_ids == (term.column.field_id,) and f.transform in _TIMES for f in fields)
 
 
+def _asks_what_wraps(metadata: TableMetadata, predicate: Predicate) -> bool:
+    term = predicate.term
+    primitive = primitive_type(term.column.kind) if isinstance(term, BoundTerm) else None
+    if not isinstance(term, BoundTerm) or primitive is None or term.transform != "identity":
+        return False
+    own = [f for spec in metadata.partition_specs for f in spec.fields if f.source_ids == (term.column.field_id,)]
+    for transform in {f.transform for f in own if is_narrow(f.transform, term.column.kind)}:
+        java, plain = (applied(transform, primitive, wraps) for wraps in (True, False))
+        for value, number in product(predicate.literals, (-1, 0, 1)):
+            if java(step(value, number, term.column.kind)) != plain(value + number):
+                return True
+    return False
+
+
 _TIMES = ("year", "month", "day", "hour")
 
 
@@ -154,6 +174,14 @@ DIFFERENCES = (
         "partitions, pyiceberg 0.12 does not",
         _asks_time_before_1970,
         ReaderRules(widens_old_times=False),
+    ),
+    ReaderDifference(
+        "wraps-round",
+        "pyiceberg 0.12",
+        "a truncated number, or an hour, that has no place in 32 or 64 bits wraps round in Iceberg Java, which writes "
+        "partitions and looks filters up that way; pyiceberg 0.12 looks for a number that no partition has",
+        _asks_what_wraps,
+        ReaderRules(wraps=False, widens_old_times=False),
     ),
 )
 

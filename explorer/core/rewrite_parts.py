@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.core.columns import Ints, amounts
+from explorer.core.columns import Ints, amounts, ints
 from explorer.core.delete_pairs import Pairs
 from explorer.core.entries import ADDED, EXISTING, WORDS, live_entries
 from explorer.core.rewrite_options import Rule
 from explorer.core.rewrites import JUDGED, judged
 from explorer.core.scan import READ, Scan, partition_values
+from explorer.core.tasks import SPLITTABLE
 from explorer.core.values import distinct_partitions, partition_path
 from explorer.model.manifest import ManifestFile
 
@@ -99,6 +100,13 @@ def _table(
         "vector": pc.and_(
             pc.equal(pc.fill_null(files["content"], 0), 1), pc.equal(pc.utf8_lower(files["file_format"]), "puffin")
         ),
+        "parts": _parts(files),
         "manifest_path": pa.DictionaryArray.from_arrays(pa.array(np.zeros(files.num_rows, np.int32)), path).cast(WORDS),
     }
     return pa.table(columns, schema=JUDGED)
+
+
+def _parts(files: pa.Table) -> Ints:
+    """In how many parts each file can be read; 0 where it can be cut anywhere."""
+    splittable = pc.is_in(pc.utf8_upper(files["file_format"]), pa.array(SPLITTABLE)).to_numpy()
+    return np.where(splittable, ints(pc.list_value_length(files["split_offsets"]), 0), 1)

@@ -9,7 +9,10 @@ import numpy as np
 
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.rewrite_options import Rule
+from explorer.core.rewrite_parts import OTHER_SPECS
+from explorer.core.rewrite_tasks import MOST, endless, written
 from explorer.core.rewrites import DELETE_RATIO, MANY_DELETES, TOO_LARGE, TOO_SMALL, Grouping
+from explorer.core.tasks import Packing
 from explorer.core.units import count, human_bytes, whole
 from explorer.model.metadata import TableMetadata
 
@@ -25,7 +28,7 @@ def sentences(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterat
     yield _looked_at(rule, grouping, kind)
     files = grouping.taken[0]
     if len(files):
-        yield from _would(rule, grouping, kind)
+        yield from _would(metadata, rule, grouping, kind)
     else:
         yield _nothing(rule, grouping)
     yield from _left(rule, grouping)
@@ -51,13 +54,57 @@ def _looked_at(rule: Rule, grouping: Grouping, kind: str) -> str:
     return f"{begin}{count(seen.candidates, 'candidate')} ({why})" + (f"; {inside}." if rest else ".")
 
 
-def _would(rule: Rule, grouping: Grouping, kind: str) -> Iterator[str]:
+def _files_made(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> int:
+    """How many files would be written: one for each task that reads a part of a group, where rows are not shuffled."""
     files, sizes = grouping.taken
-    written = int(rule.expected_files(sizes).sum())
+    if not _is_packed(metadata, rule) or int(files.sum()) > MOST:
+        return int(rule.expected_files(sizes).sum())
+    lookback = Packing.of(metadata.properties).lookback
+    made = 0
+    for place, own, parts in grouping.members():
+        shuffled = place == OTHER_SPECS
+        made += int(rule.expected_files(own.sum()[None])[0]) if shuffled else len(written(rule, own, parts, lookback))
+    return made
+
+
+def _is_packed(metadata: TableMetadata, rule: Rule) -> bool:
+    """Whether tasks write what they read."""
+    return rule.strategy in ("binpack", "position-deletes") and rule.output_spec_id == metadata.default_spec_id
+
+
+def _endless(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> str:
+    """Why files that are too small come out as they are, and what ends that; empty where they do not."""
+    if not _is_packed(metadata, rule) or int(grouping.taken[0].sum()) > MOST:
+        return ""
+    lookback = Packing.of(metadata.properties).lookback
+    stuck = [
+        found
+        for place, sizes, parts in grouping.members()
+        if place != OTHER_SPECS and (found := endless(rule, sizes, parts, lookback))
+    ]
+    if not stuck:
+        return ""
+    files, first = sum(each.files for each in stuck), stuck[0]
+    cure = (
+        f"min-file-size-bytes => {rule.target // 2} ends it, since of files that are smaller two fit into one task; so "
+        "does a larger target"
+        if rule.smallest > rule.target // 2
+        else "A larger target ends it"
+    )
+    return (
+        f"It never ends: {count(files, 'file')} of about {human_bytes(first.bytes)} each would come out as they go in, "
+        f"and be taken again. A task reads {human_bytes(first.split)} at most, into which no two of them fit, and each "
+        f"task writes a file of its own, outside {human_bytes(rule.smallest)} to {human_bytes(rule.largest)}. {cure}."
+    )
+
+
+def _would(metadata: TableMetadata, rule: Rule, grouping: Grouping, kind: str) -> Iterator[str]:
+    files, sizes = grouping.taken
+    made = _files_made(metadata, rule, grouping)
     less = ", less the rows that deletes hide" if grouping.seen.with_deletes else ""
     yield (
         f"{count(len(files), 'group')} of {count(int(files.sum()), 'file')} ({human_bytes(int(sizes.sum()))}{less}) "
-        f"would become about {count(written, kind)} of at most {human_bytes(rule.max_output_bytes)}."
+        f"would become about {count(made, kind)} of at most {human_bytes(rule.max_output_bytes)}."
     )
     if rule.commits:
         commits = min(rule.commits, -(-len(files) // -(-len(files) // rule.commits)))
@@ -129,7 +176,12 @@ def _again(metadata: TableMetadata, rule: Rule, grouping: Grouping) -> Iterator[
                 f"more than 110 % of the target, sorting makes {int(made[first])} files of about "
                 f"{human_bytes(int(sizes[first] // made[first]))} each."
             )
-    if rule.strategy != "position-deletes" and metadata.properties.get("write.format.default", "parquet") == "parquet":
+    stuck = "" if rule.rewrite_all or rule.delete_files == 0 else _endless(metadata, rule, grouping)
+    if stuck:
+        yield stuck
+    elif (
+        rule.strategy != "position-deletes" and metadata.properties.get("write.format.default", "parquet") == "parquet"
+    ):
         group = whole(metadata.properties.get(ROW_GROUP)) or DEFAULT_ROW_GROUP
         if rule.max_output_bytes <= group:
             yield (

@@ -28,11 +28,12 @@ JUDGED = pa.schema(
     [
         ("file_path", pa.string()), ("place", WORDS), ("partition", WORDS), ("spec_id", pa.int32()),
         ("record_count", pa.int64()), ("size", pa.int64()), ("deletes", pa.int64()), ("deleted_rows", pa.int64()),
-        ("reasons", pa.int64()), ("vector", pa.bool_()), ("manifest_path", WORDS),
+        ("reasons", pa.int64()), ("vector", pa.bool_()), ("parts", pa.int64()), ("manifest_path", WORDS),
     ]
 )  # fmt: skip
 """A row for each file that the planner looks at. `place` tells groups of partitions apart, `partition` names them.
-`deletes` apply to the file; `deleted_rows` are those of deletes that are for it alone. `reasons` are bits."""
+`deletes` apply to the file; `deleted_rows` are those of deletes that are for it alone. `reasons` are bits. `parts` is
+in how many parts a file can be read, by its split offsets; 0 where it can be cut anywhere."""
 
 
 def judged(rule: Rule, sizes: Ints, records: Ints, deletes: Ints, deleted_rows: Ints) -> Ints:
@@ -97,8 +98,8 @@ class Seen:
 
 
 class Grouping:
-    """The candidates among JUDGED rows, packed into groups. Held are, for each candidate, its size, reasons and the
-    code of its place; of each place its name."""
+    """The candidates among JUDGED rows, packed into groups. Held are, for each candidate, its size, parts, reasons and
+    the code of its place; of each place its name."""
 
     def __init__(self, rule: Rule, parts: Iterable[pa.Table]) -> None:
         self.rule, self.seen = rule, Seen()
@@ -106,14 +107,16 @@ class Grouping:
         self.offsets: dict[str, int] = {}
         """By manifest: how many candidates come before its."""
         places: dict[str, int] = {}
-        columns: list[tuple[Ints, Ints, Ints, Ints]] = [(np.zeros(0, np.int64),) * 4]
+        columns: list[tuple[Ints, Ints, Ints, Ints, Ints]] = [(np.zeros(0, np.int64),) * 5]
         for part in parts:
             columns += [self._add(part, places)]
-        self._codes, self._sizes, self._reasons, self._hashes = (np.concatenate(c) for c in zip(*columns, strict=True))
+        self._codes, self._sizes, self._reasons, self._hashes, self._parts = (
+            np.concatenate(c) for c in zip(*columns, strict=True)
+        )
         self._order = np.argsort(self._codes, kind="stable")
         self._starts = self._pack()
 
-    def _add(self, part: pa.Table, places: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints]:
+    def _add(self, part: pa.Table, places: dict[str, int]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         sizes, reasons = ints(part["size"], 0), ints(part["reasons"], 0)
         seen = self.seen
         seen.files += part.num_rows
@@ -136,7 +139,7 @@ class Grouping:
                 self.names.append(some["partition"][int(first)].as_py() or "")
             told[int(index)] = places[place]
         codes = np.array([told.get(index, 0) for index in range(len(names))], np.int64)
-        return codes[indices], sizes[taken], reasons[taken], hashes(some["file_path"])
+        return codes[indices], sizes[taken], reasons[taken], hashes(some["file_path"]), ints(some["parts"], 1)
 
     def _pack(self) -> Ints:
         """Where groups begin among the candidates in the order of their places: a group is full when the next file
@@ -227,6 +230,16 @@ class Grouping:
             files[at] = count
             sizes[at] = int(self._sizes[self._order[start : start + count]].sum())
         return files[self.rewritten], sizes[self.rewritten]
+
+    def members(self) -> Iterator[tuple[str, Ints, Ints]]:
+        """Of each group that would be rewritten, in their order, the name of its place, and sizes and parts of its
+        files."""
+        for at in self.rewritten.tolist():
+            start, end = int(self._starts[at]), int(self._ends[at])
+            if self.cut and at == self.cut[0]:
+                end = start + self.cut[1]
+            files = self._order[start:end]
+            yield self.names[self._codes[files[0]]], self._sizes[files], self._parts[files]
 
     @cached_property
     def groups(self) -> Sequence[Group]:

@@ -34,6 +34,7 @@ from explorer.core.projections import Projection
 from explorer.core.pruning import Reason, Verdicts, judged
 from explorer.core.ranges import Ranges, file_ranges, summary_ranges
 from explorer.core.reader_rules import JAVA, ReaderRules
+from explorer.core.transforms import is_narrow
 from explorer.core.values import distinct_partitions, partition_path
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionSpec, TableMetadata
@@ -83,9 +84,7 @@ class Scan:
         self._arguments = metadata, bound, nested, rules
         metadata, bound = rules.metadata(metadata), rules.expression(bound)
         self.metadata, self.bound, self.nested, self.rules = metadata, bound, nested, rules
-        self._projections = {
-            spec.spec_id: Projection(spec, metadata, rules.widens_old_times) for spec in metadata.partition_specs
-        }
+        self._projections = {spec.spec_id: Projection(spec, metadata, rules) for spec in metadata.partition_specs}
         self._known: dict[tuple[int, int], list[tuple[Predicate | None, Predicate | None]]] = {}
         """By spec and the identity of a comparison of `bound`."""
         self._partitions: dict[tuple[int, str], tuple[bool, bool, Expression]] = {}
@@ -151,6 +150,9 @@ class Scan:
 
         verdicts = judged(plan.inclusive, len(told), ranges)
         sure = judged(plan.strict, len(told), ranges).must
+        columns = plan.columns.values()
+        if any(is_narrow(c.shown_as, c.source_kind) for c in columns if c.field_id in plan.asked):
+            sure = np.zeros(len(told), bool)  # values that wrapped round are not sure
         place = {m.manifest_path: at for at, m in enumerate(told)}
         return [self._manifest(m, verdicts, sure, place.get(m.manifest_path)) for m in manifests]
 
@@ -184,7 +186,7 @@ class Scan:
         key = (spec_id, repr([partition.get(field, ...) for field in fields]))  # 0.0 is not -0.0
         if key not in self._partitions:
             sure = plan is not None and evaluated(plan.strict, partition, sure=True)
-            keeps = sure or self.keeps(spec_id, partition)
+            keeps = self.keeps(spec_id, partition)
             residual = TRUE if sure else self.residual(spec_id, partition) if keeps else FALSE
             self._partitions[key] = (sure, keeps, residual)
         return self._partitions[key]
@@ -231,7 +233,7 @@ class FileVerdicts:
         rows = entries["record_count"].fill_null(-1).to_numpy() if count else np.zeros(0, np.int64)
         self._empty = (rows == 0) & (scan.bound != TRUE)
         self.metrics = judged(TRUE if surely else scan.bound, count, partial(_file_ranges, entries, scan))
-        may = (self.metrics.may | must | (rows < 0)) & ~self._empty
+        may = (self.metrics.may | (rows < 0)) & ~self._empty  # bounds are asked of partitions that match wholly, too
         self.outcome = np.where(~by_partition, BY_PARTITION, np.where(may, READ, BY_METRICS)).astype(np.int8)
         self.wholly = (must | (self.metrics.must & (rows > 0))) & (self.outcome == READ)
 

@@ -16,7 +16,7 @@ from explorer.core.doctor.cases import NOT_MENDED, ONE_TOO_HIGH
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.lists import Lists
 from explorer.core.doctor.metrics import is_nan
-from explorer.core.doctor.own_bounds import TIMES, is_one_too_high, transformed
+from explorer.core.doctor.own_bounds import TIMES, is_one_too_high, transformed, wrapped_words
 from explorer.core.doctor.promotions import PROMOTED_DATE, rebound
 from explorer.core.doctor.remedies import may_be_needed
 from explorer.core.doctor.remedy_parts import of_gone_snapshot
@@ -26,7 +26,7 @@ from explorer.core.names import without_place
 from explorer.core.ordering import comparable
 from explorer.core.schema_fields import absent_required, named_kinds
 from explorer.core.stored_types import RIGHT, TypeDifference, promoted_date, type_differences
-from explorer.core.transforms import from_bytes, parse_transform
+from explorer.core.transforms import as_java, from_bytes, is_narrow, parse_transform
 from explorer.core.values import (
     internal_scalar,
     internal_value,
@@ -274,6 +274,8 @@ class _Deep:
         about: dict[str, Any] = {"columns": (part.name,)}
         if type(own) is int and is_one_too_high(own, part.transform, kind) and made <= {own, own - 1}:
             yield self._of(file, "readers-differ", ONE_TOO_HIGH.format(part.transform), *shown, **about)
+        elif is_narrow(part.transform, kind) and own in _as_java(columns[field.id], part.transform, kind):
+            yield self._of(file, "partition-value", f"{claim}; {wrapped_words(part.transform, kind)}", *shown, **about)
         else:
             yield self._of(file, "partition-value", claim, *shown, **about)
 
@@ -387,6 +389,13 @@ def _ends(values: pa.ChunkedArray) -> tuple[Any, Any]:
     except pa.ArrowException:  # a type without an order
         return None, None
     return internal_scalar(ends["min"]), internal_scalar(ends["max"])
+
+
+def _as_java(values: pa.ChunkedArray, transform: str, kind: str) -> list[int]:
+    """What Java makes of the least and the greatest value."""
+    ends = [value for value in _ends(values) if value is not None]
+    made: list[int] = as_java(np.array(ends, np.int64), transform, kind).tolist()
+    return made
 
 
 def _results(values: pa.ChunkedArray, transform: str, kind: str) -> set[Any]:

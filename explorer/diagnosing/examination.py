@@ -25,7 +25,7 @@ from explorer.core.doctor.remedies import keeps_from_loading
 from explorer.core.doctor.remedy_parts import of_gone_snapshot
 from explorer.core.doctor.remedy_texts import REMEDY_OF
 from explorer.core.doctor.rules import BY_ID
-from explorer.core.doctor.summaries import summary_rules
+from explorer.core.doctor.summaries import absent_summaries, summary_rules
 from explorer.core.doctor.tables import table_rules
 from explorer.core.entries import snapshot_ids
 from explorer.core.units import count
@@ -104,6 +104,7 @@ class Examination:
         self.lists = self._read()
         yield from list_rules(self.lists)
         yield from record_rules(self.lists)
+        yield from absent_summaries(self.lists)
         yield from summary_rules(self.lists)
         paths = list(self.lists.held)
         list_files = [s.manifest_list for s in self.lists.snapshots if s.manifest_list and self._is_read(s)]
@@ -123,9 +124,9 @@ class Examination:
         yield from self._problems()
         yield from self._plugins()
 
-    def sound_previous(self, findings: Iterable[Finding]) -> str:
-        """The path of the metadata file before this one, where it has none of the faults that keep Iceberg from loading
-        this one; empty otherwise."""
+    def sound_previous(self, findings: Iterable[Finding]) -> TableMetadata | None:
+        """The metadata file before this one, where it has none of the faults that keep Iceberg from loading this
+        one."""
         previous = self._previous()
         rules = {
             f.rule
@@ -133,8 +134,8 @@ class Examination:
             if f.refused == "table" or REMEDY_OF[f.rule] in ("M", "V") or keeps_from_loading(f.rule, f.location)
         }
         if previous is None or rules & {f.rule for f in table_rules(previous, None)}:
-            return ""
-        return previous.metadata_location
+            return None
+        return previous
 
     def _previous(self) -> TableMetadata | None:
         log = self.table.metadata.metadata_log

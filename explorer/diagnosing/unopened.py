@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from explorer.core.doctor.findings import Finding, RuleChoice, finding
-from explorer.core.doctor.remedies import previous_words
+from explorer.core.doctor.remedies import complains, previous_words
 from explorer.core.names import NOWHERE, in_sql
 from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
 from explorer.io.metadata import VIEW
@@ -33,7 +33,7 @@ def unopened(
 def _unopened(name: str, error: UnreadableFile) -> Finding:
     """A table whose metadata file cannot be read: which other one can."""
     folder, _, own = error.path.rpartition("/")
-    best: tuple[int, str] | None = None
+    best: tuple[int, str, bool] | None = None
     try:
         storage = Storage([folder])
         names = [n for n in _names(storage, folder) if n.endswith((".metadata.json", ".metadata.json.gz")) and n != own]
@@ -43,12 +43,12 @@ def _unopened(name: str, error: UnreadableFile) -> Finding:
             except UnreadableFile:
                 continue
             if best is None or (meta.last_updated_ms or 0) > best[0]:
-                best = (meta.last_updated_ms or 0, f"{folder}/{other}")
+                best = (meta.last_updated_ms or 0, f"{folder}/{other}", complains(meta))
     except (ExplorerError, OSError):
         pass
     remedy = "No other metadata file of it was found that can be read: restore it from a backup."
     if best:
-        remedy = previous_words(best[1], *(NOWHERE if "/" in name else in_sql(name)))
+        remedy = previous_words(best[1], *(NOWHERE if "/" in name else in_sql(name)), best[2])
     return finding("metadata-unreadable", error.cause, error.path, remedy=remedy, node=("metadata", error.path),
                    refused="table")  # fmt: skip
 

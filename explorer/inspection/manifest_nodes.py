@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.core import entries as core
+from explorer.core.doctor.avro_types import odd_names, record_names
 from explorer.core.headers import check_header
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import human_bytes
 from explorer.core.values import row_dicts
 from explorer.inspection.sections import Fields, Section, pretty, raw_section
-from explorer.model.manifest import STATUS, ManifestFile
+from explorer.model.manifest import STATUS, ManifestFile, ManifestHeader
 from explorer.table import Table
 from explorer.views import rows
 
@@ -25,6 +26,9 @@ def inspect_manifest_list(table: Table, facts: Mapping[str, Any]) -> list[Sectio
         ("manifest-list", snapshot.manifest_list or "none: v1 with inline manifests", ""),
         ("manifests", len(listed), ""),
     ]
+    if snapshot.manifest_list:
+        header = table.reader.header_alone(snapshot.manifest_list)
+        fields.append(_records(header, "manifest list"))
     columns = ("manifest", "content", "spec", "sequence", "min sequence", "added", "existing", "deleted")
     shown = [
         (
@@ -83,9 +87,23 @@ def _header(table: Table, manifest: ManifestFile) -> list[Section]:
             rows=listed,
             note=note,
         ),
-        Section("its own Avro header", [(k, v, "") for k, v in header.items()], open=False),
+        Section(
+            "its own Avro header",
+            [
+                _records(table.reader.header(manifest.manifest_path), "manifest"),
+                *((k, v, "") for k, v in header.items()),
+            ],
+            open=False,
+        ),
     ]
     return [*sections, Section("table schema in the header", raw=_pretty(schema), open=False)] if schema else sections
+
+
+def _records(header: ManifestHeader, kind: str) -> tuple[str, Any, str]:
+    """The names of its Avro records, by which older readers go."""
+    odd = next(odd_names(header.schema, kind), None)
+    warns = f"⚠ {odd.words}: it would want {odd.expected}" if odd else ""
+    return "names of Avro records", ", ".join(record_names(header.schema, kind).values()), warns
 
 
 def _pretty(text: str) -> str:

@@ -247,3 +247,23 @@ def test_what_a_measure_names_prints_a_statement_where_it_may_be_run(tmp_path: P
         assert bool(seen.call) == (number == 0)
         starts = ("", "Do not run this: column 'x'", "Spark would fail: column 'x'")[number]
         assert seen.refusal.startswith(starts)
+
+
+@pytest.mark.parametrize(("positions", "value"), [(0, None), (1, None), (4, 0.4)])
+def test_the_share_that_equality_deletes_hide_is_unknown(positions: int, value: float | None, tmp_path: Path) -> None:
+    """What no metadata counts is not 0 (memiiso/debezium-server-iceberg#466)."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    file = table.parquet("a.parquet", {"id": list(range(10))})
+    table.append(file)
+    deletes = [table.equality_delete("e.parquet", {"id": [1, 2, 3, 4, 5, 6, 7]})]
+    if positions:
+        deletes.append(table.position_delete("p.parquet", [(file["file_path"], i) for i in range(positions)]))
+    table.delta(deletes=deletes)
+    (share,) = [m for m in explorer.health(tmp_path / "t").measures if m.id == "deleted-share"]
+    assert share.value == value
+    assert share.words.startswith(f"at least {positions} of 10 rows")
+    assert share.level == ("ok" if value is None else "warning")
+    table.delta(data=[table.parquet("b.parquet", {"id": [1]})])
+    table.snapshot("delete", [m for m in table.lists[table.md["current-snapshot-id"]] if not m["content"]])
+    (share,) = [m for m in explorer.health(tmp_path / "t").measures if m.id == "deleted-share"]
+    assert (share.value, share.words) == (0, "0 of 11 rows, by the counts of delete files")

@@ -31,6 +31,20 @@ NEEDED = {"manifest": (0, 2, 100, 101, 102, 103, 104), "manifest list": (500, 50
 """Fields without which Java reads nothing."""
 NEWER = {"manifest": (134,), "manifest list": (517, 515, 516, 504, 505, 506, 512, 513, 514)}
 """Fields that the spec requires from version 2 on, and without which Java reads on."""
+RECORDS: Mapping[tuple[str, int | None], tuple[str, ...]] = {
+    ("manifest list", None): ("manifest_file",),
+    ("manifest list", 507): ("r508", "partitions"),
+    ("manifest", None): ("manifest_entry",),
+    ("manifest", 2): ("r2", "data_file"),
+    ("manifest", 102): ("r102", "partition"),
+}
+"""By file and field id, of the whole record None: the names of Avro records by which older Iceberg Java finds its
+classes (up to 1.8 in manifest lists, up to 1.6 in manifests; since then it goes by field ids). The first is Java's."""
+UP_TO = {"manifest list": "1.8", "manifest": "1.6"}
+NAMES_OF_RECORDS = (
+    "Iceberg Java up to {} finds its classes by the names of Avro records, and cannot read this {} (ClassCastException "
+    "or ArrayStoreException); later versions, and pyiceberg, go by field ids"
+)
 HEADER = ("schema", "partition-spec")
 NEWER_HEADER = ("partition-spec-id", "format-version", "content")
 """Keys of a manifest's header that the spec requires, the latter from version 2 on. It requires schema-id too, which
@@ -74,6 +88,48 @@ def odd_schema(
         of = "the items of " if i in LISTED else ""
         yield Oddity(NAMES[i], f"{of}`{NAMES[i]}` have another type than the spec's" if of else
                      f"`{NAMES[i]}` has another type than the spec's", _shown(written), wanted, refused)  # fmt: skip
+
+
+def record_names(schema: Any, kind: str) -> dict[int | None, str]:
+    """The full names of the records in an Avro schema that older Iceberg Java goes by, by the field that has them."""
+    root = _plain(schema)
+    if not isinstance(root, Mapping):
+        return {}
+    names: dict[int | None, str] = {None: _full_name(root, "")}
+    for own, record in _records(root, kind):
+        names[own] = _full_name(record, names[None].rpartition(".")[0])
+        for inner, deeper in _records(record, kind):
+            names[inner] = _full_name(deeper, names[own].rpartition(".")[0])
+    return {field: name for field, name in names.items() if name}
+
+
+def _records(record: Mapping[str, Any], kind: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The records in a record's fields, or in the lists there, that older Java finds by name, by field id."""
+    for field in _record(record):
+        own, inner = field.get("field-id"), _plain(field.get("type"))
+        if isinstance(inner, Mapping) and inner.get("type") == "array":
+            inner = _plain(inner.get("items"))
+        if type(own) is int and (kind, own) in RECORDS and isinstance(inner, Mapping):
+            yield own, inner
+
+
+def odd_names(schema: Any, kind: str, partitioned: bool = True) -> Iterator[Oddity]:
+    """Whether older Iceberg Java cannot tell the records of a `manifest` or `manifest list` by their names. Where no
+    manifest is `partitioned`, a list has no records of partition summaries."""
+    odd = {field: name for field, name in record_names(schema, kind).items() if name not in RECORDS[(kind, field)]}
+    if not partitioned:
+        odd.pop(507, None)
+    if odd:
+        wanted = ", ".join(RECORDS[(kind, field)][0] for field in odd)
+        yield Oddity("names of records", NAMES_OF_RECORDS.format(UP_TO[kind], kind), ", ".join(odd.values()), wanted)
+
+
+def _full_name(record: Mapping[str, Any], space: str) -> str:
+    """A record's name with its namespace, which it has from the record around it where it says none."""
+    name, own = record.get("name"), record.get("namespace", space)
+    if not isinstance(name, str) or "." in name or not isinstance(own, str) or not own:
+        return name if isinstance(name, str) else ""
+    return f"{own}.{name}"
 
 
 def odd_header(header: Mapping[str, str], version: int) -> Iterator[Oddity]:

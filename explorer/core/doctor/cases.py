@@ -11,7 +11,9 @@ ONE_TOO_HIGH = (
     "a partition field is one above the {} of a time before 1970, as Iceberg up to 0.10.0 wrote it: Iceberg Java "
     "allows for it, and pyiceberg skips its rows"
 )
-WRAPPED = "has no place in 32 bits, and wrapped round"
+WRAPPED = "has no place in {} bits, and wrapped round"
+NO_SUMMARY = "its summary is missing, or empty"
+ZERO = "has field id 0"
 DROPPED_SOURCE = (
     "comes from a column that was dropped: all readers read the rows, but Iceberg Java's metadata tables lack that "
     "field, and pyiceberg's inspect fails"
@@ -20,7 +22,9 @@ OTHER_HEADER_SPEC = "its header's partition-spec is not that of the table metada
 NOT_MENDED = "not even without its vectorized reader"
 CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
-    ("partition-value", WRAPPED): "wrapped-partition",
+    ("partition-value", WRAPPED.rpartition("{}")[2]): "wrapped-partition",
+    ("metadata-field", NO_SUMMARY): "no-summary",
+    ("readers-differ", ZERO): "field-id-zero",
     ("readers-differ", DROPPED_SOURCE): "dropped-source",
     ("spec-unknown", OTHER_HEADER_SPEC): "header-spec",
     ("value-suspect", HIVE_NULL): "hive-null",

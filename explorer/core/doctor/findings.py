@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from explorer.core.doctor.cases import CASES
-from explorer.core.doctor.remedies import GOES_BACK, LostFiles, Situation, keeps_from_loading, remedy
+from explorer.core.doctor.remedies import GOES_BACK, LostFiles, Situation, complains, keeps_from_loading, remedy
 from explorer.core.doctor.remedy_texts import REMEDY_OF
 from explorer.core.doctor.rules import BY_ID, RULES, Rule, Severity
 from explorer.core.lineage import ancestry
@@ -127,14 +127,14 @@ class RuleChoice:
         table: str,
         metadata: TableMetadata | None,
         listed: Sequence[ManifestFile] = (),
-        previous: str = "",
+        previous: TableMetadata | None = None,
         lost_files: LostFiles | None = None,
         deep: bool = False,
         doubts: Mapping[str, tuple[int, str]] | None = None,
     ) -> tuple[Finding, ...]:
         """The findings that are asked for, with the refs that they affect and what would help, the worst first.
-        `listed` are the current snapshot's manifests, `previous`, `lost_files` and `doubts` are as remedies.Situation
-        has them. `deep`: data files were opened."""
+        `listed` are the current snapshot's manifests, `previous` is the metadata file before, where it lacks the
+        faults of this one, `lost_files` and `doubts` as remedies.Situation has them. `deep`: data files were opened."""
         asked = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
         bad = [f for f in asked if f.severity in ("fatal", "error") or REMEDY_OF.get(f.rule) in GOES_BACK]
@@ -144,7 +144,8 @@ class RuleChoice:
             table, metadata, _whole_ancestor(metadata, hurt),
             frozenset(_mended_as(f) for f in asked if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
             frozenset(f.rule for f in asked if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
-            frozenset(f.rule for f in asked), listed, previous, lost_files,
+            frozenset(f.rule for f in asked), listed, previous.metadata_location if previous else "",
+            previous is not None and complains(previous), lost_files,
             _misread(asked, now) if deep else None, doubts,
         )  # fmt: skip
         told = [

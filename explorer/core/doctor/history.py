@@ -15,11 +15,11 @@ from explorer.model.metadata import Snapshot, TableMetadata
 
 MINUTE = 60_000
 """Milliseconds that clocks may differ by, as Iceberg has it."""
-WALK = ("current-schema-missing", "ref-dangling", "parent-cycle")
+WALK = ("current-schema-missing", "ref-dangling", "parent-cycle", "snapshot-twice")
 
 
 def walkable(meta: TableMetadata) -> Iterator[Finding]:
-    """Whether the tree can be walked at all: rules 4, 14 and 15."""
+    """Whether the tree can be walked at all, and by ids: rules 4, 12, 14 and 15."""
     yield from current_schema(meta)
     here = partial(finding, file=meta.metadata_location)
     if meta.current_snapshot_id is not None and meta.current_snapshot is None:
@@ -42,6 +42,17 @@ def walkable(meta: TableMetadata) -> Iterator[Finding]:
                 refs=(ref.name,),
                 node=("ref", ref.name),
                 refused="table",
+            )
+    for own, times in Counter(s.snapshot_id for s in meta.snapshots).items():
+        if times > 1:
+            yield here(
+                "snapshot-twice",
+                f"{times} snapshots have the id {own}, and answers are of the first of them",
+                location="/snapshots",
+                found=own,
+                refused="table",
+                snapshots=(own,),
+                node=("snapshot", own),
             )
     parents = {s.snapshot_id: s.parent_snapshot_id for s in meta.snapshots}
     settled: set[int] = set()
@@ -71,17 +82,6 @@ def history_rules(meta: TableMetadata, previous: TableMetadata | None = None) ->
     here = partial(finding, file=meta.metadata_location)
     yield from walkable(meta)
     yield from _refs(meta, here)
-    for own, times in Counter(s.snapshot_id for s in meta.snapshots).items():
-        if times > 1:
-            yield here(
-                "snapshot-twice",
-                f"{times} snapshots have the id {own}",
-                location="/snapshots",
-                found=own,
-                refused="table",
-                snapshots=(own,),
-                node=("snapshot", own),
-            )
     expired = [
         s for s in meta.snapshots if s.parent_snapshot_id is not None and not meta.snapshot(s.parent_snapshot_id)
     ]
@@ -228,8 +228,6 @@ def _snapshot(meta: TableMetadata, snapshot: Snapshot, about: Any) -> Iterator[F
     if snapshot.summary and snapshot.operation is None:
         cause = "its summary has no operation: Iceberg Java and pyiceberg take it for an overwrite"
         yield about("metadata-field", cause, "summary", severity="info")
-    elif meta.format_version > 1 and not snapshot.summary and not isinstance(snapshot.raw.get("summary"), str):
-        yield about("metadata-field", "its summary is missing, or empty", "summary", refused="scan")
     scheme = meta.location.partition("://")[0] if "://" in meta.location else ""
     path = snapshot.manifest_list or ""
     if scheme and path and ":" not in path.split("/")[0]:
@@ -268,9 +266,10 @@ def _snapshot(meta: TableMetadata, snapshot: Snapshot, about: Any) -> Iterator[F
 def _changed(meta: TableMetadata, previous: TableMetadata) -> Iterator[Finding]:
     """Snapshots never change."""
     moved = meta.location != previous.location
+    times = Counter(s.snapshot_id for of in (meta, previous) for s in of.snapshots)
     for snapshot in meta.snapshots:
         old = previous.snapshot(snapshot.snapshot_id)
-        if old is None:
+        if old is None or times[snapshot.snapshot_id] > 2:  # of two with one id nobody knows which is the old one
             continue
         pairs = {
             "parent-snapshot-id": (snapshot.parent_snapshot_id, old.parent_snapshot_id),

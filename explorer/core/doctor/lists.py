@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from explorer.core.columns import Ints
-from explorer.core.doctor.avro_types import Oddity, odd_header, odd_schema
+from explorer.core.doctor.avro_types import Oddity, odd_header, odd_names, odd_schema
 from explorer.core.doctor.cases import DROPPED_SOURCE, OTHER_HEADER_SPEC
 from explorer.core.doctor.facts import COUNTS, LIVE, OWN
 from explorer.core.doctor.findings import Finding, Refused, finding
@@ -391,7 +391,7 @@ def _odd_manifest(lists: Lists, record: ManifestFile, held: Held, header: Manife
     spec, version = lists.meta.spec(record.partition_spec_id), _version(header, record.sequence_number)
     partitioned = spec is None or bool(spec.fields)
     odd = odd_schema(header.schema, "manifest", version, held.one("filled"), partitioned)
-    for oddity in (*odd, *odd_header(header.metadata, version)):
+    for oddity in (*odd, *odd_names(header.schema, "manifest"), *odd_header(header.metadata, version)):
         yield _of_oddity(oddity, partial(lists.of, path=record.manifest_path))
 
 
@@ -409,7 +409,9 @@ def list_schema_rules(lists: Lists, headers: Mapping[str, ManifestHeader]) -> It
             snapshots=(snapshot.snapshot_id,),
             node=("manifest_list", snapshot.snapshot_id),
         )
-        for oddity in odd_schema(header.schema, "manifest list", _version(header, snapshot.sequence_number), filled):
+        odd = odd_schema(header.schema, "manifest list", _version(header, snapshot.sequence_number), filled)
+        partitioned = any(m.partitions for m in lists.lists[snapshot.snapshot_id])
+        for oddity in (*odd, *odd_names(header.schema, "manifest list", partitioned)):
             yield _of_oddity(oddity, here)
 
 

@@ -16,7 +16,7 @@ from explorer.core.columns import Flags
 from explorer.core.doctor.cases import HIVE_NULL, ONE_TOO_HIGH, WRAPPED
 from explorer.core.doctor.noting import Notes
 from explorer.core.ranges import counts, decoded, looked_up
-from explorer.core.transforms import from_bytes, parse_transform
+from explorer.core.transforms import as_java, from_bytes, has_place, is_narrow, parse_transform
 from explorer.core.values import internal_scalar, internal_value, partition_value, primitive_type
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def own_bounds(
         notes: Where to note them.
     """
     kind, transform = part.source, part.transform
-    known = transform in ("identity", *TIMES) or re.fullmatch(r"(truncate|bucket)\[0*[1-9]\d{0,8}\]", transform)
+    width = re.fullmatch(r"(?:truncate|bucket)\[0*([1-9]\d{0,9})\]", transform)
+    known = transform in ("identity", *TIMES) or (width and int(width[1]) < 1 << 31)
     primitive = primitive_type(kind) if kind is not None else None
     if part.source_id is None or kind is None or not known or part.result is None or primitive is None:
         return
@@ -98,20 +99,33 @@ def _numbers(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array
     first, last = (transformed(b.values, transform, kind) for b in (low, high))
     outside = data & ((low.known & (own < first)) | (high.known & (own > last)))
     early = outside & is_one_too_high(own, transform, kind) & (own - 1 >= first) & (own - 1 <= last)
-    wrapped = outside & ~early & (np.abs(first) >= 1 << 31) & (transform in TIMES)
+    wrapped = np.zeros(len(own), bool)
+    if is_narrow(transform, kind):
+        by_java = [bound.known & (own == as_java(bound.values, transform, kind)) for bound in (low, high)]
+        placed = [has_place(bound.values, transform, kind) for bound in (low, high)]
+        outside |= data & high.known & ~placed[1]  # below all that there are
+        wrapped = outside & ~early & np.logical_or(*by_java)
     what = _WRONG.format(transform)
 
     def told(record: int) -> str:
         return str(partition_value(int(own[record]), transform, kind))
 
     def bounds(record: int) -> str:
-        ends = (partition_value(int(end[record]), transform, kind) for end in (first, last))
-        return " to ".join(dict.fromkeys(ends))
+        ends = (int(bound.values[record]) for bound in (low, high) if bound.known[record])
+        return " to ".join(
+            dict.fromkeys(str(partition_value(exact(v, transform, kind), transform, kind)) for v in ends)
+        )
 
     notes.add("readers-differ", early, ONE_TOO_HIGH.format(transform), told, bounds, column=part.name)
     notes.add("partition-value", outside & ~early & ~wrapped, what, told, bounds, column=part.name)
-    what = f"{what}; the {transform} {WRAPPED}"
+    what = f"{what}; {wrapped_words(transform, kind)}"
     notes.add("partition-value", wrapped, what, told, bounds, column=part.name)
+
+
+def wrapped_words(transform: str, kind: str) -> str:
+    """Say that what a transform makes has no place where it is kept."""
+    what, bits = ("the hour", 32) if transform == "hour" else ("what it makes", 64 if kind == "long" else 32)
+    return f"{what} {WRAPPED.format(bits)}"
 
 
 def _is_short(bounds: pa.Array) -> Flags:
@@ -125,17 +139,25 @@ def is_one_too_high(own: Any, transform: str, kind: str) -> Any:
 
 
 def transformed(values: npt.NDArray[np.int64], transform: str, kind: str) -> npt.NDArray[np.int64]:
-    """Whole numbers, days (of dates), microseconds or nanoseconds as what a transform makes of them."""
+    """Whole numbers, days (of dates), microseconds or nanoseconds as what a transform makes of them; of what has no
+    place the least number."""
     if transform == "identity":
         return values
     if transform.startswith("truncate["):
-        return values - values % int(transform[9:-1])
+        return np.where(has_place(values, transform, kind), values - values % int(transform[9:-1]), -1 << 63)
     hour = 3_600_000_000 * (1000 if kind.endswith("_ns") else 1)
     if transform == "hour":
         return values // hour
     days = values if kind == "date" else values // (24 * hour)
     made: npt.NDArray[np.int64] = days.view("datetime64[D]").astype(f"datetime64[{TIMES[transform]}]").astype(np.int64)
     return made
+
+
+def exact(value: int, transform: str, kind: str) -> int:
+    """What a transform makes of one number, also where that has no place."""
+    if transform.startswith("truncate["):
+        return value - value % int(transform[9:-1])
+    return int(transformed(np.array([value], np.int64), transform, kind)[0])
 
 
 def _bucket(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array, data: Flags, notes: Notes) -> None:

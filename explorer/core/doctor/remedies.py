@@ -26,7 +26,7 @@ from explorer.core.doctor.remedy_texts import (
 from explorer.core.lineage import ancestry
 from explorer.core.manifest_merges import rewrite_manifests
 from explorer.core.names import NOWHERE, beside, in_sql, path_in_sql, quoted, text_in_sql
-from explorer.core.units import count, whole
+from explorer.core.units import count, signed, whole
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 
@@ -51,13 +51,17 @@ UNKNOWN_DELETES = (
     "nothing, and these may be needed."
 )
 """Where it is not known whether deletes that apply to nothing may be needed."""
+COMPLAINS = (
+    "Spark reports an error after it made the table, since the snapshot's summary lacks total-data-files or "
+    "total-records: look whether the table is there. "
+)
 MAX_FILES = 20
 """Files that a remedy names."""
 ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
 """Remedies without a statement on the table as it is."""
 NOT_LOADED = frozenset(
     {
-        "metadata-field", "current-schema-missing", "default-missing", "snapshot-twice", "current-unlike-main",
+        "current-schema-missing", "default-missing", "snapshot-twice", "current-unlike-main",
         "ref-dangling", "id-beyond-64-bits",
     }
 )  # fmt: skip
@@ -105,6 +109,7 @@ class Situation:
         anywhere: The rules that found something in any snapshot or in the metadata file.
         listed: The current snapshot's manifests.
         previous: The metadata file before this one, where it lacks the faults of this one.
+        complains: Whether register_table reports an error after it made a table of that file.
         lost_files: The data files of lost manifests, where some are found.
         misread: Whether Spark takes values of the current snapshot's files for others; None where no file was opened.
         doubts: Of the current snapshot's deletes that apply to nothing and may be needed, by their kind, how many there
@@ -119,6 +124,7 @@ class Situation:
     anywhere: frozenset[str] = frozenset()
     listed: Sequence[ManifestFile] = ()
     previous: str = ""
+    complains: bool = False
     lost_files: LostFiles | None = None
     misread: bool | None = None
     doubts: Mapping[str, tuple[int, str]] | None = None
@@ -163,7 +169,8 @@ def remedy(
         return kept
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
         catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
-        back=_back(situation, catalog, name), previous=previous_words(situation.previous, catalog, name),
+        back=_back(situation, catalog, name),
+        previous=previous_words(situation.previous, catalog, name, situation.complains),
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
         statistics=statistics_procedure(metadata, node[1] if node else ""),
@@ -248,13 +255,23 @@ def takes_others(kind: str, number: int, reason: str) -> str:
     )
 
 
-def previous_words(previous: str, catalog: str, name: str) -> str:
+def complains(metadata: TableMetadata) -> bool:
+    """Return whether register_table reports an error after it made a table of a metadata file: it parses two totals of
+    the current snapshot (org.apache.iceberg.spark.procedures.RegisterTableProcedure)."""
+    summary = metadata.current_snapshot.summary if metadata.current_snapshot else None
+    return summary is not None and any(
+        signed(summary.get(name)) is None for name in ("total-data-files", "total-records")
+    )
+
+
+def previous_words(previous: str, catalog: str, name: str, complains: bool) -> str:
     """Say how the metadata file before a broken one is brought back.
 
     Args:
         previous: That file; empty when there is none that can be read.
         catalog: The catalog's name in SQL.
         name: The table's name there.
+        complains: Whether register_table reports an error after it made the table.
 
     Returns:
         Sentences.
@@ -265,8 +282,9 @@ def previous_words(previous: str, catalog: str, name: str) -> str:
     return (
         f"Restore the metadata file from a backup, or go back to the one before: CALL {catalog}.system.register_table("
         f"table => '{other}', metadata_file => '{path}') makes a table of it under another name, without what was "
-        "committed since (the old name is taken until the catalog's own tool removes the broken entry). Both have the "
-        "same files: run neither expire_snapshots nor remove_orphan_files while there are two."
+        "committed since (the old name is taken until the catalog's own tool removes the broken entry). "
+        f"{COMPLAINS if complains else ''}Both have the same files: run neither expire_snapshots nor "
+        "remove_orphan_files while there are two."
     )
 
 

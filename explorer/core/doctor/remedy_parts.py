@@ -163,7 +163,8 @@ def _dropped_field(fault: Fault) -> str:
     names = [n for f in (spec.fields if spec else ()) if f.name in fault.columns and (n := name_in_sql(f.name))]
     drop = "".join(f"ALTER TABLE {fault.table} DROP PARTITION FIELD {name}, then " for name in names)
     return (
-        "Spark would write the same value again. Without the partition field filters find the rows: "
+        "Spark would write the same value again, and a DELETE of other rows may take these, by their partition value. "
+        "Without the partition field filters find the rows: "
         f"{drop}CALL {fault.catalog}.system.rewrite_data_files(table => '{fault.text}', options => map('rewrite-all', "
         "'true')). Older snapshots keep the fault until they expire."
     )
@@ -175,7 +176,9 @@ def _fork(fault: Fault) -> str:
     return (
         f"CALL {fault.catalog}.system.register_table(table => '{text_in_sql(beside(fault.name, 'fork'))}', "
         f"metadata_file => '{file}') shows that state under another name: compare both, and write again what is "
-        f"missing. {TWO_TABLES} Nothing in Spark takes the second file of a version away."
+        f"missing. (Where its snapshot's summary lacks total-data-files or "
+        f"total-records, Spark reports an error after it made the table.) {TWO_TABLES} Nothing in Spark takes the second "
+        "file of a version away."
     )
 
 

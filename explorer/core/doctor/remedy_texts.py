@@ -172,6 +172,10 @@ TEXTS_OF: Mapping[str, str] = {
     "vectorization.enabled), and then CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
     "'rewrite-all', 'true')), which writes them in the spec's types. Without the first, the second writes what Spark "
     "misreads, for good. Older snapshots keep the fault until they expire.",
+    "no-summary": "The next commit that Spark makes, an INSERT say, has a summary, and what is current then can be "
+    "read. Nothing in Spark mends the snapshots that lack one: the finding goes when they expire.",
+    "field-id-zero": "Nothing in Spark mends it in place. CREATE TABLE ... AS SELECT makes a table whose field ids "
+    "begin with 1, for readers that refuse 0.",
     "type-read-right": "Nothing has to be done. Any rewrite writes the spec's types.",
     "type-misread": "Nothing in Spark mends it, and a rewrite would fail, or write other values for good: have the "
     "rows written again from where they came.",
@@ -188,6 +192,8 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "position-bounds": "C",
     "avro-refused": "G",
     "type-read-right": "H",
+    "no-summary": "H",
+    "field-id-zero": "H",
     "type-misread": "X",
     "header-spec": "B",
     "dropped-source": "R",

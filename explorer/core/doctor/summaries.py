@@ -5,11 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from explorer.core.doctor.cases import NO_SUMMARY
 from explorer.core.doctor.facts import LIVE, OWN
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.lists import Lists
 from explorer.core.totals import live_totals, own_totals
 from explorer.model.metadata import Snapshot, TableMetadata
+
+
+def absent_summaries(lists: Lists) -> Iterator[Finding]:
+    """Rule 1, of snapshots without a summary: Java asks it for equality deletes where there are delete files
+    (BaseDistributedDataScan.mayHaveEqualityDeletes)."""
+    for snapshot in lists.snapshots if lists.meta.format_version > 1 else ():
+        if snapshot.summary or isinstance(snapshot.raw.get("summary"), str):
+            continue
+        listed = lists.lists[snapshot.snapshot_id]
+        deletes = any(m.content and (m.added_files_count, m.existing_files_count) != (0, 0) for m in listed)
+        more: dict[str, Any] = {"refused": "scan"} if deletes else {"severity": "warning"}
+        yield finding(
+            "metadata-field",
+            NO_SUMMARY + (": Iceberg Java asks it for equality deletes" if deletes else ": the spec requires one"),
+            lists.meta.metadata_location,
+            f"/snapshots ({snapshot.snapshot_id})/summary",
+            snapshots=(snapshot.snapshot_id,),
+            node=("snapshot", snapshot.snapshot_id),
+            **more,
+        )
 
 
 def summary_rules(lists: Lists) -> Iterator[Finding]:

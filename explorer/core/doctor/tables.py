@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from explorer.core.doctor.cases import ZERO
 from explorer.core.doctor.findings import Finding, finding
 from explorer.core.doctor.java_metadata import java_rules
 from explorer.core.doctor.java_schema import is_type
@@ -40,6 +41,7 @@ def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> I
         yield from _schema(meta, schema, here)
     yield from _types(meta, here)
     yield from _promoted_dates(meta, here)
+    yield from _zero_ids(meta, here)
     yield from _specs(meta, here)
     yield from _properties(meta, here)
 
@@ -243,6 +245,22 @@ def _promoted_dates(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                 refused="part",
                 columns=(field.name,),
             )
+
+
+def _zero_ids(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Of rule 63: the spec asks for unique ids below the reserved ones, and 0 is one."""
+    schemas = (meta.schema(meta.current_schema_id), *meta.schemas)
+    field = next((schema.by_id[0] for schema in schemas if schema and 0 in schema.by_id), None)
+    if field is not None:
+        yield here(
+            "readers-differ",
+            f"a column {ZERO}: the spec allows it, and Iceberg Java and pyiceberg read it; Iceberg's own writers begin "
+            "with 1, and Snowflake refuses the table (apache/paimon#9012)",
+            location="/schemas",
+            found=0,
+            severity="info",
+            columns=(field.name,),
+        )
 
 
 def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:

@@ -59,7 +59,8 @@ MEASURES: Sequence[Measure] = (
     Measure("deletes-per-file", "Deletes that apply to the most loaded data file", _NOW, 10, "",
             "a reader opens each of them for that one file", _DELETED),
     Measure("deleted-share", "Rows of position deletes and vectors, of all rows", _NOW, 0.3, "share",
-            "rewrite_data_files rewrites files of which 30% is deleted (delete-ratio-threshold)", _COMPACT, 2),
+            "rewrite_data_files rewrites files of which 30% is deleted (delete-ratio-threshold); not judged below that "
+            "where equality deletes apply, which hide rows that no metadata counts", _COMPACT, 2),
     Measure("equality-deletes", "Live equality delete files", _NOW, 10, "",
             "readers compare each row of the files that they apply to with theirs", _DELETED),
     Measure("dangling-deletes", "Delete files that apply to no data file", _NOW, 100, "",

@@ -157,20 +157,24 @@ def deletes(facts: Facts, live: Sequence[LiveFile], limits: Limits) -> Section:
     """The deletes of the snapshot (`live`), and how many of them each data file has to be read with."""
     cells = facts.cells
     kind, rows, files = (cells[name].to_numpy() for name in ("kind", "rows", "files"))
-    applied = (file for at, file in enumerate(live) if at in facts.used and not file.equality_ids)
-    hidden, data = sum(max(0, file.record_count) for file in applied), int(rows[kind == DATA].sum())
+    applied = [file for at, file in enumerate(live) if at in facts.used]
+    hidden, data = sum(max(0, f.record_count) for f in applied if not f.equality_ids), int(rows[kind == DATA].sum())
     by_kind = {k: int(files[kind == k].sum()) for k in (POSITION, EQUALITY, VECTOR)}
     loaded = sum(row["loaded"] or 0 for row in facts.rows.values())
     most, worst = max(((r["most"] or 0, r["worst"] or "") for r in facts.rows.values()), default=(0, ""))
     at = [b for b in range(len(facts.loads)) if facts.loads[b]]
     span = range(at[0], at[-1] + 1) if at else range(0)
+    share = hidden / data if data else None
     measured = f"{hidden:,} of {data:,} rows, by the counts of delete files" if data else ""
+    if data and any(file.equality_ids for file in applied):
+        measured = f"at least {measured}: equality deletes hide rows too, and only the data tells how many (count)"
+        share = share if hidden / data > limits["deleted-share"] else None
     labels = tuple("none" if b == 0 else "1" if b == 1 else f"{1 << (b - 1)} to {(1 << b) - 1}" for b in span)
     return Section(
         "deletes", "Delete load", "current snapshot",
         (
             Measured("deletes-per-file", most, limits["deletes-per-file"], worst),
-            Measured("deleted-share", hidden / data if data else None, limits["deleted-share"], measured),
+            Measured("deleted-share", share, limits["deleted-share"], measured),
             Measured("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"]),
             Measured("dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"]),
         ),
