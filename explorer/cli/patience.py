@@ -20,7 +20,7 @@ from explorer.io import budget
 from explorer.progress import listener
 
 VARIABLE = "ICEBERG_EXPLORER_SECONDS"
-SECONDS, SECONDS_PER_MB = 4.0, 1.75
+SECONDS, SECONDS_PER_MB = 4.5, 1.5
 """Seconds of the processor for any table, and more for each megabyte read of its files: 7.5 for 2 MB, beside the two in
 which Python starts."""
 AGAIN_S = 0.25

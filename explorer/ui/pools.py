@@ -226,7 +226,7 @@ class Pool:
         if needed and sum(task.aside for task in self._running) >= self.aside:
             oldest = min((task for task in self._running if task.long), key=lambda task: task.began, default=None)
             if oldest and (ran := time.monotonic() - oldest.began) >= MOST_S:
-                oldest.end(f"ended after {ran:.0f} s, since others wait and all threads are taken: ask for less, or later")
+                oldest.end(f"ended after {ran:.0f} s, since others wait and no thread is free: ask for less, or later")
         if not self._looking:
             self._looking = True
             timer = threading.Timer(LONG_S / 5, self._look)

@@ -207,7 +207,7 @@ def test_what_takes_longest_ends_for_who_has_no_thread(one_thread: Pool, monkeyp
     mine = one_thread.submit(lambda: "answered", "honest")
     monkeypatch.setattr(pools, "MOST_S", 0.05)
     assert mine.result(30) == "answered"
-    with pytest.raises(NotPossible, match="since others wait and all threads are taken"):
+    with pytest.raises(NotPossible, match="since others wait and no thread is free"):
         tasks[0].result(30)
     assert tasks[0].progress().phase == "failed"
 
