@@ -20,9 +20,9 @@ from explorer.io import budget
 from explorer.progress import listener
 
 VARIABLE = "ICEBERG_EXPLORER_SECONDS"
-SECONDS, SECONDS_PER_MB = 4.0, 1.75
-"""Seconds of the processor for any table, and more for each megabyte read of its files: 7.5 for 2 MB, beside the two in
-which Python starts."""
+SECONDS, BYTES, SECONDS_PER_MB = 7.5, 2_000_000, 4.0
+"""Seconds of the processor for a table of which no more than these bytes are read, beside the two in which Python
+starts; and more for each megabyte beyond."""
 AGAIN_S = 0.25
 """What did not end is told again after so much of the processor."""
 
@@ -77,7 +77,7 @@ def allowed(read: int) -> float:
     text = os.environ.get(VARIABLE, "").strip()
     if text and not re.fullmatch(r"\d{1,9}", text):
         raise ExplorerError(f"{VARIABLE} is {text[:40]!r}: say how many seconds, such as 60")
-    return max(float(text or 0), SECONDS + SECONDS_PER_MB * read / 1e6)
+    return max(float(text or 0), SECONDS + SECONDS_PER_MB * max(0, read - BYTES) / 1e6)
 
 
 def _set(seconds: float) -> None:

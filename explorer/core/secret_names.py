@@ -30,6 +30,7 @@ HARMLESS_AFTER = {
 """What is said about a key, not the key."""
 ABOUT = {"count", "size", "length", "type", "date", "method", "column", "columns", "field", "fields", "ttl", "version"}
 """Last words of names of what is said about any secret."""
+_WITHIN = re.compile("|".join(sorted(WITHIN)))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+")
 
 
@@ -48,7 +49,7 @@ def names_secret(parts: Sequence[str]) -> bool:
     """Whether a name of these words is that of a password, a token or the like."""
     if parts and parts[-1] in ABOUT:
         return False
-    return bool(ALONE & set(parts)) or any(part in "".join(parts) for part in WITHIN)
+    return not ALONE.isdisjoint(parts) or _WITHIN.search("".join(parts)) is not None
 
 
 def names_key(parts: Sequence[str]) -> bool:

@@ -54,6 +54,7 @@ def memory_size(text: bytes) -> int:
 
 def _load(text: bytes, path: str, problems: Problems) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        check_cancelled()
         result = dict(items)
         if len(result) < len(items):
             twice = [name for name, times in Counter(name for name, _ in items).items() if times > 1]

@@ -27,6 +27,7 @@ from explorer.model.metadata import (
     TableMetadata,
 )
 from explorer.model.problem import Problem, Problems, Severity
+from explorer.progress import check_cancelled
 
 T = TypeVar("T")
 KNOWN_VERSIONS = (1, 2, 3)
@@ -119,6 +120,7 @@ class _Reader:
 
     def each(self, key: str, build: Callable[[Any, str], T]) -> Iterable[T]:
         for i, item in enumerate(self.get(self.raw, key, list, "") or []):
+            check_cancelled()
             pointer = f"/{key}/{i}"
             try:
                 yield build(item, pointer)

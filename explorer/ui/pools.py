@@ -13,10 +13,18 @@ from typing import Any, ClassVar
 import panel as pn
 
 from explorer.engines.quotas import acting
+from explorer.errors import NotPossible
 from explorer.progress import Cancelled, Phase, Progress, Watch, cancelled, tell
 
 LOOK_S = 0.1
 """How often work that waits for other work looks how far that is."""
+LONG_S = 0.5
+"""What takes longer is long: it goes on aside, where others need its thread."""
+MOST_S = 10.0
+"""What is aside may go on for so long while somebody waits for whom no thread is left at all."""
+TURN_S, REST_S, SHARE = 0.02, 0.005, 4
+"""Long work asks this often whether something short is under way, waits for it in such bits, and for no longer than so
+many times what it worked: others' clicks slow it down, and never stop it."""
 
 
 def viewer() -> str:
@@ -33,11 +41,21 @@ class Task:
     def __init__(self, work: Callable[[], Any], owner: Hashable) -> None:
         self.owner = owner
         self._work, self._who = work, viewer()
-        self._watch = Watch()
+        self._watch = _Courteous(self)
         self.answer: Future[Any] = Future()
         self.taken = False
         """Whether a page that was still to come waits for it now."""
         self._asked = time.monotonic()
+        self.began = 0.0
+        self.thread = 0
+        self.aside = False
+        """Whether it takes none of its pool's threads that short work is for."""
+        self._ended = ""
+
+    @property
+    def long(self) -> bool:
+        """Whether it runs for longer than what a person waits for."""
+        return bool(self.began) and time.monotonic() - self.began >= LONG_S
 
     @property
     def over(self) -> bool:
@@ -71,6 +89,11 @@ class Task:
         self._watch.cancel()
         self.answer.cancel()
 
+    def end(self, reason: str) -> None:
+        """Stop it for a reason that is told."""
+        self._ended = reason
+        self._watch.cancel()
+
     def abandon(self) -> None:
         """Stop it, unless a page waits for it by now."""
         if not self.taken:
@@ -97,24 +120,50 @@ class Task:
         """Do it, on this thread."""
         if not self.answer.set_running_or_notify_cancel():
             return
+        self.thread, self.began = threading.get_ident(), time.monotonic()
         try:
             with self._watch.listening(), acting(self._who):
                 answer = self._work()
+        except Cancelled as error:
+            self.answer.set_exception(NotPossible(self._ended) if self._ended else error)
         except BaseException as error:  # who waits for it is told, whatever it is
             self.answer.set_exception(error)
         else:
             self.answer.set_result(answer)
 
 
+class _Courteous(Watch):
+    """That of a task: where it asks whether to go on, it lets short work of others go first."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__()
+        self._task = task
+        self._turn = 0.0
+
+    @property
+    def cancelled(self) -> bool:
+        now = time.monotonic()
+        if now >= self._turn and self._task.long and threading.get_ident() == self._task.thread:
+            rest = now + SHARE * TURN_S
+            while now < rest and not super().cancelled and Pool.short(self._task):
+                time.sleep(REST_S)
+                now = time.monotonic()
+            self._turn = now + TURN_S
+        return super().cancelled
+
+
 class Pool:
     """So many threads for all sessions. Of the tasks that wait, one goes first whose owner has the fewest running, and
-    no owner has more than `each`: whoever asks much waits, and the others do not."""
+    no owner has more than `each`: whoever asks much waits, and the others do not. Where others wait, up to `aside` long
+    tasks go on beside these threads; when there is no room for more, the one that took longest is ended after MOST_S
+    for somebody who has none."""
 
     every: ClassVar[list[Pool]] = []
 
-    def __init__(self, name: str, threads: int, each: int) -> None:
-        self.threads, self.each = threads, each
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
+    def __init__(self, name: str, threads: int, each: int, aside: int = 0) -> None:
+        self.threads, self.each, self.aside = threads, each, aside
+        self._executor = ThreadPoolExecutor(threads + aside, thread_name_prefix=name)
+        self._looking = False
         self._lock = threading.Lock()
         self._waiting: list[Task] = []
         self._running: list[Task] = []
@@ -127,6 +176,13 @@ class Pool:
             self._waiting.append(task)
             self._start()
         return task
+
+    @classmethod
+    def short(cls, task: Task) -> bool:
+        """Whether something short is under way, of others, where answers are computed."""
+        return any(
+            other is not task and not other.long for pool in cls.every if pool.aside for other in list(pool._running)
+        )
 
     def counts(self) -> tuple[int, int]:
         """How many are running, and how many wait."""
@@ -141,15 +197,46 @@ class Pool:
 
     def _start(self) -> None:
         self._waiting = [task for task in self._waiting if not task.over]
-        while len(self._running) < self.threads:
+        while True:
             busy = Counter(task.owner for task in self._running)
             free = [task for task in self._waiting if busy[task.owner] < self.each]
             if not free:
+                return
+            if sum(not task.aside for task in self._running) >= self.threads and not self._set_aside():
+                self._make_room(any(not busy[task.owner] for task in free))
                 return
             task = min(free, key=lambda waiting: busy[waiting.owner])  # of equals the oldest
             self._waiting.remove(task)
             self._running.append(task)
             self._executor.submit(self._carry_out, task)
+
+    def _set_aside(self) -> bool:
+        """Whether a long task has left its thread to others."""
+        if sum(task.aside for task in self._running) < self.aside:
+            for task in self._running:
+                if task.long and not task.aside:
+                    task.aside = True
+                    return True
+        return False
+
+    def _make_room(self, needed: bool) -> None:
+        """Look again soon; meanwhile end what took longest, if there is no room for somebody who has nothing yet."""
+        if not self.aside:
+            return
+        if needed and sum(task.aside for task in self._running) >= self.aside:
+            oldest = min((task for task in self._running if task.long), key=lambda task: task.began, default=None)
+            if oldest and (ran := time.monotonic() - oldest.began) >= MOST_S:
+                oldest.end(f"ended after {ran:.0f} s, since others wait and no thread is free: ask for less, or later")
+        if not self._looking:
+            self._looking = True
+            timer = threading.Timer(LONG_S / 5, self._look)
+            timer.daemon = True
+            timer.start()
+
+    def _look(self) -> None:
+        with self._lock:
+            self._looking = False
+            self._start()
 
     def _carry_out(self, task: Task) -> None:
         task.run()
@@ -164,11 +251,11 @@ def stop() -> None:
         pool.stop()
 
 
-CLICKS = Pool("clicks", 2, 1)
+CLICKS = Pool("clicks", 2, 1, aside=4)
 """For what a page stands still without: it does not queue behind the long answers of others."""
-FIRST = Pool("first", 2, 1)
+FIRST = Pool("first", 2, 1, aside=4)
 """For what is shown before a page has a session: its owner is the visitor's name or address."""
-HERE = Pool("here", 2, 2)
+HERE = Pool("here", 2, 2, aside=4)
 """For what computes in this process: Python computes on one core, so more threads would only slow the pages down."""
 ELSEWHERE = Pool("elsewhere", 16, 2)
 """For what waits for Spark or other processes."""

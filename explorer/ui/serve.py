@@ -7,6 +7,7 @@ import functools
 import gc
 import os
 import socket
+import sys
 import tempfile
 import warnings
 import webbrowser
@@ -25,6 +26,10 @@ from explorer.serving import places
 from explorer.ui.access import Access
 
 PASSWORD_VARIABLE = "ICEBERG_EXPLORER_PASSWORD"
+SWITCH_S = 0.0005
+"""How long a thread computes before another may: of the page's thread, which lets go at each file and message, each
+time waits so long for those that compute. Ten times as long, as Python has it, a click took twice as long beside them
+(docs/threat-model.md)."""
 OAUTH_VARIABLES = ("PANEL_OAUTH_PROVIDER", "PANEL_OAUTH_KEY", "PANEL_OAUTH_SECRET", "PANEL_COOKIE_SECRET")
 
 
@@ -110,6 +115,7 @@ def serve(
     url = access.url(f"{base.rstrip('/')}/")
     click.echo(f"Iceberg metadata explorer: {url}")
     server.start()
+    sys.setswitchinterval(SWITCH_S)
     gc.collect()
     gc.freeze()  # what is imported stays: the collector would look through it, for 0.2 s, at every few pages
     with tempfile.TemporaryDirectory() as folder:  # which nobody else may read

@@ -43,7 +43,8 @@ FIRST = [
 
 @dataclass(frozen=True)
 class Taken:
-    """What a command took: seconds of the processor, bytes of memory (all of its processes together), its exit code and
+    """What a command took: seconds of the processor, bytes of memory (of all its processes together, without
+    mapped files, which the system takes back when it must), its exit code and
     what it said last."""
 
     seconds: float
@@ -118,10 +119,11 @@ def preloaded() -> Callable[[list[str]], int]:
 
 
 def _memory(process: psutil.Process, peak: list[int], over: threading.Event) -> None:
-    while not over.wait(0.05):
+    while not over.wait(0.02):
         with suppress(psutil.Error):
             all_of_it = [process, *process.children(recursive=True)]
-            peak[0] = max(peak[0], sum(one.memory_info().rss for one in all_of_it))
+            states = [one.memory_info() for one in all_of_it]
+            peak[0] = max(peak[0], sum(state.rss - getattr(state, "shared", 0) for state in states))
 
 
 def take(run: Callable[[list[str]], int], words: list[str], given_up: float = GIVEN_UP) -> Taken:
@@ -140,7 +142,7 @@ def take(run: Callable[[list[str]], int], words: list[str], given_up: float = GI
         code = os.waitstatus_to_exitcode(status)
         said.seek(max(0, said.seek(0, 2) - 300))
         last = said.read().decode(errors="replace").strip().splitlines()[-1:]
-    return Taken(used.ru_utime + used.ru_stime, max(peak[0], used.ru_maxrss * 1024), code, "".join(last))
+    return Taken(used.ru_utime + used.ru_stime, peak[0], code, "".join(last))
 
 
 def _become(run: Callable[[list[str]], int], words: list[str], said: int, given_up: float) -> None:

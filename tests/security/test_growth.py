@@ -20,7 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 import explorer
-from explorer.cli import main
+from explorer.cli import main, patience
 from explorer.graphs import lanes
 from explorer.ui import standalone
 from explorer.views import changes
@@ -108,6 +108,7 @@ def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (lanes, changes):
         monkeypatch.setattr(module, "MOST_LANES", 2)
     monkeypatch.setattr(changes, "SNAPSHOTS_SHOWN", 2)
+    monkeypatch.setenv(patience.VARIABLE, "100000")  # counting takes long itself
     for limit in ("SNAPSHOTS", "LEVEL", "SNAPSHOT_FILES", "INSPECTED"):
         monkeypatch.setattr(standalone, limit, 2)
 

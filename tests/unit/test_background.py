@@ -15,11 +15,12 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from explorer.errors import NotFoundInTable
+from explorer.errors import NotFoundInTable, NotPossible
 from explorer.io.locate import locate
 from explorer.io.reader import TableReader
 from explorer.progress import Cancelled, Progress, Watch, as_one_step, cancelled, steps, tell
 from explorer.table import Table
+from explorer.ui import pools
 from explorer.ui.background import Job, Session
 from explorer.ui.pools import Pool, Task
 from tests.unit.small import make_table
@@ -173,6 +174,84 @@ def test_who_has_least_under_way_goes_first(pool: Pool) -> None:
     assert not gates["a2"].entered.is_set()
     gates["c1"].open.set()
     assert gates["a2"].entered.wait(5)
+
+
+@pytest.fixture
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
+    """A pool with a thread, and a place aside; what takes any time is long."""
+    monkeypatch.setattr(pools, "LONG_S", 0.01)
+    made = Pool("aside", 1, 1, aside=1)
+    yield made
+    made.stop()
+    Pool.every.remove(made)
+
+
+def test_what_takes_long_leaves_its_thread_to_others(one_thread: Pool) -> None:
+    """Or two long questions of a stranger would hold up the clicks of all."""
+    long = [Gate(n) for n in range(2)]
+    tasks = [one_thread.submit(gate, f"stranger {n}") for n, gate in enumerate(long)]
+    assert all(gate.entered.wait(30) for gate in long)  # one of them aside
+    waiting = one_thread.submit(lambda: "answered", "honest")
+    assert not waiting.answer.running()
+    long[0].open.set()
+    assert waiting.result(30) == "answered"
+    assert not tasks[1].over
+    long[1].open.set()
+    assert tasks[1].result(30) == 1
+
+
+def test_what_takes_longest_ends_for_who_has_no_thread(one_thread: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = [Gate(), Gate()]
+    tasks = [one_thread.submit(gate, f"stranger {n}") for n, gate in enumerate(long)]
+    assert all(gate.entered.wait(30) for gate in long)
+    mine = one_thread.submit(lambda: "answered", "honest")
+    monkeypatch.setattr(pools, "MOST_S", 0.05)
+    assert mine.result(30) == "answered"
+    with pytest.raises(NotPossible, match="since others wait and no thread is free"):
+        tasks[0].result(30)
+    assert tasks[0].progress().phase == "failed"
+
+
+def test_what_takes_longest_goes_on_while_nobody_is_without(one_thread: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "MOST_S", 0.0)
+    long = [Gate(n) for n in range(2)]
+    tasks = [one_thread.submit(gate, n) for n, gate in enumerate(long)]
+    assert all(gate.entered.wait(30) for gate in long)
+    again = one_thread.submit(lambda: 2, 0)  # who has a thread already
+    time.sleep(0.3)
+    assert not any(task.over for task in (*tasks, again))
+    for gate in long:
+        gate.open.set()
+    assert [task.result(30) for task in (*tasks, again)] == [0, 1, 2]
+
+
+def test_long_work_lets_short_work_go_first(one_thread: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "SHARE", 10_000)
+    done, enough = list[int](), threading.Event()
+
+    def count() -> None:
+        for n in steps(range(10**9), "numbers"):
+            done.append(n)
+            if enough.is_set():
+                return
+
+    task = one_thread.submit(count, "long")
+    while not task.long:
+        time.sleep(0.01)
+    quick = Gate()
+    monkeypatch.setattr(Task, "long", property(lambda self: self is task))
+    short = one_thread.submit(quick, "short")
+    assert quick.entered.wait(30)
+    time.sleep(2 * pools.TURN_S + 0.2)
+    before = len(done)
+    time.sleep(0.2)
+    assert len(done) == before
+    quick.open.set()
+    short.result(30)
+    while len(done) == before:
+        time.sleep(0.01)
+    enough.set()
+    task.result(30)
 
 
 def test_a_task_tells_its_phase_and_its_end(pool: Pool) -> None:

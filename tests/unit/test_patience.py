@@ -42,7 +42,6 @@ def loop(*_: Any, **__: Any) -> None:
 
 def test_a_command_that_goes_on_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "SECONDS", 0.05)
-    monkeypatch.setattr(patience, "SECONDS_PER_MB", 0.0)
     monkeypatch.setattr(Table, "lifecycle", loop)
     result = CliRunner().invoke(main, ["lifecycle", str(folder)])
     assert result.exit_code == 1
@@ -61,7 +60,6 @@ def test_it_is_told_to_other_threads(folder: Path, monkeypatch: pytest.MonkeyPat
         loop()
 
     monkeypatch.setattr(patience, "SECONDS", 0.05)
-    monkeypatch.setattr(patience, "SECONDS_PER_MB", 0.0)
     monkeypatch.setattr(Table, "lifecycle", wait)
     CliRunner().invoke(main, ["lifecycle", str(folder)])
     [watch] = seen

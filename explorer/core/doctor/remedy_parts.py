@@ -176,9 +176,8 @@ def _fork(fault: Fault) -> str:
     return (
         f"CALL {fault.catalog}.system.register_table(table => '{text_in_sql(beside(fault.name, 'fork'))}', "
         f"metadata_file => '{file}') shows that state under another name: compare both, and write again what is "
-        f"missing. (Where its snapshot's summary lacks total-data-files or "
-        f"total-records, Spark reports an error after it made the table.) {TWO_TABLES} Nothing in Spark takes the second "
-        "file of a version away."
+        "missing. (Where its snapshot's summary lacks total-data-files or total-records, Spark reports an error after "
+        f"it made the table.) {TWO_TABLES} Nothing in Spark takes the second file of a version away."
     )
 
 
