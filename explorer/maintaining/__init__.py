@@ -21,7 +21,16 @@ from explorer.core.units import count, human_bytes
 from explorer.engines import quoting
 from explorer.engines.choice import Engine
 from explorer.errors import UnreadableFile
-from explorer.maintaining.calls import DROPS_DANGLING, LOOKS, STRATEGIES, Asked, asked, call, catalog_and_name
+from explorer.maintaining.calls import (
+    DROPS_DANGLING,
+    LOOKS,
+    STRATEGIES,
+    Asked,
+    asked,
+    call,
+    catalog_and_name,
+    is_printable,
+)
 from explorer.maintaining.dangling import dangling_rows, dangling_words, removal_refusal, removal_words
 from explorer.maintaining.expiry import plan_expiry
 from explorer.maintaining.manifests import plan_append, plan_rewrite_manifests
@@ -100,8 +109,11 @@ def preview(
         plan, statement = Plan((), {}, refusal=_unreadable(operation, error)), ""
     except ValueError as error:
         plan, statement = Plan((), {}, refusal=f"Iceberg would refuse: {error}."), ""
-    refusal = (plan.refusal,) if plan.refusal else ()
-    return Preview(operation, statement, (*refusal, *plan.words), plan.tables, plan.refusal)
+    first = [plan.refusal] if plan.refusal else []
+    if statement and not is_printable(table, statement):
+        statement = ""
+        first.append("No statement is printed: Spark, its shell or a terminal would take signs of a name for others.")
+    return Preview(operation, statement, (*first, *plan.words), plan.tables, plan.refusal)
 
 
 @dataclass(frozen=True)

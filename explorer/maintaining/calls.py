@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from explorer.core.expressions import TRUE, Expression
-from explorer.core.names import NOWHERE
+from explorer.core.names import NOWHERE, name_in_sql
 from explorer.core.rewrite_options import OPTIONS, Strategy
 from explorer.engines import quoting
 from explorer.errors import NotFoundInTable, NotPossible
@@ -127,6 +127,14 @@ def procedure_call(table: Table, procedure: str, *arguments: str) -> str:
     """A CALL of a procedure of the table's catalog, with arguments as SQL."""
     catalog, _ = catalog_and_name(table)
     return f"CALL {quoting.identifier([catalog, 'system', procedure])}({', '.join(filter(None, arguments))})"
+
+
+def is_printable(table: Table, statement: str) -> bool:
+    """Return whether a statement on a table does what it says where it is pasted: no part of the table's name ends a
+    statement in Spark's shell, nothing is replaced by Spark, and all of it is shown as it is."""
+    catalog, name = catalog_and_name(table)
+    parts = [catalog, *name.split(".")]
+    return all(map(name_in_sql, parts)) and "${" not in statement and statement.isprintable()
 
 
 def name_argument(table: Table) -> str:

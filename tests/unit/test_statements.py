@@ -15,7 +15,7 @@ import pytest
 import explorer
 from explorer.core.refs import OPERATIONS
 from explorer.errors import ExplorerError
-from explorer.maintenance import undo_statement
+from explorer.maintenance import preview, undo_statement
 from tests.cases import NAMES, build_case
 from tests.cases.mini import Table
 from tests.statements import parser35
@@ -188,6 +188,25 @@ def test_no_text_ends_a_statement_where_a_name_has_quotes(tmp_path: Path) -> Non
     for opened in (explorer.open_table(".".join(QUOTES[1:]), QUOTES[0], properties), str(tmp_path / "t")):
         [remedy] = [f.remedy for f in explorer.doctor(opened, deep=True).findings if f.rule == "field-ids-absent"]
         assert ("DROP TABLE" in remedy) == isinstance(opened, str)
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "printed_as_it_is"),
+    [
+        ("a`b", "x = 'a;b'", True), ("a;b", "", False), ("a--b", "", False), ("a${b}", "", False),
+        ("ab", "x = '${b}'", False), ("a\u202eb", "", False),
+    ],
+)  # fmt: skip
+def test_maintenance_prints_no_statement_that_is_taken_for_another(
+    name: str, where: str, printed_as_it_is: bool, tmp_path: Path
+) -> None:
+    table = Table(tmp_path / "t", [(1, "x", "string")])
+    table.append(table.parquet("a.parquet", {"x": ["a;b", "${b}"]}))
+    properties = in_catalog(tmp_path / "t", "cat", "db", name)
+    opened = explorer.open_table(f"db.{name}", "cat", properties)
+    seen = preview(opened, "compact", options={"rewrite-all": "true"}, where=where)
+    assert (bool(seen.call), "No statement is printed" in seen.words[0]) == (printed_as_it_is, not printed_as_it_is)
+    assert not seen.refusal
 
 
 @pytest.mark.skipif(not SPARK35, reason="needs Spark 3.5: make spark35")
