@@ -78,3 +78,19 @@ def test_pyiceberg_looks_for_what_nobody_wrote(tmp_path: Path) -> None:
         plan = explorer.open_table(table.folder).plan(where)
         files = {o.difference.rule: o.files for o in plan.other_readers}.get("wraps-round", plan.left.files)
         assert len(list(opened.scan(where).plan_files())) == files, where
+
+
+def test_spark_finds_an_hour_that_wrapped_round(engine: SparkEngine) -> None:
+    session = engine.session()
+    session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.wraps")
+    session.sql("CREATE TABLE sandbox.wraps.h (ts TIMESTAMP_NTZ) USING iceberg PARTITIONED BY (hours(ts))")
+    far = "TIMESTAMP_NTZ '+250000-01-01 00:00:00'"
+    session.sql(f"INSERT INTO sandbox.wraps.h VALUES ({far}), (TIMESTAMP_NTZ '2020-01-01 00:00:00')")
+    table = explorer.open_table("sandbox.wraps.h")
+    micros = 7_827_070_780_800_000_000
+    for sign, rows in (("=", 1), (">", 0), (">=", 1), ("<", 0), ("<=", 1)):
+        assert session.sql(f"SELECT 1 FROM sandbox.wraps.h WHERE ts {sign} {far}").count() == rows, sign
+        (standing,) = table.fate(f"ts {sign} {micros}").standings.values()
+        assert len(standing.visible) - len(standing.skipped) == rows, sign
+    session.sql("DROP TABLE sandbox.wraps.h")
+    session.sql("DROP NAMESPACE sandbox.wraps")

@@ -61,9 +61,9 @@ def test_a_delete_file_of_no_known_kind_is_told_and_no_delete(tmp_path: Path, co
     assert (len(deletes.files.data), len(deletes.files.deletes)) == (2, 0)
     assert [str(odd)] == [p.file for p in table.problems if p.rule == "manifest-content"]
     assert len(explorer.file_map(table, deletes=True)) == 3
-    numbers = {n.name: n.value for section in explorer.checkup(table).sections for n in section.numbers}
+    numbers = {n.name: n.value for section in explorer.health(table).sections for n in section.numbers}
     assert (numbers["data files"], numbers["equality delete files"], numbers["position delete files"]) == (2, 0, 0)
-    assert explorer.diagnose(table).worst
+    assert explorer.doctor(table).worst
     assert table.plan("id = 1").delete_files == 0
 
 
@@ -140,7 +140,7 @@ def test_no_filter_goes_by_two_fields_of_one_id(tmp_path: Path) -> None:
     table = explorer.open_table(str(edit_metadata(place, same)))
     left = {stage.name: stage.left.files for stage in table.plan("id = 1").stages}
     assert list(left.values())[:3] == [130, 130, 130]  # bounds of columns tell files apart, partitions do not
-    assert "has 2 fields with the field id 1000" in repr(explorer.diagnose(table))
+    assert "has 2 fields with the field id 1000" in repr(explorer.doctor(table))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_nothing_of_a_table_is_typeset_in_a_notebook(tmp_path: Path) -> None:
     )
     table = explorer.open_table(str(place))
     plan = table.plan("id = 1")
-    shown = (explorer.overview(table), table.snapshots, explorer.checkup(table), explorer.diagnose(table))
+    shown = (explorer.overview(table), table.snapshots, explorer.health(table), explorer.doctor(table))
     for result in (*shown, table.shown(plan)):
         assert result._repr_html_().startswith('<div class="tex2jax_ignore mathjax_ignore">')
     for result in (table.lifecycle(), table.diff(None, "main"), table.history()):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,3 +68,16 @@ def test_a_truncated_term_is_asked_of_rows_without_a_crash(tmp_path: Path) -> No
     table = explorer.open_table(with_wrapped(tmp_path / "t", "long").folder)
     (standing,) = table.fate("truncate(10, a) = 9223372036854775806").standings.values()
     assert (len(standing.visible), len(standing.skipped)) == (2, 0)
+
+
+def test_hours_wrap_round_too(tmp_path: Path) -> None:
+    """apache/iceberg#9713: the filter's hour wraps round as the partition's did."""
+    build = Path(__file__).parents[1] / "cases" / "35-hour-overflow" / "build.py"
+    subprocess.run([sys.executable, build, tmp_path / "t"], check=True, cwd=Path(__file__).parents[2])
+    table = explorer.open_table(tmp_path / "t")
+    for where in ("ts = 7826723145600000000", "ts > 7826723145599999999", "hour(ts) = -2120877534"):
+        plan = table.plan(where)
+        (standing,) = table.fate(where).standings.values()
+        assert (plan.left.files, len(standing.visible), len(standing.skipped)) == (1, 1, 0), where
+        others = {o.difference.rule: o.files for o in plan.other_readers}
+        assert others.get("wraps-round") == (None if where.startswith("hour") else 0)
