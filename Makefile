@@ -108,10 +108,11 @@ fuzz: $(STAMP)  ## a quarter of an hour: thousands of tables damaged where meani
 	ICEBERG_EXPLORER_MUTATIONS=4000 ICEBERG_EXPLORER_SEED=$$(date +%j) \
 		$(BIN)/python -m pytest tests/security/test_damage.py
 
-attacks: $(STAMP)  ## an hour: 5,000 statements that reach out, every example of Spark's pages, and large tables of every kind
+attacks: $(STAMP)  ## ten hours: 5,000 statements that reach out, every example of Spark's pages, large tables of every kind, and the largest of 2 MB in each
 	ICEBERG_EXPLORER_EVERY_STATEMENT=1 $(BIN)/python -m pytest tests/security/test_sql.py tests/browser/test_markup.py \
 		tests/browser/test_outlives.py tests/spark/test_projection.py
 	ICEBERG_EXPLORER_EVERY_SIZE=1 $(BIN)/python -m pytest $(PROCESSES) tests/security/test_growth.py tests/security/test_regexes.py
+	ICEBERG_EXPLORER_EVERY_BOUND=1 $(BIN)/python -m pytest -n 0 -s tests/security/test_bounds.py
 
 robustness: $(STAMP)  ## a quarter of an hour: tables damaged one place at a time; writes docs/robustness.md
 	$(BIN)/iceberg-explorer demo

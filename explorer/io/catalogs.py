@@ -148,6 +148,10 @@ def _connected(name: str, own: Mapping[str, str]) -> Catalog:
 
         return ListedRest(name, **own)
     catalog = load_catalog(name, **{**own, "init_catalog_tables": "false"})
+    if _extra(own) in ("glue", "hive"):
+        from explorer.io.metastores import set_limits
+
+        set_limits(catalog)
     # Table properties may name a FileIO class to import and an endpoint to send credentials to: neither is for
     # whoever wrote the table to choose, so only the catalog's own properties make a FileIO.
     load_file_io = catalog._load_file_io

@@ -19,6 +19,7 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.io import budget, isolated, panics
 from explorer.io.avro import Block, Container, Undecodable, records, records_here, repacked, to_polars
+from explorer.io.paths import LONGEST, spelled
 from explorer.model.manifest import (
     ENTRY_SCHEMA,
     FIELD_IDS,
@@ -157,8 +158,9 @@ class Repeats:
 
     def too_many(self, path: str) -> bool:
         """Count a manifest. Return whether it is named so often that it must be left out now."""
-        self._times[path] += 1
-        return self._times[path] > budget.REPEATS
+        one = spelled(path[:LONGEST])  # `//` and `file:` do not make another of it
+        self._times[one] += 1
+        return self._times[one] > budget.REPEATS
 
     def end(self) -> None:
         """Add a problem for each manifest that was left out."""

@@ -97,19 +97,19 @@ def _set_limits(session: requests.Session) -> None:
         response = send(request, **options | limits)
         if response.is_redirect:
             raise requests.ConnectionError("it sends us to another address, which would get your credentials")
-        response.raw = _Bounded(response.raw)
+        response.raw = Bounded(response.raw)
         return response
 
     session.send = send_within_limits  # type: ignore[method-assign]
 
 
-class _Bounded:
+class Bounded:
     """The body of an answer, which ends with an error after ANSWER_BYTES or ANSWER_S."""
 
     def __init__(self, raw: Any) -> None:
         self._raw, self._until = raw, time.monotonic() + ANSWER_S
 
-    def stream(self, size: int, decode_content: bool = True) -> Iterator[bytes]:
+    def stream(self, size: int = 1 << 16, decode_content: bool | None = None) -> Iterator[bytes]:
         """The body, as it comes: `stream` of urllib3 waits until a part is full."""
         read = 0
         while part := self._raw.read1(size, decode_content=decode_content):

@@ -88,7 +88,7 @@ def largest(folder: Path, name: str, packed: bool, most: int = MOST_BYTES, most_
         text = gzip.decompress(newest.read_bytes()) if packed else newest.read_bytes()
         return max(metadata_bytes(folder), most * memory_size(text) / budget.share(2))
 
-    small, n = size(0), 16
+    small, n = size(1), 16
     most_n = ENDS_SOON.get(name, most_n)
     while True:
         now = size(n)

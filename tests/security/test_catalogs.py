@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import socket
 import threading
@@ -281,6 +282,64 @@ def test_an_answer_that_drips_is_not_waited_for(
     server.special = pour(pause=0.05)
     with pytest.raises(TableNotFound, match="takes more than"):
         catalogs.pointer("mine", "db.t", own(server))
+
+
+THRIFT_REPLY = b"\x80\x01\x00\x02"
+"""After which come the length of the method's name, and the name."""
+
+
+@contextlib.contextmanager
+def metastore(name: bytes, pause: float = 0) -> Iterator[dict[str, str]]:
+    """A metastore of Hive's whose answers never end, and have a name of such a length: its catalog's properties."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def pour_out() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    asked, _ = listening.accept()
+                    with asked, contextlib.suppress(OSError):
+                        asked.recv(1 << 16)
+                        asked.sendall(THRIFT_REPLY + name)
+                        while True:
+                            asked.sendall(b"x" * (1 if pause else 1 << 16))
+                            time.sleep(pause)
+
+        threading.Thread(target=pour_out, daemon=True).start()
+        yield {"type": "hive", "uri": f"thrift://127.0.0.1:{listening.getsockname()[1]}"}
+
+
+@pytest.mark.parametrize("length", [1 << 20, 16_000_000, (1 << 31) - 1])
+def test_a_metastore_says_no_more_than_a_server_may(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a length that it claimed so much memory was taken at once; Thrift refuses the longest itself."""
+    monkeypatch.setattr("explorer.io.rest.ANSWER_BYTES", 1 << 19)
+    importlib.import_module("pyiceberg.catalog.hive")
+    said = "its answer has more than|Length exceeded max allowed"
+    tracemalloc.start()
+    with metastore(length.to_bytes(4, "big")) as own, pytest.raises(TableNotFound, match=said):
+        catalogs.pointer("mine", "db.t", own)
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()
+
+
+def test_a_metastore_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.io.rest.ANSWER_S", 0.5)
+    with metastore((1000).to_bytes(4, "big"), 0.05) as own, pytest.raises(TableNotFound, match="takes more than"):
+        catalogs.pointer("mine", "db.t", own)
+
+
+@pytest.mark.parametrize(("limit", "pause", "told"), [("ANSWER_BYTES", 0.0, "has more"), ("ANSWER_S", 0.05, "takes")])
+def test_glue_says_no_more_than_a_server_may(
+    limit: str, pause: float, told: str, servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"explorer.io.rest.{limit}", 0.5 if pause else 1 << 16)
+    server, _ = servers
+    server.special = pour(pause)
+    own = {
+        "type": "glue", "glue.endpoint": server.url, "glue.region": "us-east-1",
+        "glue.access-key-id": "key", "glue.secret-access-key": "hush",
+    }  # fmt: skip
+    with pytest.raises(TableNotFound, match=f"its answer {told}"):
+        catalogs.pointer("mine", "db.t", own)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])

@@ -151,3 +151,12 @@ def test_a_manifest_is_not_listed_again_and_again() -> None:
     listed, problems = manifest_files(container, {})  # type: ignore[arg-type]
     assert len(listed) == budget.REPEATS + 2
     assert [p.cause for p in problems] == ["names /t/a.avro 3,000 times; at most 10 of one manifest are read here"]
+
+
+def test_another_spelling_is_not_another_manifest() -> None:
+    schema = {"type": "record", "name": "m", "fields": [{"name": "manifest_path", "type": "string", "field-id": 500}]}
+    spellings = ["/t/a.avro", "//t/a.avro", "/t//a.avro", "/t/./a.avro", "file:/t/a.avro", "file:///t/a.avro"]
+    block = b"".join(text(each.encode()) for each in spellings * 10)
+    listed, problems = manifest_files(open_container(avro_file(schema, (60, block)), "l.avro"), {})  # type: ignore[arg-type]
+    assert len(listed) == budget.REPEATS
+    assert [p.cause for p in problems] == ["names /t/a.avro 60 times; at most 10 of one manifest are read here"]

@@ -1,0 +1,97 @@
+"""What `make attacks` measures: any table of at most 2 MB of metadata gets an answer or a refusal within 10 seconds of
+the processor and 1 GiB, and meanwhile a server answers an honest click within a second.
+
+Both go by the clock, so no test of `make test` does it; what holds them there counts (tests/unit/test_patience.py,
+tests/unit/test_background.py)."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import random
+import statistics
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.sessions import Seat, come, server
+from tests.security.bounds import ENDS, MOST_SECONDS, compact, measured
+from tests.security.dimensions import DIMENSIONS, make
+from tests.security.test_growth import COMMANDS
+
+pytestmark = pytest.mark.skipif("ICEBERG_EXPLORER_EVERY_BOUND" not in os.environ, reason="hours: make attacks does it")
+STARTED_S = 2.0
+"""What Python's start takes of the processor: commands are measured without it."""
+WORST = {"snapshots": 110_000, "entries of one path": 250_000, "branches on a chain, of many ages": 60_000}
+"""Dimensions whose largest tables keep the server busy for the longest; none has 2 MB of metadata."""
+ATTACKERS, ATTACK_S, CLICKS = 3, 90, 20
+CLICK_S = 1.0
+HEAVY = ("doctor", "files", "lifecycle", "deletes", "health", "overview", "graph", "plan")
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzipped"])
+@pytest.mark.parametrize("name", DIMENSIONS)
+def test_small_metadata_takes_little(name: str, packed: bool, tmp_path: Path) -> None:
+    limit = MOST_SECONDS - STARTED_S
+    wrong = [
+        f"{command} ({n:,}): {taken}"
+        for _, n, command, taken in measured(tmp_path, [name], COMMANDS, packed, all_of_it=True)
+        if taken.seconds > limit or taken.too_much or taken.code not in (*ENDS, 4)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_an_honest_click_is_answered_meanwhile(tmp_path: Path) -> None:
+    """A stranger's sessions open the worst tables, look at what takes longest, and come again."""
+    worst = [compact(make(tmp_path / f"worst-{i}", name, n), True) for i, (name, n) in enumerate(WORST.items())]
+    honest = make(tmp_path / "honest", "commits, a manifest each", 20)
+    alone, beside, share = asyncio.run(_clicks(honest, worst, tmp_path))
+    told = f"alone {_told(alone)}, meanwhile {_told(beside)}, when the server had {share:.2f} of a core"
+    print(told)
+    assert len(beside) >= CLICKS, told
+    assert statistics.quantiles(beside, n=20)[-1] * share < CLICK_S, told
+
+
+def _told(seconds: list[float]) -> str:
+    cut = statistics.quantiles(seconds, n=20)
+    return f"median {statistics.median(seconds):.2f} s, 95 of 100 within {cut[-1]:.2f} s, slowest {max(seconds):.2f} s"
+
+
+async def _clicks(honest: Path, worst: list[Path], work: Path) -> tuple[list[float], list[float], float]:
+    """Seconds that clicks on a small table took, alone and during the attack; and how much of a core the server, which
+    always has something to do then, got from the machine."""
+    async with server(str(work / "cache")) as (url, cookie, process, _):
+        seat, _ = await come(url, cookie, table=str(honest), view="graph")
+        listening = asyncio.create_task(seat.listen())
+        seat.last = time.perf_counter()
+        await seat.quiet()
+        names = itertools.cycle(f"snapshot-{n}" for n in range(2, 21))
+        alone = [await _click(seat, next(names)) for _ in range(20)]
+        ends = time.monotonic() + ATTACK_S
+        strangers = [asyncio.create_task(_attack(n, url, cookie, worst)) for n in range(ATTACKERS)]
+        await asyncio.sleep(5)
+        beside, began, used = [], time.monotonic(), sum(process.cpu_times()[:2])
+        while time.monotonic() < ends:
+            beside.append(await _click(seat, next(names)))
+        used = sum(process.cpu_times()[:2]) - used
+        for task in (*strangers, listening):
+            task.cancel()
+        return alone, beside, min(1.0, used / (time.monotonic() - began))
+
+
+async def _click(seat: Seat, name: str) -> float:
+    """A person looks for a moment, then clicks."""
+    await asyncio.sleep(0.5)
+    return await seat.click(name)
+
+
+async def _attack(number: int, url: str, cookie: str, tables: list[Path]) -> None:
+    rng = random.Random(number)
+    while True:
+        seat, _ = await come(url, cookie, table=str(rng.choice(tables)), view=rng.choice(HEAVY))
+        listening = asyncio.create_task(seat.listen())
+        await asyncio.sleep(rng.uniform(1, 10))
+        listening.cancel()
+        seat.socket.close()
