@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 import explorer
 from explorer.core.transforms import applied
 from explorer.core.values import primitive_type
+from tests.cases import build_case
 from tests.cases.wrapped import INT, LONG, TABLES, with_wrapped
 
 
@@ -72,9 +71,7 @@ def test_a_truncated_term_is_asked_of_rows_without_a_crash(tmp_path: Path) -> No
 
 def test_hours_wrap_round_too(tmp_path: Path) -> None:
     """apache/iceberg#9713: the filter's hour wraps round as the partition's did."""
-    build = Path(__file__).parents[1] / "cases" / "35-hour-overflow" / "build.py"
-    subprocess.run([sys.executable, build, tmp_path / "t"], check=True, cwd=Path(__file__).parents[2])
-    table = explorer.open_table(tmp_path / "t")
+    table = explorer.open_table(build_case("35", tmp_path / "t"))
     for where in ("ts = 7826723145600000000", "ts > 7826723145599999999", "hour(ts) = -2120877534"):
         plan = table.plan(where)
         (standing,) = table.fate(where).standings.values()
