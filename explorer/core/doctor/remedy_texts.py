@@ -192,7 +192,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "position-bounds": "C",
     "avro-refused": "G",
     "type-read-right": "H",
-    "no-summary": "H",
+    "no-summary": "E",
     "field-id-zero": "H",
     "type-misread": "X",
     "header-spec": "B",
