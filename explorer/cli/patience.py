@@ -20,7 +20,7 @@ from explorer.io import budget
 from explorer.progress import listener
 
 VARIABLE = "ICEBERG_EXPLORER_SECONDS"
-SECONDS, BYTES, SECONDS_PER_MB = 7.5, 2_000_000, 4.0
+SECONDS, BYTES, SECONDS_PER_MB = 7.5, 2_000_000, 20.0
 """Seconds of the processor for a table of which no more than these bytes are read, beside the two in which Python
 starts; and more for each megabyte beyond."""
 AGAIN_S = 0.25
