@@ -188,7 +188,8 @@ class ManifestReader:
                 return self._entries[(path, metrics)]
         mapped = None if key is None else self._mapped(key, metrics)
         if key is not None and mapped is not None:
-            budget.Read.note(json.loads(key)[-1], key)
+            kind, *known, length = json.loads(key)  # the same bytes as those that Storage reads
+            budget.Read.note(length, *(known[1:3] if kind == "local" else known[1:]), 0)
         return mapped
 
     def _map(self, path: str, key: str, metrics: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from explorer.core.doctor.history import walkable
 from explorer.errors import UnreadableFile
 from explorer.io import budget
-from explorer.io.json_text import load_json
+from explorer.io.json_text import Uncollected, load_json
 from explorer.model.metadata import (
     Field,
     MetadataLogEntry,
@@ -60,7 +60,8 @@ def parse_metadata(data: bytes, path: str) -> tuple[TableMetadata, list[Problem]
     """Parse the bytes of a metadata file, gzipped or not. Raises UnreadableFile when it is no table metadata at all."""
     problems = Problems(path)
     reader = _Reader(_load(data, path, problems), path, problems)
-    return reader.table(), problems.listed()
+    with Uncollected():
+        return reader.table(), problems.listed()
 
 
 def _load(data: bytes, path: str, problems: Problems) -> dict[str, Any]:

@@ -85,7 +85,8 @@ def largest(folder: Path, name: str, packed: bool, most: int = MOST_BYTES, most_
         shutil.rmtree(folder, ignore_errors=True)
         compact(make(folder, name, n), packed)
         newest = max((folder / "metadata").glob("0*.metadata.json"), key=lambda path: path.stat().st_mtime_ns)
-        text = gzip.decompress(newest.read_bytes()) if packed else newest.read_bytes()
+        text = newest.read_bytes()
+        text = gzip.decompress(text) if newest.name.endswith(".gz.metadata.json") else text
         return max(metadata_bytes(folder), most * memory_size(text) / budget.share(2))
 
     small, n = size(1), 16

@@ -3,9 +3,11 @@ are counted, not kept."""
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from explorer.errors import UnreadableFile
 from explorer.io import budget
 from explorer.io.avro import open_container
-from explorer.io.json_text import load_json, memory_size
+from explorer.io.json_text import Uncollected, load_json, memory_size
 from explorer.io.manifests import manifest_files
 from explorer.io.metadata import parse_metadata
 from explorer.model.problem import LISTED, Problems
@@ -151,6 +153,40 @@ def test_a_manifest_is_not_listed_again_and_again() -> None:
     listed, problems = manifest_files(container, {})  # type: ignore[arg-type]
     assert len(listed) == budget.REPEATS + 2
     assert [p.cause for p in problems] == ["names /t/a.avro 3,000 times; at most 10 of one manifest are read here"]
+
+
+def test_the_collector_does_not_look_through_what_is_read() -> None:
+    """It stopped all threads of a server, for up to half a second at a time."""
+    text = json.dumps(metadata(snapshots=[{"snapshot-id": n, "summary": {"a": "b"}} for n in range(20_000)])).encode()
+    rounds = list[int]()
+
+    def noted(phase: str, info: dict[str, int]) -> None:
+        rounds.append(info["generation"])
+
+    gc.collect()
+    gc.callbacks.append(noted)
+    try:
+        parse_metadata(text, "m.json")
+    finally:
+        gc.callbacks.remove(noted)
+    assert len(rounds) < 20, Counter(rounds)  # each begins and ends; it was a hundred times
+    assert gc.isenabled()
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_the_collector_is_left_as_it_was(on: bool) -> None:
+    gc.enable() if on else gc.disable()
+    try:
+        with Uncollected():
+            with Uncollected():
+                assert not gc.isenabled()
+            assert not gc.isenabled()
+        assert gc.isenabled() is on
+        with pytest.raises(UnreadableFile):
+            load_json(b"[", "m.json", Problems("m.json"))
+        assert gc.isenabled() is on
+    finally:
+        gc.enable()
 
 
 def test_another_spelling_is_not_another_manifest() -> None:

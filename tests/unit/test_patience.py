@@ -11,8 +11,9 @@ from click.testing import CliRunner
 
 from explorer.cli import main, patience
 from explorer.errors import ExplorerError
-from explorer.io import budget
+from explorer.io import budget, cache
 from explorer.table import Table
+from tests.security.dimensions import make
 from tests.unit.small import make_table
 
 LOST = 120
@@ -92,6 +93,29 @@ def test_the_same_bytes_count_once(folder: Path, monkeypatch: pytest.MonkeyPatch
     for path in (snapshot.manifest_list, snapshot.manifest_list, str(folder / "metadata" / "link.avro")):
         table.reader.storage.read(path)
     assert budget.Read.total == once
+
+
+def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether they are read, or are in the cache, or both: what was put there is not read again."""
+    import explorer
+
+    monkeypatch.setattr(cache, "SMALLEST", 1)
+    monkeypatch.setenv("ICEBERG_EXPLORER_CACHE", str(tmp_path / "cache"))
+    folder = make(tmp_path / "t", "entries", 200)
+    told = []
+    for _ in range(2):
+        monkeypatch.setattr(budget.Read, "counting", True)
+        monkeypatch.setattr(budget.Read, "_known", set())
+        monkeypatch.setattr(budget.Read, "total", 0)
+        table = explorer.open_table(str(folder))
+        table.files().to_arrow()
+        cache.settle()
+        explorer.open_table(str(folder)).files().to_arrow()  # which remembers nothing
+        told.append(budget.Read.total)
+    assert told[0] == told[1]
+    lists = [Path(str(table.metadata.current_snapshot.manifest_list)).name, Path(table.metadata.metadata_location).name]
+    listed = [Path(m.manifest_path).name for m in table.tree.manifests(table.metadata.current_snapshot)]
+    assert told[0] == sum((folder / "metadata" / name).stat().st_size for name in (*lists, *listed))
 
 
 def test_more_bytes_buy_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
