@@ -126,6 +126,8 @@ class MatchingRows:
         """By data file; of files that were read."""
         self.mapped: dict[str, str] = {}
         """How the values of rows come through the table's name mapping, by data file; of files where they do."""
+        self._read_here: dict[tuple[str, str], SparkReading] = {}
+        """By data file and what must still be asked of its rows, where this process looks through them."""
         self._readings: dict[tuple[str, str], SparkReading] | None = None
         """By manifest and data file with matching rows, where Spark's workers looked through all files."""
         self._other_scans = [(d, scan.as_read_by(d.rules)) for d in differences(scan.metadata, scan.bound)]
@@ -207,7 +209,11 @@ class MatchingRows:
     def _reading(self, judged: _Judged, at: int, data: LiveFile) -> SparkReading:
         """What Spark makes of a file that the scan reads, as a worker found, or as is found here."""
         if self._readings is None:
-            return spark_reading(self.reader, data, judged.files.residual(at), self.schema)
+            residual = judged.files.residual(at)
+            own = data.path, str(residual)  # manifests that are written anew name the file again
+            if own not in self._read_here:
+                self._read_here[own] = spark_reading(self.reader, data, residual, self.schema)
+            return self._read_here[own]
         return self._readings.get((judged.manifest.manifest.manifest_path, data.path), SparkReading())
 
     def _why_excluded(self, judged: _Judged, at: int) -> tuple[str, str]:
