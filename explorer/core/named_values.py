@@ -48,7 +48,8 @@ _HARMLESS = re.compile(
     re.DOTALL,
 )
 """Values that are no secret, such as the type of a column."""
-_NUMBER = re.compile(r"-?\d{1,18}\Z")
+_NO_KEY = re.compile(r"(?:-?\d{1,18}|[\w .-]{0,11})\Z")
+"""Values of columns that are called something's key: numbers, and texts that are too short for a key to be secret."""
 
 
 def without_values(text: str, instead: str) -> str:
@@ -77,7 +78,7 @@ def _without(text: str, before: re.Pattern[str], instead: str) -> str:
         else:
             end = _value_ends(text, at, match.groupdict().get("quote"))
         value = text[at:end].strip()
-        if not value or value == instead or _HARMLESS.match(value) or (not secret and _NUMBER.match(value)):
+        if not value or value == instead or _HARMLESS.match(value) or (not secret and _NO_KEY.match(value)):
             continue
         if _HEADERS & set(name) and not match.groupdict().get("quote"):
             end = _LINE.match(text, end).end()  # type: ignore[union-attr]

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from explorer.core.doctor.cases import GREAT_VERSION
 from explorer.core.names import base_name, first_of
 from explorer.core.units import count
 from explorer.errors import UnreadableFile
@@ -24,8 +25,11 @@ RULE = "metadata-choice"
 MOST_HEADS, MOST_BYTES = 50, 64 << 20
 """Metadata files, and bytes of them, that are read to choose one."""
 METADATA_NAME = re.compile(r"^(?:.+\.)?metadata\.json(?:\.gz)?$")
-_VERSIONED = re.compile(r"^(?:v(\d{1,18})\.|(\d{1,18})-[0-9a-fA-F-]+\.)", re.ASCII)
+_VERSIONED = re.compile(r"^(?:v(\d{1,20})\.|(\d{1,20})-[0-9a-fA-F-]+\.)", re.ASCII)
 _HADOOP = re.compile(r"^v(0|[1-9]\d{0,9})(\.metadata\.json|\.gz\.metadata\.json|\.metadata\.json\.gz)$", re.ASCII)
+_HADOOP_LIKE = re.compile(r"^v\d+\.", re.ASCII)
+GREATEST = (1 << 31) - 1
+"""The greatest version that Iceberg Java finds in a folder."""
 _HADOOP_ENDS = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz")
 """In the order in which Iceberg looks for them."""
 _HINTED = re.compile(r"[+-]?\d{1,10}", re.ASCII)
@@ -79,13 +83,20 @@ def folder_state(folder: str, names: Sequence[str], hint: str | None, read: Call
         return _hadoop_state(notes, names, hadoop, number, hint)
     if hint is None:
         return _latest_state(notes, names, read)
-    named = [name for name in names if hint.strip() in (name, name.removesuffix(".metadata.json"))]
+    named = [name for name in names if hint.strip() in _hints_of(name)]
     if named:
         return _hinted_state(notes, names, named[0])
     cause = f"{HINT} says {hint[:60]!r}, but no such file is there"
     notes.problem(HINT, cause, "readers that go by it (pyiceberg) fail", "info")
     state = _latest_state(notes, names, read)
     return replace(state, reason=f"{state.reason}; {cause}")
+
+
+def _hints_of(name: str) -> tuple[str, ...]:
+    """The hints by which pyiceberg finds a metadata file."""
+    begin = name.removesuffix(".metadata.json")
+    number = begin[1:] if begin.startswith("v") and begin[1:].isdecimal() else begin
+    return name, begin, number
 
 
 def state_of_catalog(opened: str, names: Sequence[str], read: Callable[[str], bytes]) -> FolderState:
@@ -209,6 +220,13 @@ def _missing_version(
 
 def _hinted_state(notes: _Notes, names: Sequence[str], name: str) -> FolderState:
     newer = _newer_files(names, name)
+    version = metadata_version(name)
+    if _HADOOP_LIKE.match(name) and version is not None and version > GREATEST:
+        notes.problem(
+            HINT,
+            f"it names version {version}, which is above {GREATEST:,}: {GREAT_VERSION}. pyiceberg opens the version",
+            "open it through its catalog, or by this file's path; leave the hint as it is",
+        )
     if newer:
         notes.beside.append(f"{count(len(newer), 'metadata file')} of a higher version ({first_of(newer, 3)})")
         notes.problem(

@@ -18,6 +18,7 @@ DROPPED_SOURCE = (
     "comes from a column that was dropped: all readers read the rows, but Iceberg Java's metadata tables lack that "
     "field, and pyiceberg's inspect fails"
 )
+GREAT_VERSION = "Iceberg Java takes versions of files in a folder for 32-bit numbers, and finds no table here"
 OTHER_HEADER_SPEC = "its header's partition-spec is not that of the table metadata"
 NOT_MENDED = "not even without its vectorized reader"
 CASES: Mapping[tuple[str, str], str] = {
@@ -26,6 +27,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("metadata-field", NO_SUMMARY): "no-summary",
     ("readers-differ", ZERO): "field-id-zero",
     ("readers-differ", DROPPED_SOURCE): "dropped-source",
+    ("metadata-choice", GREAT_VERSION): "great-version",
     ("spec-unknown", OTHER_HEADER_SPEC): "header-spec",
     ("value-suspect", HIVE_NULL): "hive-null",
     ("column-type", RIGHT): "type-read-right",

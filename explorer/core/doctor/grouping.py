@@ -282,8 +282,8 @@ def _copied(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     lengths = [f for f in findings if f.rule == "manifest-length"]
     moved = next((f for f in findings if f.rule == "copied-or-edited" and f.severity == "info"), None)
     many = {f.file for f in lengths}
-    if lengths and len(many) * 2 > len(lists.held) and (moved or len(many) > 2):
-        cause = f"{moved.what}; " if moved else ""
+    if lengths and moved and len(many) * 2 > len(lists.held):
+        cause = f"{moved.what}; "
         one = replace(
             lengths[0],
             rule="copied-or-edited",

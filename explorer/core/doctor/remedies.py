@@ -14,6 +14,7 @@ from explorer.core.doctor.remedy_parts import (
     statistics_procedure,
 )
 from explorer.core.doctor.remedy_texts import (
+    DROPS_ALONE,
     LETTER_OF_CASE,
     MISREAD,
     REMEDY_OF,
@@ -171,6 +172,7 @@ def remedy(
         catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
         back=_back(situation, catalog, name),
         previous=previous_words(situation.previous, catalog, name, situation.complains),
+        alone=DROPS_ALONE if rule == "file-missing" and not _is_of_deletes(situation, file, node, location) else "",
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
         statistics=statistics_procedure(metadata, node[1] if node else ""),

@@ -95,6 +95,11 @@ MISREAD = (
     "First mend column-type: until then Spark takes values for others than the files have, and would write those for "
     "good."
 )
+DROPS_ALONE = (
+    " Or take out this file alone, and keep the others: a DELETE in Spark drops a data file without reading it where "
+    "all of its rows match the WHERE, by its bounds or partition; choose one that no row of another file matches."
+)
+"""Of a data file that is lost."""
 UNOPENED = "First run doctor --deep: what Spark misreads in data files, a rewrite would write so for good. "
 """Before what writes rows anew, where no data file was opened."""
 POSITION_DELETES = "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map("
@@ -107,7 +112,7 @@ TEXTS: Mapping[Remedy, str] = {
     "L": "Restore the file from a backup, or else: {back}{again} Do not run expire_snapshots, which commits before it "
     "reads what is missing, and fails. In Java, table.expireSnapshots().expireSnapshotId(id).cleanExpiredFiles(false)"
     ".commit() does it, and remove_orphan_files afterwards frees the space.",
-    "F": "Restore the file from a backup, or else: {back}",
+    "F": "Restore the file from a backup, or else: {back}{alone}",
     "T": "{back}{distinct} Compaction refuses ('Invalid REPLACE operation').",
     "B": "CALL {catalog}.system.rewrite_manifests('{name}'); older snapshots keep the fault until they expire.",
     "R": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true')); it reads "
@@ -162,6 +167,8 @@ TEXTS_OF: Mapping[str, str] = {
     "dropped-source": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
     "'true')) writes the rows by the current spec. CALL {catalog}.system.expire_snapshots(table => '{name}', "
     "clean_expired_metadata => true) drops the old spec, once no snapshot uses it.",
+    "great-version": "Nothing in Spark mends a folder. Open the table through its catalog, or by the path of its "
+    "metadata file. Leave the hint as it is: readers that do open the folder go by it.",
     "file-replaced": "Another file took its place. Restore the file from a backup, or else: {back} The rows that it "
     "has now can be read by a new table: the procedure add_files adds such files to one, with their present sizes.",
     "path-outside": "Nothing in Spark mends it, and nothing is lost. If you trust the folder, let it be read (--root).",
@@ -196,6 +203,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "field-id-zero": "H",
     "type-misread": "X",
     "header-spec": "B",
+    "great-version": "Y",
     "dropped-source": "R",
     "file-replaced": "F",
 }
