@@ -157,7 +157,8 @@ def test_what_is_hidden(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "salt=3/customer_key=5", "customer_key = 5", "customer_key = 'C-12'", "flow_key=order.3", "token_count = 3", "date_key=20240101/auth_method=x",
+        "salt=3/customer_key=5", "customer_key = 5",
+        "customer_key = 'C-12'", "flow_key=order.3", "token_count = 3", "date_key=20240101/auth_method=x",
         "token: string",
         "Basic statistics", "a bearer instrument", "key_metadata=null", "s3://b/day=2024-01-01/kind=a%20b/x-0001.parquet",
         "SELECT product_key = 42 -- token is", "a@b.c", "part=1/token=2", "password=''",

@@ -67,7 +67,8 @@ def test_it_says_what_icebergs_metadata_tables_say(name: str, sandbox: Any, engi
     kinds = ("position delete files", "equality delete files", "deletion vectors")
     assert tuple(number(health, "deletes", n) for n in kinds) == deletes
     hidden = asked("SELECT coalesce(sum(record_count), 0) FROM $.delete_files WHERE content = 1")[0]
-    assert measured(health, "deleted-share") == pytest.approx(hidden / files[4])
+    share = measured(health, "deleted-share")
+    assert share == pytest.approx(hidden / files[4]) or (share is None and deletes[1])  # which hide an unknown share
     snapshots = asked("SELECT count(*) FROM $.snapshots")
     assert number(health, "snapshots", "snapshots") == snapshots[0]
     specs = asked("SELECT count_if(spec_id <> (SELECT max(spec_id) FROM $.data_files)) FROM $.data_files")[0]
