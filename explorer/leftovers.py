@@ -17,6 +17,7 @@ from explorer.core.entries import DELETED
 from explorer.core.names import base_name
 from explorer.core.orphan_rules import hidden_partitions, is_hidden
 from explorer.errors import UnreadableFile
+from explorer.io.folder_state import metadata_version
 from explorer.io.reader import TableReader
 from explorer.metadata_tree import MetadataTree
 from explorer.model.manifest import ManifestFile
@@ -24,8 +25,8 @@ from explorer.progress import steps
 
 NAMING = ("/snapshots", "/statistics", "/partition-statistics", "/metadata-log")
 """What names files in a metadata file."""
-METADATA_ENDINGS = (".metadata.json", ".metadata.json.gz")
-"""How the names of metadata files end; Hadoop's of compressed ones end as the others do."""
+METADATA_ENDINGS = ("metadata.json", "metadata.json.gz")
+"""How the names of metadata files end, in small letters; Hadoop's of compressed ones end as the others do."""
 DATA_ENDINGS = (".parquet", ".orc", ".avro")
 """How the names of data files end."""
 PATHS = pa.schema([("file_path", pa.string())])
@@ -101,7 +102,7 @@ def other_metadata(tree: MetadataTree, files: Iterable[str]) -> list[OtherMetada
     known = {_place(tree, path) for path in (meta.metadata_location, *(e.metadata_file for e in meta.metadata_log))}
     log = [e.timestamp_ms for e in meta.metadata_log if e.timestamp_ms is not None]
     begins = min([*log, meta.last_updated_ms or 0])
-    candidates = [p for p in files if p.endswith(METADATA_ENDINGS) and _place(tree, p) not in known]
+    candidates = [p for p in files if p.lower().endswith(METADATA_ENDINGS) and _place(tree, p) not in known]
     others = []
     for path in steps(sorted(candidates), "metadata files"):
         location = replace(reader.location, metadata_location=path)
@@ -114,7 +115,22 @@ def other_metadata(tree: MetadataTree, files: Iterable[str]) -> list[OtherMetada
             others.append(OtherMetadata(path, why, other))
         elif updated >= begins:
             others.append(OtherMetadata(path, f"{path} is not in the log of {meta.metadata_location}", other))
+        elif why := _follows(tree, other):
+            others.append(OtherMetadata(path, f"{path} {why}, whatever its time says", other))
     return others
+
+
+def _follows(tree: MetadataTree, other: MetadataTree) -> str:
+    """Why a metadata file with an older time may be newer than the opened one: clocks differ, and can be set."""
+    own, its = tree.metadata, other.metadata
+    if _place(tree, own.metadata_location) in {_place(tree, e.metadata_file) for e in its.metadata_log}:
+        return "has the opened metadata file in its log"
+    if (its.last_sequence_number or 0) > (own.last_sequence_number or 0):
+        return "has a higher sequence number than the opened metadata file"
+    versions = [metadata_version(meta.metadata_location) for meta in (its, own)]
+    if None not in versions and versions[0] >= versions[1]:  # type: ignore[operator]
+        return "has no lower version than the opened metadata file"
+    return ""
 
 
 def files_beside(tree: MetadataTree) -> dict[str, float]:

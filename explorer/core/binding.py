@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 import re
 import uuid
 from collections.abc import Mapping
@@ -26,7 +25,7 @@ from explorer.core.expressions import (
     rebuilt,
 )
 from explorer.core.filter_text import FilterError
-from explorer.core.names import shorten
+from explorer.core.names import shorten, similar_names
 from explorer.core.projections import takes
 from explorer.core.values import result_type
 
@@ -109,7 +108,7 @@ def _term(term: Any, columns: Mapping[str, Column]) -> BoundTerm:
 
 
 def _unknown(name: str, columns: Mapping[str, Column]) -> str:
-    near = difflib.get_close_matches(name, columns, 1, 0.6) or [c for c in columns if c.lower() == name.lower()]
+    near = similar_names(name, columns) or [c for c in columns if c.lower() == name.lower()]
     meant = f"; is {near[0]!r} meant?" if near else f" (columns: {shorten(', '.join(columns), 400)})"
     return f"there is no column {name!r}{meant}"
 

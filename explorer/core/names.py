@@ -3,8 +3,10 @@ manifest-3."""
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from explorer.core.secrets import redacted
 from explorer.model.manifest import ManifestFile
@@ -16,6 +18,8 @@ LOOKED_AT = 20_000
 """Characters of a long text that are looked at for credentials before it is cut; of a longer one it is the beginning,
 without what may be the beginning of a credential."""
 BEGUN = 2_000
+COMPARED, MOST_COMPARED = 100, 2_000
+"""Characters of a name, and names, that are compared to find what was meant."""
 SORTED = 200
 """Characters of a name that decide its place among others."""
 NOWHERE = ("your_catalog", "your_db.your_table")
@@ -195,3 +199,12 @@ _PLACE = re.compile(r"[a-zA-Z][\w+.-]*:(//[^/]*)?")
 def without_place(path: str) -> str:
     """Return a path without its scheme and authority: what is left of spellings that readers tell apart."""
     return path[place.end() :] if (place := _PLACE.match(path)) else path
+
+
+def similar_names(name: str, known: Iterable[str], number: int = 1) -> list[str]:
+    """Return the known names most like one that there is none of. Of long names, and of thousands, none is looked at:
+    comparing takes time in proportion to the square of their lengths, and names are a stranger's."""
+    if len(name) > COMPARED:
+        return []
+    short = [other for other in islice(known, MOST_COMPARED) if len(other) <= COMPARED]
+    return difflib.get_close_matches(name, short, number)

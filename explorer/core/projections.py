@@ -6,7 +6,6 @@ whose rows match. The rules are Iceberg's: org.apache.iceberg.expressions.Projec
 from __future__ import annotations
 
 import decimal
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -26,18 +25,17 @@ from explorer.core.expressions import (
     rebuilt,
 )
 from explorer.core.reader_rules import JAVA, ReaderRules
-from explorer.core.transforms import Apply, applied, parse_transform, step
+from explorer.core.transforms import Apply, applied, is_known, parse_transform, step
 from explorer.core.values import primitive_type, result_type, source_type
 from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
 
-_KNOWN = re.compile(r"identity|void|year|month|day|hour|(bucket|truncate)\[[1-9]\d{0,9}\]", re.ASCII)
 _EXACT = decimal.Context(prec=80)
 
 
 def takes(transform: str, kind: Any) -> bool:
     """Whether a transform is one of the spec's, and takes a type. Readers ignore others (spec: "Partitioning")."""
     primitive = primitive_type(kind)
-    if primitive is None or not _KNOWN.fullmatch(transform):
+    if primitive is None or not is_known(transform):
         return False
     return bool(parse_transform(transform).can_transform(primitive))
 

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from explorer.core.expressions import BoundTerm, Column, Expression, Predicate, either, predicates, rebuilt
-from explorer.core.transforms import applied, is_narrow, step
+from explorer.core.transforms import applied, is_known, is_narrow, step
 from explorer.core.values import primitive_type
 from explorer.model.metadata import Schema, TableMetadata
 
@@ -127,7 +127,7 @@ def _asks_what_wraps(metadata: TableMetadata, predicate: Predicate) -> bool:
     if not isinstance(term, BoundTerm) or primitive is None or term.transform != "identity":
         return False
     own = [f for spec in metadata.partition_specs for f in spec.fields if f.source_ids == (term.column.field_id,)]
-    for transform in {f.transform for f in own if is_narrow(f.transform, term.column.kind)}:
+    for transform in {f.transform for f in own if is_known(f.transform) and is_narrow(f.transform, term.column.kind)}:
         java, plain = (applied(transform, primitive, wraps) for wraps in (True, False))
         for value, number in product(predicate.literals, (-1, 0, 1)):
             if java(step(value, number, term.column.kind)) != plain(value + number):

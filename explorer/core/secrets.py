@@ -29,6 +29,9 @@ _USER_INFO = re.compile(
     r"|(?:(?<=jdbc:oracle:thin:)|(?<=jdbc:oracle:oci:))[^@\s]{1,1000}@"
 )
 """Before the @ of Azure's schemes stands a container."""
+LONGEST, BEGUN = 1_000_000, 2_000
+"""Characters of a text that are looked through; and of its end, where one that is longer is cut: what may be the
+beginning of a credential."""
 MOST_ESCAPED = 8
 """How often a text is escaped at most: nobody but who hides something escapes one more often."""
 _ENCODED = re.compile(r"""[^\s/"'<>=?&]+""")
@@ -81,7 +84,12 @@ def secret_values(properties: Mapping[str, Any]) -> set[str]:
 
 
 def redacted(text: str, values: Iterable[str] = ()) -> str:
-    """Text without the credentials in it, and without these values."""
+    """Text without the credentials in it, and without these values. Of a text that is longer than any that a person
+    reads the beginning alone is left, and how much is not shown: looking through it takes a second for each million."""
+    if len(text) > LONGEST:
+        return (
+            f"{redacted(text[:LONGEST], values)[: LONGEST - BEGUN]}… ({len(text) - LONGEST + BEGUN:,} more characters)"
+        )
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, HIDDEN)
 

@@ -6,6 +6,7 @@ Its modules take half a second to import, so they are when the first value is as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pyiceberg.types import PrimitiveType
 
 Apply = Callable[[Any], Any]
+_KNOWN = re.compile(r"identity|void|year|month|day|hour|(bucket|truncate)\[[1-9]\d{0,9}\]", re.ASCII)
 _BITS = {"int": 32, "date": 32}
 
 
@@ -61,6 +63,11 @@ def applied(transform: str, primitive: PrimitiveType, wraps: bool = True) -> App
     if wraps and is_narrow(transform, str(primitive)):
         return partial(_one, transform, str(primitive))
     return parse_transform(transform).transform(primitive)
+
+
+def is_known(transform: str) -> bool:
+    """Whether a transform is one of the spec's, with a width that there can be."""
+    return _KNOWN.fullmatch(transform) is not None
 
 
 def is_narrow(transform: str, kind: Any) -> bool:

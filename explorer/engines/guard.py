@@ -6,11 +6,11 @@ reach beside that, should this fail, is what engines.spark leaves in a `person_s
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from explorer.core.names import similar_names
 from explorer.engines import allowed
 from explorer.engines.patterns import why_slow
 from explorer.engines.plans import Unknown, Walk, strings
@@ -252,7 +252,7 @@ class _Statement:
             return
         if name in allowed.REACHING:
             raise AccessRefused(f"the function {name} is not allowed here: it reaches out of the query")
-        near = difflib.get_close_matches(name, known, 1)
+        near = similar_names(name, known)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise AccessRefused(f"{'.'.join(parts)} is not on the list of functions that are allowed here{hint}")
 

@@ -62,13 +62,18 @@ class Read:
     counting = False
     total = 0
     _known: ClassVar[set[int]] = set()
+    _of_file: ClassVar[dict[int, int]] = {}
 
     @classmethod
-    def note(cls, size: int, *what: object) -> None:
-        """So many bytes were read, and `what` identifies them."""
-        if cls.counting and (known := hash((size, *what))) not in cls._known:
+    def note(cls, size: int, whole: int, offset: int, *file: object) -> None:
+        """So many bytes of a file of `whole` bytes were read from an offset; `file` identifies it. Of parts that overlap
+        no more counts than the file has."""
+        if cls.counting and (known := hash((size, offset, *file))) not in cls._known:
             cls._known.add(known)
-            cls.total += size
+            counted = cls._of_file.get(hash(file), 0)
+            more = max(0, min(size, whole - counted))
+            cls._of_file[hash(file)] = counted + more
+            cls.total += more
 
 
 _under_way = 0

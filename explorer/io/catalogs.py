@@ -4,7 +4,6 @@ Read-only."""
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NotInstalledError
 from pyiceberg.typedef import FrozenDict
 
+from explorer.core.names import similar_names
 from explorer.core.secrets import harmless, redacted, secret_values
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.io.configuration import configuration, untrusted
@@ -113,7 +113,7 @@ def properties_of(name: str, extra: Mapping[str, str] | None = None) -> dict[str
 
 def _unknown(name: str) -> str:
     known = configured()
-    near = difflib.get_close_matches(name, known, 1)
+    near = similar_names(name, known)
     return (
         f"no catalog {name!r} is configured (known: {', '.join(known)}{f'; did you mean {near[0]}?' if near else ''}); "
         "add it to .pyiceberg.yaml or pass properties" + (f". {notice}" if (notice := untrusted()) else "")
@@ -268,7 +268,7 @@ def _near(catalog: Catalog, name: str, identifier: str) -> str:
     with contextlib.suppress(TableNotFound), _listing(catalog, name):  # who may load a table may not always list them
         names = [table.identifier for table in _tables(catalog, name, namespace)]
     if names:
-        alike = difflib.get_close_matches(identifier, names, NEAR)
+        alike = similar_names(identifier, names, NEAR)
         more = f" and {len(names) - NEAR:,} more" if len(names) > NEAR else ""
         return f"; it has: {', '.join([*alike, *(n for n in names if n not in alike)][:NEAR])}{more}"
     with contextlib.suppress(TableNotFound), _listing(catalog, name):

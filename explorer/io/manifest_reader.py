@@ -189,7 +189,7 @@ class ManifestReader:
         mapped = None if key is None else self._mapped(key, metrics)
         if key is not None and mapped is not None:
             kind, *known, length = json.loads(key)  # the same bytes as those that Storage reads
-            budget.Read.note(length, *(known[1:3] if kind == "local" else known[1:]), 0)
+            budget.Read.note(length, length, 0, *(known[1:3] if kind == "local" else known[1:]))
         return mapped
 
     def _map(self, path: str, key: str, metrics: bool) -> None:

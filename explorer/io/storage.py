@@ -157,7 +157,7 @@ class Storage:
                         raise UnreadableFile(path, "not a regular file")
                     size = _part(path, state.st_size, offset, length, limit)
                     file.seek(offset)
-                    budget.Read.note(size, state.st_dev, state.st_ino, offset)
+                    budget.Read.note(size, state.st_size, offset, state.st_dev, state.st_ino)
                     return file.read(size)
         except UnreadableFile:
             raise
@@ -170,14 +170,15 @@ class Storage:
             else:
                 asked = {"range": {"offset": offset}} if offset else {}
             answer = store.get(key, options=asked)  # one request; its head tells the size
-            budget.Read.note(_part(path, answer.meta["size"], offset, length, limit), resolved, offset)
+            whole = answer.meta["size"]
+            budget.Read.note(_part(path, whole, offset, length, limit), whole, offset, resolved)
             return bytes(answer.bytes())
 
         def read(io: FileIO) -> bytes:
             with io.new_input(resolved).open() as stream:
                 stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
-                size = _part(path, stream.tell(), offset, length, limit)
-                budget.Read.note(size, resolved, offset)
+                size = _part(path, whole := stream.tell(), offset, length, limit)
+                budget.Read.note(size, whole, offset, resolved)
                 stream.seek(offset)
                 return bytes(stream.read(size))
 
@@ -234,7 +235,7 @@ class Storage:
                 data = self.read(path, limit=limit)
                 cache.put_bytes(self._cache_key(resolved), data)
         budget.within(len(data), limit, path)
-        budget.Read.note(len(data), resolved, 0)
+        budget.Read.note(len(data), len(data), 0, resolved)
         return data
 
     def ahead(self, wanted: Iterable[tuple[str, int | None]]) -> None:
@@ -268,7 +269,7 @@ class Storage:
         def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
             answer = store.get(key, options={"range": {"suffix": length}})
             data = bytes(answer.bytes())
-            budget.Read.note(len(data), resolved, "tail")
+            budget.Read.note(len(data), answer.meta["size"], -1, resolved)
             return data, answer.meta["size"]
 
         def by_size(_: FileIO | None = None) -> tuple[bytes, int]:

@@ -136,6 +136,8 @@ class Access:
             return Plain, {"status": 403, "text": FOR_LOOPBACK}
         if not self._is_host(request.host_name.lower()):
             return Plain, {"status": 403, "text": "This server does not go by that name."}
+        if _claims(request):
+            return Plain, {"status": 400, "text": "This request says itself from where it comes."}
         came_back = (self.oauth or self.password) and _came_back(request, application.prefix)
         if not came_back and _is_foreign(request):
             return Plain, {"status": 403, "text": FOREIGN}
@@ -164,6 +166,16 @@ class Access:
     def _is_host(self, name: str) -> bool:
         # an address is no name that could be re-bound: where others are served, any of this machine's will do
         return name in self.hosts or (bool(self.password or self.oauth) and ip_address(name) is not None)
+
+
+def _claims(request: HTTPServerRequest) -> bool:
+    """Whether a request has headers that win over those that a proxy sets, and say something else: Tornado takes
+    X-Real-Ip before X-Forwarded-For, and X-Scheme before X-Forwarded-Proto, and a proxy lets a visitor's pass."""
+    headers = request.headers
+    for claimed, told in (("X-Real-Ip", "X-Forwarded-For"), ("X-Scheme", "X-Forwarded-Proto")):
+        if claimed in headers and headers[claimed].strip() != headers.get(told, "").split(",")[-1].strip():
+            return True
+    return False
 
 
 class Modules(RequestHandler):

@@ -106,6 +106,7 @@ def test_decoded_manifests_count_as_their_bytes(tmp_path: Path, monkeypatch: pyt
     for _ in range(2):
         monkeypatch.setattr(budget.Read, "counting", True)
         monkeypatch.setattr(budget.Read, "_known", set())
+        monkeypatch.setattr(budget.Read, "_of_file", {})
         monkeypatch.setattr(budget.Read, "total", 0)
         table = explorer.open_table(str(folder))
         table.files().to_arrow()

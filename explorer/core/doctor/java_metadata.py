@@ -274,7 +274,7 @@ def _transform(
     transform = part.transform.lower()
     width = _WIDTH.fullmatch(transform)
     if width and width[1] in ("bucket", "truncate"):
-        if not 0 < int(width[2]) < 1 << 31:
+        if len(width[2]) > 10 or not 0 < int(width[2]) < 1 << 31:
             yield Refusal(pointer, f"the transform of {who} has a width that is not above 0", part.transform[:60])
             return
     elif transform not in _TRANSFORMS and not sorting:
