@@ -21,7 +21,7 @@ from explorer.core.units import count
 from explorer.engines.choice import Engine
 from explorer.filters import filter_columns, filter_for, scan_of
 from explorer.io.rows import read_schema
-from explorer.matching_rows import MatchingRows
+from explorer.matching_rows import MatchingFile, MatchingRows
 from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
 from explorer.rowlevel import RowReader, pairing_keys
@@ -53,11 +53,13 @@ class Standing:
     """For other visible rows, readers that skip their file."""
     misread: Mapping[Place, str]
     """For visible rows that a scan reads, columns that Spark takes for other values than the file has."""
+    entries: Mapping[Place, MatchingFile]
+    """For visible rows, the live entry of their file."""
     compared: bool = True
     """Whether deletes that do not apply were compared with the rows too."""
 
 
-NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {}, {})
+NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {}, {}, {})
 
 
 class Fate:
@@ -116,6 +118,7 @@ class Fate:
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
         harmless, spared, kept_off, skipped, other_readers, misread = {}, {}, {}, {}, {}, {}
+        entries: dict[Place, MatchingFile] = {}
         copies = Counter[str]()
         for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
             data = match.data
@@ -129,6 +132,7 @@ class Fate:
                     hidden[place] = by
                     continue
                 visible.add(place)
+                entries[place] = match
                 kept_off[place] = tuple(v for v, held in holding if position in held)
                 harmless[place] = tuple(v for v in verdicts if not v.applies and v not in kept_off[place])
                 spared[place] = tuple(v for v in verdicts if v.applies)
@@ -140,7 +144,7 @@ class Fate:
                     misread[place] = match.misread
             copies[data.path] += 1
         compared = len(files.deletes) <= COMPARED
-        shown = (harmless, spared, kept_off, skipped, other_readers, misread)
+        shown = (harmless, spared, kept_off, skipped, other_readers, misread, entries)
         return Standing(frozenset(visible), hidden, *shown, compared)
 
     def _holding(
@@ -173,7 +177,7 @@ class Fate:
         for snapshot in steps(self._snapshots, "snapshots"):
             parent = self.standings.get(snapshot.parent_snapshot_id or -1, NOTHING)
             events += self._step(snapshot, parent, self.standings[snapshot.snapshot_id])
-        return sorted([*events, *self._jumps()], key=lambda e: (e.timestamp_ms or 0, e.what))
+        return sorted([*events, *self._jumps()], key=lambda e: (e.timestamp_ms or 0, e.what != "was there", e.what))
 
     def _step(self, snapshot: Snapshot, before: Standing, after: Standing) -> list[FateEvent]:
         gone = sorted(before.visible - after.visible)
@@ -210,12 +214,35 @@ class Fate:
                 )
                 made.append(self._event(snapshot, "changed", place, place.file, reason))
             else:
-                reason = f"added by this {snapshot.operation or 'commit'}"
+                what, reason = self._came(snapshot, after.entries[place])
                 if place.copy:
                     reason += ", although its file was live already: readers see the row once more"
                 reason += unpaired.get(place, "")
-                made.append(self._event(snapshot, "appeared", place, place.file, reason))
+                made.append(self._event(snapshot, what, place, place.file, reason))
         return made
+
+    def _came(self, snapshot: Snapshot, entry: MatchingFile) -> tuple[What, str]:
+        """Say how a row came that the parent of a snapshot does not show, or that was there before it, as far as is
+        known: the parent may have expired."""
+        commit, adder = snapshot.operation or "commit", entry.added_by
+        added: tuple[What, str] = "appeared", f"added by this {commit}"
+        first, number = snapshot.parent_snapshot_id is None, entry.data.file_sequence_number
+        older = (number or 0) < (snapshot.sequence_number or 0)
+        if snapshot.parent_snapshot_id in self.standings or (first and not (older and adder != snapshot.snapshot_id)):
+            return added
+        if adder is None:
+            return "appeared", f"whether this {commit} added it, or an expired snapshot, is not known"
+        if adder != snapshot.snapshot_id:
+            by = "a snapshot that has expired"
+            if adder in self._ordinals:
+                by = snapshot_name(adder, self._ordinals)
+            return "was there", f"it was there already: {by} added its file"
+        unknown = "the snapshot before it, which would tell, has expired"
+        if snapshot.operation == "replace":
+            return "was there", "it was there already, and this replace wrote it into another file"
+        if snapshot.operation in ("overwrite", "delete"):
+            return "appeared", f"{added[1]}, or written again by it into another file: {unknown}"
+        return added
 
     def _paired(
         self, gone: Sequence[Place], come: Sequence[Place], after: Standing
@@ -380,7 +407,16 @@ class Fate:
                 )
         holders = [s for s in self._snapshots if Place(*stored) in self.standings[s.snapshot_id].visible]
         first = snapshot_name(holders[0].snapshot_id, self._ordinals) if holders else "another snapshot"
+        oldest = self.metadata.snapshot(ancestors[-1])
+        broken = oldest is not None and oldest.parent_snapshot_id not in (None, *self.standings)
+        if holders and broken and self._ordinals[holders[0].snapshot_id] < self._ordinals[snapshot.snapshot_id]:
+            return f"{first} has it; whether this snapshot descends from that is not known: its ancestors have expired"
+        if holders and self._added_by(holders[0], stored) != holders[0].snapshot_id:
+            return f"{first} has it, which this snapshot does not descend from"
         return f"it was added by {first}, which this snapshot does not descend from"
+
+    def _added_by(self, snapshot: Snapshot, stored: StoredRow) -> int | None:
+        return self.standings[snapshot.snapshot_id].entries[Place(*stored)].added_by
 
     def _lies_in(self, snapshot_id: int) -> set[StoredRow]:
         standing = self.standings[snapshot_id]

@@ -4,7 +4,7 @@ make it skip."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -51,6 +51,7 @@ class MatchingFile:
             to before the last, and why.
         other_readers: Other readers that skip the file, in words.
         misread: Columns that Spark takes for other values than the file has, in words.
+        added_by: The snapshot that added the file, by its manifest entry.
     """
 
     data: LiveFile
@@ -59,6 +60,7 @@ class MatchingFile:
     skipped_groups: Sequence[tuple[int, int, str]] = ()
     other_readers: str = ""
     misread: str = ""
+    added_by: int | None = None
 
     def why_skipped(self, position: int) -> str:
         """Say why a scan does not return the row at a position; empty where it does."""
@@ -188,9 +190,10 @@ class MatchingRows:
         if not self.reads_every_file:
             places = np.flatnonzero(judged.files.outcome == READ)
         some = live_files(files.take(pa.array(places)), listed.partition_spec_id, listed.manifest_path)
+        added_by = files["inherited_snapshot_id"]
         for data, at in zip(steps(some, "data files"), places.tolist(), strict=True):
             if positions := self._in_file(data):
-                yield self._told(judged, at, data, positions)
+                yield replace(self._told(judged, at, data, positions), added_by=added_by[at].as_py())
 
     def _told(self, judged: _Judged, at: int, data: LiveFile, positions: Sequence[int]) -> MatchingFile:
         """What is told of a file with matching rows, one of those that were judged."""
