@@ -19,7 +19,7 @@ from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import count
 from explorer.engines.choice import Engine
-from explorer.filters import filter_columns, filter_for, scan_of
+from explorer.filters import filter_columns, filter_for, folded_by_spark, scan_of
 from explorer.io.rows import read_schema
 from explorer.matching_rows import MatchingFile, MatchingRows
 from explorer.model.metadata import Schema, Snapshot
@@ -98,10 +98,13 @@ class Fate:
         asked = (p.term.column.name for p in predicates(bound) if isinstance(p.term, BoundTerm))
         self.former = former_columns(meta, self.schema, asked)
         """Other columns that had the names of those in the filter."""
+        as_spark, self.folded = folded_by_spark(bound, self.schema)
+        """What Spark makes of the filter, in words; empty where it asks what is written."""
         self.keys = pairing_keys(self.schema, keys, meta.format_version >= 3)
         self._ordinals = snapshot_ordinals(meta)
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
-        self.matching = MatchingRows(reader, scan, self.schema, self.keys, self._snapshots, engine, every_file)
+        looked = self._snapshots
+        self.matching = MatchingRows(reader, scan, self.schema, self.keys, looked, engine, every_file, as_spark)
         self.standings = {s.snapshot_id: self._standing(s) for s in steps(self._snapshots, "snapshots")}
         self.events = self._events()
 
@@ -136,6 +139,8 @@ class Fate:
                 kept_off[place] = tuple(v for v, held in holding if position in held)
                 harmless[place] = tuple(v for v in verdicts if not v.applies and v not in kept_off[place])
                 spared[place] = tuple(v for v in verdicts if v.applies)
+                if place.stored in self.matching.folded_away:
+                    continue
                 if why := match.why_skipped(position):
                     skipped[place] = why
                 elif match.other_readers:
@@ -325,6 +330,11 @@ class Fate:
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         standing, lacks = self.standings[snapshot.snapshot_id], self.reader.tree.lacks
         lines = [f"{name} shows {count(len(standing.visible), 'row')} with {self.where or 'any values'}."]
+        folded = sum(place.stored in self.matching.folded_away for place in standing.visible)
+        if folded:
+            lines.append(f"⚠ Spark does not return {folded:,} of them for this filter: it {self.folded}.")
+        elif self.folded:
+            lines.append(f"Spark {self.folded}.")
         if standing.skipped:
             lines.append(
                 f"⚠ Spark does not return {len(standing.skipped):,} of them for this filter: partition values or "
@@ -366,7 +376,9 @@ class Fate:
 
     def _present(self, standing: Standing, place: Place) -> list[str]:
         lines = [f"{self._where(place)} is there: {self._row(place.stored)}.", *self._mapped(place.stored)]
-        if why := standing.skipped.get(place):
+        if place.stored in self.matching.folded_away:
+            lines.append(f"  Spark does not return it for this filter: it {self.folded}.")
+        elif why := standing.skipped.get(place):
             lines.append(f"  A scan with this filter skips it: {why}.")
         elif readers := standing.other_readers.get(place):
             lines.append(f"  {readers} {'skip' if ' and ' in readers else 'skips'} its file (docs/readers.md).")

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.batches import Parts
-from explorer.core.expressions import TRUE
+from explorer.core.expressions import TRUE, Expression
 from explorer.core.fates import StoredRow
 from explorer.core.live_files import LiveFile, live_files, read_alike
 from explorer.core.names import base_name
@@ -108,6 +108,7 @@ class MatchingRows:
         engine: Who looks through the data files.
         every_file: Read files that the scan skips too. Where they are few (SKIPPED_FILES, SKIPPED_BYTES), they are read
             in any case.
+        as_spark: The filter as Spark asks it (see filters.folded_by_spark).
     """
 
     def __init__(
@@ -119,11 +120,15 @@ class MatchingRows:
         snapshots: Sequence[Snapshot],
         engine: Engine,
         every_file: bool,
+        as_spark: Expression,
     ) -> None:
         self.reader, self.scan, self.schema = reader, scan, schema
         self._keys, self._lineage = keys, reader.tree.metadata.format_version >= 3
         self.rows: dict[StoredRow, dict[str, Any]] = {}
         self.keyed: dict[StoredRow, dict[str, Any]] = {}
+        self.folded_away: set[StoredRow] = set()
+        """Rows that do not match the filter as Spark asks it."""
+        self._as_spark = as_spark
         self._positions: dict[str, list[int]] = {}
         """By data file; of files that were read."""
         self.mapped: dict[str, str] = {}
@@ -244,6 +249,9 @@ class MatchingRows:
         places = [StoredRow(path, position) for position in positions]
         for stored, row in zip(places, row_dicts(matches.drop_columns("_pos")), strict=True):
             self.rows[stored] = row
+        if self._as_spark != self.scan.bound:
+            returned = set(matching(matches, self._as_spark)["_pos"].to_pylist())
+            self.folded_away |= {stored for stored in places if stored.pos not in returned}
         if self._keys:
             values = pa.table({k: column_at(matches, k) for k in self._keys})
             self.keyed |= zip(places, row_dicts(values), strict=True)

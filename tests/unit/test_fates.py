@@ -246,3 +246,25 @@ def test_a_first_snapshot_without_a_parent_adds_its_rows(tmp_path: Path) -> None
     table.md["snapshots"][0]["sequence-number"] = 5
     table.save()
     assert [what for _, what, _ in told_of(table)] == ["was there"]
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_spark_does_not_look_for_nulls_in_a_required_column(engine: Any, as_spark: None, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "b", "string", True)])
+    table.append(table.parquet("a.parquet", {"id": [1, 2, 3], "b": ["x", None, "y"]}))
+    opened = explorer.open_table(str(tmp_path / "t"))
+    why = "takes b IS NULL for false, since b is required"
+    assert said(opened.fate("b is null", engine=engine)) == [
+        "snapshot-1 shows 1 row with b is null.",
+        f"⚠ Spark does not return 1 of them for this filter: it {why}.",
+        "The row at position 1 of a.parquet is there: id=2, b=None.",
+        f"  Spark does not return it for this filter: it {why}.",
+    ]
+    either = said(opened.fate("b is null or id > 1", engine=engine))
+    assert either[0].startswith("snapshot-1 shows 2 rows")
+    assert either[1] == f"Spark {why}."
+    assert not any("not return" in line for line in either)
+    assert said(opened.fate("not (b is null)", engine=engine))[1] == (
+        "Spark takes b IS NOT NULL for true, since b is required, also where a file has a null in it."
+    )
+    assert len(said(opened.fate("id is null or b = 'x'", engine=engine))) == 2
