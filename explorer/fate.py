@@ -19,9 +19,9 @@ from explorer.core.live_files import LiveFile
 from explorer.core.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.core.units import count
 from explorer.engines.choice import Engine
-from explorer.filters import filter_columns, filter_for, scan_of
+from explorer.filters import filter_columns, filter_for, folded_by_spark, scan_of
 from explorer.io.rows import read_schema
-from explorer.matching_rows import MatchingRows
+from explorer.matching_rows import MatchingFile, MatchingRows
 from explorer.model.metadata import Schema, Snapshot
 from explorer.progress import steps
 from explorer.rowlevel import RowReader, pairing_keys
@@ -53,11 +53,13 @@ class Standing:
     """For other visible rows, readers that skip their file."""
     misread: Mapping[Place, str]
     """For visible rows that a scan reads, columns that Spark takes for other values than the file has."""
+    entries: Mapping[Place, MatchingFile]
+    """For visible rows, the live entry of their file."""
     compared: bool = True
     """Whether deletes that do not apply were compared with the rows too."""
 
 
-NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {}, {})
+NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {}, {}, {})
 
 
 class Fate:
@@ -96,10 +98,13 @@ class Fate:
         asked = (p.term.column.name for p in predicates(bound) if isinstance(p.term, BoundTerm))
         self.former = former_columns(meta, self.schema, asked)
         """Other columns that had the names of those in the filter."""
+        as_spark, self.folded = folded_by_spark(bound, self.schema)
+        """What Spark makes of the filter, in words; empty where it asks what is written."""
         self.keys = pairing_keys(self.schema, keys, meta.format_version >= 3)
         self._ordinals = snapshot_ordinals(meta)
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
-        self.matching = MatchingRows(reader, scan, self.schema, self.keys, self._snapshots, engine, every_file)
+        looked = self._snapshots
+        self.matching = MatchingRows(reader, scan, self.schema, self.keys, looked, engine, every_file, as_spark)
         self.standings = {s.snapshot_id: self._standing(s) for s in steps(self._snapshots, "snapshots")}
         self.events = self._events()
 
@@ -116,6 +121,7 @@ class Fate:
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
         harmless, spared, kept_off, skipped, other_readers, misread = {}, {}, {}, {}, {}, {}
+        entries: dict[Place, MatchingFile] = {}
         copies = Counter[str]()
         for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
             data = match.data
@@ -129,9 +135,12 @@ class Fate:
                     hidden[place] = by
                     continue
                 visible.add(place)
+                entries[place] = match
                 kept_off[place] = tuple(v for v, held in holding if position in held)
                 harmless[place] = tuple(v for v in verdicts if not v.applies and v not in kept_off[place])
                 spared[place] = tuple(v for v in verdicts if v.applies)
+                if place.stored in self.matching.folded_away:
+                    continue
                 if why := match.why_skipped(position):
                     skipped[place] = why
                 elif match.other_readers:
@@ -140,7 +149,7 @@ class Fate:
                     misread[place] = match.misread
             copies[data.path] += 1
         compared = len(files.deletes) <= COMPARED
-        shown = (harmless, spared, kept_off, skipped, other_readers, misread)
+        shown = (harmless, spared, kept_off, skipped, other_readers, misread, entries)
         return Standing(frozenset(visible), hidden, *shown, compared)
 
     def _holding(
@@ -173,7 +182,7 @@ class Fate:
         for snapshot in steps(self._snapshots, "snapshots"):
             parent = self.standings.get(snapshot.parent_snapshot_id or -1, NOTHING)
             events += self._step(snapshot, parent, self.standings[snapshot.snapshot_id])
-        return sorted([*events, *self._jumps()], key=lambda e: (e.timestamp_ms or 0, e.what))
+        return sorted([*events, *self._jumps()], key=lambda e: (e.timestamp_ms or 0, e.what != "was there", e.what))
 
     def _step(self, snapshot: Snapshot, before: Standing, after: Standing) -> list[FateEvent]:
         gone = sorted(before.visible - after.visible)
@@ -210,12 +219,35 @@ class Fate:
                 )
                 made.append(self._event(snapshot, "changed", place, place.file, reason))
             else:
-                reason = f"added by this {snapshot.operation or 'commit'}"
+                what, reason = self._came(snapshot, after.entries[place])
                 if place.copy:
                     reason += ", although its file was live already: readers see the row once more"
                 reason += unpaired.get(place, "")
-                made.append(self._event(snapshot, "appeared", place, place.file, reason))
+                made.append(self._event(snapshot, what, place, place.file, reason))
         return made
+
+    def _came(self, snapshot: Snapshot, entry: MatchingFile) -> tuple[What, str]:
+        """Say how a row came that the parent of a snapshot does not show, or that was there before it, as far as is
+        known: the parent may have expired."""
+        commit, adder = snapshot.operation or "commit", entry.added_by
+        added: tuple[What, str] = "appeared", f"added by this {commit}"
+        first, number = snapshot.parent_snapshot_id is None, entry.data.file_sequence_number
+        older = (number or 0) < (snapshot.sequence_number or 0)
+        if snapshot.parent_snapshot_id in self.standings or (first and not (older and adder != snapshot.snapshot_id)):
+            return added
+        if adder is None:
+            return "appeared", f"whether this {commit} added it, or an expired snapshot, is not known"
+        if adder != snapshot.snapshot_id:
+            by = "a snapshot that has expired"
+            if adder in self._ordinals:
+                by = snapshot_name(adder, self._ordinals)
+            return "was there", f"it was there already: {by} added its file"
+        unknown = "the snapshot before it, which would tell, has expired"
+        if snapshot.operation == "replace":
+            return "was there", "it was there already, and this replace wrote it into another file"
+        if snapshot.operation in ("overwrite", "delete"):
+            return "appeared", f"{added[1]}, or written again by it into another file: {unknown}"
+        return added
 
     def _paired(
         self, gone: Sequence[Place], come: Sequence[Place], after: Standing
@@ -298,6 +330,11 @@ class Fate:
         name = snapshot_name(snapshot.snapshot_id, self._ordinals)
         standing, lacks = self.standings[snapshot.snapshot_id], self.reader.tree.lacks
         lines = [f"{name} shows {count(len(standing.visible), 'row')} with {self.where or 'any values'}."]
+        folded = sum(place.stored in self.matching.folded_away for place in standing.visible)
+        if folded:
+            lines.append(f"⚠ Spark does not return {folded:,} of them for this filter: it {self.folded}.")
+        elif self.folded:
+            lines.append(f"Spark {self.folded}.")
         if standing.skipped:
             lines.append(
                 f"⚠ Spark does not return {len(standing.skipped):,} of them for this filter: partition values or "
@@ -339,7 +376,9 @@ class Fate:
 
     def _present(self, standing: Standing, place: Place) -> list[str]:
         lines = [f"{self._where(place)} is there: {self._row(place.stored)}.", *self._mapped(place.stored)]
-        if why := standing.skipped.get(place):
+        if place.stored in self.matching.folded_away:
+            lines.append(f"  Spark does not return it for this filter: it {self.folded}.")
+        elif why := standing.skipped.get(place):
             lines.append(f"  A scan with this filter skips it: {why}.")
         elif readers := standing.other_readers.get(place):
             lines.append(f"  {readers} {'skip' if ' and ' in readers else 'skips'} its file (docs/readers.md).")
@@ -380,7 +419,16 @@ class Fate:
                 )
         holders = [s for s in self._snapshots if Place(*stored) in self.standings[s.snapshot_id].visible]
         first = snapshot_name(holders[0].snapshot_id, self._ordinals) if holders else "another snapshot"
+        oldest = self.metadata.snapshot(ancestors[-1])
+        broken = oldest is not None and oldest.parent_snapshot_id not in (None, *self.standings)
+        if holders and broken and self._ordinals[holders[0].snapshot_id] < self._ordinals[snapshot.snapshot_id]:
+            return f"{first} has it; whether this snapshot descends from that is not known: its ancestors have expired"
+        if holders and self._added_by(holders[0], stored) != holders[0].snapshot_id:
+            return f"{first} has it, which this snapshot does not descend from"
         return f"it was added by {first}, which this snapshot does not descend from"
+
+    def _added_by(self, snapshot: Snapshot, stored: StoredRow) -> int | None:
+        return self.standings[snapshot.snapshot_id].entries[Place(*stored)].added_by
 
     def _lies_in(self, snapshot_id: int) -> set[StoredRow]:
         standing = self.standings[snapshot_id]

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from explorer.core.binding import bind
 from explorer.core.delete_pairs import live_in
 from explorer.core.displayed import stored_values
-from explorer.core.expressions import TRUE, And, BoundTerm, Column, Constant, Expression, Or, Predicate
+from explorer.core.expressions import TRUE, And, BoundTerm, Column, Constant, Expression, Or, Predicate, rebuilt
 from explorer.core.filter_text import FilterError, parse
 from explorer.core.live_files import LiveFile, live_files
 from explorer.core.names import snapshot_name, snapshot_ordinals
@@ -91,6 +91,34 @@ def bound_filter(where: str | Expression, columns: Columns, null_too: bool = Fal
         return bind(stored_values(expression, what) if what else expression, columns, null_too)
     except FilterError as error:
         raise NotFoundInTable(f"the filter does not fit: {error}") from error
+
+
+def folded_by_spark(bound: Expression, schema: model.Schema) -> tuple[Expression, str]:
+    """Give what Spark makes of a bound filter: for columns that the schema promises to be never null it takes IS NULL
+    for false, and IS NOT NULL for true, and looks at no value.
+
+    Args:
+        bound: The filter, bound to columns that may be null.
+        schema: By which it is read.
+
+    Returns:
+        The filter as Spark asks it, and in words what it does ("takes …"); empty where that is nothing.
+    """
+    columns = filter_columns(schema, required=True)
+    taken: dict[str, None] = {}
+
+    def leaf(predicate: Predicate) -> Expression:
+        term = predicate.term
+        if predicate.op not in ("is-null", "not-null") or not isinstance(term, BoundTerm):
+            return predicate
+        if not columns[term.column.name].required:
+            return predicate
+        value = Constant(predicate.op == "not-null")
+        too = ", also where a file has a null in it" if value.value else ""
+        taken[f"takes {predicate} for {value}, since {term.column.name} is required{too}"] = None
+        return value
+
+    return rebuilt(bound, leaf), ", and ".join(taken)
 
 
 def filter_for(

@@ -4,7 +4,7 @@ make it skip."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.core.batches import Parts
-from explorer.core.expressions import TRUE
+from explorer.core.expressions import TRUE, Expression
 from explorer.core.fates import StoredRow
 from explorer.core.live_files import LiveFile, live_files, read_alike
 from explorer.core.names import base_name
@@ -51,6 +51,7 @@ class MatchingFile:
             to before the last, and why.
         other_readers: Other readers that skip the file, in words.
         misread: Columns that Spark takes for other values than the file has, in words.
+        added_by: The snapshot that added the file, by its manifest entry.
     """
 
     data: LiveFile
@@ -59,6 +60,7 @@ class MatchingFile:
     skipped_groups: Sequence[tuple[int, int, str]] = ()
     other_readers: str = ""
     misread: str = ""
+    added_by: int | None = None
 
     def why_skipped(self, position: int) -> str:
         """Say why a scan does not return the row at a position; empty where it does."""
@@ -106,6 +108,7 @@ class MatchingRows:
         engine: Who looks through the data files.
         every_file: Read files that the scan skips too. Where they are few (SKIPPED_FILES, SKIPPED_BYTES), they are read
             in any case.
+        as_spark: The filter as Spark asks it (see filters.folded_by_spark).
     """
 
     def __init__(
@@ -117,11 +120,15 @@ class MatchingRows:
         snapshots: Sequence[Snapshot],
         engine: Engine,
         every_file: bool,
+        as_spark: Expression,
     ) -> None:
         self.reader, self.scan, self.schema = reader, scan, schema
         self._keys, self._lineage = keys, reader.tree.metadata.format_version >= 3
         self.rows: dict[StoredRow, dict[str, Any]] = {}
         self.keyed: dict[StoredRow, dict[str, Any]] = {}
+        self.folded_away: set[StoredRow] = set()
+        """Rows that do not match the filter as Spark asks it."""
+        self._as_spark = as_spark
         self._positions: dict[str, list[int]] = {}
         """By data file; of files that were read."""
         self.mapped: dict[str, str] = {}
@@ -188,9 +195,10 @@ class MatchingRows:
         if not self.reads_every_file:
             places = np.flatnonzero(judged.files.outcome == READ)
         some = live_files(files.take(pa.array(places)), listed.partition_spec_id, listed.manifest_path)
+        added_by = files["inherited_snapshot_id"]
         for data, at in zip(steps(some, "data files"), places.tolist(), strict=True):
             if positions := self._in_file(data):
-                yield self._told(judged, at, data, positions)
+                yield replace(self._told(judged, at, data, positions), added_by=added_by[at].as_py())
 
     def _told(self, judged: _Judged, at: int, data: LiveFile, positions: Sequence[int]) -> MatchingFile:
         """What is told of a file with matching rows, one of those that were judged."""
@@ -241,6 +249,9 @@ class MatchingRows:
         places = [StoredRow(path, position) for position in positions]
         for stored, row in zip(places, row_dicts(matches.drop_columns("_pos")), strict=True):
             self.rows[stored] = row
+        if self._as_spark != self.scan.bound:
+            returned = set(matching(matches, self._as_spark)["_pos"].to_pylist())
+            self.folded_away |= {stored for stored in places if stored.pos not in returned}
         if self._keys:
             values = pa.table({k: column_at(matches, k) for k in self._keys})
             self.keyed |= zip(places, row_dicts(values), strict=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-What = Literal["appeared", "copied", "changed", "deleted", "came back", "left"]
+What = Literal["was there", "appeared", "copied", "changed", "deleted", "came back", "left"]
 
 
 class StoredRow(NamedTuple):
@@ -32,9 +32,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class FateEvent:
-    """Something that happened to a stored row. `what` is appeared, copied (its file was rewritten), changed, deleted,
-    came back or left (with a rollback); `by` is the delete file or the data file's path; `row` the values; `copy` is
-    that of Place."""
+    """Something that happened to a stored row. `what` is appeared, was there (an older snapshot added the row, and the
+    parent of this one has expired), copied (its file was rewritten), changed, deleted, came back or left (with a
+    rollback); `by` is the delete file or the data file's path; `row` the values; `copy` is that of Place."""
 
     snapshot_id: int
     snapshot: str

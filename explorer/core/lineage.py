@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.ancestors import Ancestors, parents_of, reached
+from explorer.core.ancestors import Ancestors, parents_first, parents_of, reached
 from explorer.core.names import snapshot_name, snapshot_ordinals
 from explorer.core.units import instant, signed
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -39,8 +39,8 @@ class HistoryEntry:
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One change of the current snapshot. `how` it came to be (expired: its snapshot is gone, so nobody knows), with
-    the reason in words."""
+    """One change of the current snapshot. `how` it came to be (expired: its snapshot, or one between it and the one
+    before, is gone, so nobody knows), with the reason in words."""
 
     timestamp_ms: int
     snapshot_id: int
@@ -176,12 +176,24 @@ def newer(metadata: TableMetadata, one: Snapshot | None, other: Snapshot | None)
     return max(one, other, key=age)
 
 
+def _broken(by_id: Mapping[int, Snapshot]) -> set[int]:
+    """The snapshots that have an ancestor whose parent has expired."""
+    found: set[int] = set()
+    parents = parents_of(by_id.values())
+    for own in parents_first(parents):
+        parent = parents[own]
+        if parent in found or (parent is None and by_id[own].parent_snapshot_id is not None):
+            found.add(own)
+    return found
+
+
 def current_log(metadata: TableMetadata) -> list[LogEntry]:
     """The snapshot log with, for each change, how it came about: by lineage or against it."""
     ordinals = snapshot_ordinals(metadata)
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     twice = Counter(s.snapshot_id for s in metadata.snapshots)
     ancestors = Ancestors(metadata.snapshots)
+    broken = _broken(by_id)
     result: list[LogEntry] = []
     previous: int | None = None
     later: list[int] = []  # times of lines that no line after them has reached
@@ -205,6 +217,8 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
             how, reason = "rollback", f"the table went back from {before} to its ancestor {name}"
         elif ancestors.has(own, previous):
             how, reason = "fast-forward", f"{name} descends from {before}: several commits became current at once"
+        elif own in broken and ordinals.get(previous, 0) < ordinals[own]:
+            how, reason = "expired", f"whether {name} descends from {before} is not known: an ancestor has expired"
         else:
             how, reason = "jump", f"{name} does not descend from {before}: set by hand, or from another branch"
         while later and later[-1] <= entry.timestamp_ms:

@@ -34,8 +34,8 @@ ROW, MOST, FRAME = 30, 480, 76
 """Heights in pixels: of a row, of all of them, and of what is around them."""
 WIDE, LETTER, VALUES = 700, 6.6, 34
 MARKS = {
-    "appeared": "circle", "copied": "diamond", "changed": "square", "deleted": "x", "came back": "triangle",
-    "left": "inverted_triangle",
+    "was there": "circle_dot", "appeared": "circle", "copied": "diamond", "changed": "square", "deleted": "x",
+    "came back": "triangle", "left": "inverted_triangle",
 }  # fmt: skip
 
 

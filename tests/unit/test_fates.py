@@ -13,6 +13,7 @@ import pytest
 
 import explorer
 from explorer.core.batches import Parts
+from explorer.core.lineage import current_log
 from explorer.fate import Fate
 from explorer.metadata_tree import MetadataTree
 from explorer.rowlevel import RowReader
@@ -168,3 +169,102 @@ def test_manifests_may_be_read_before_they_are_looked_into(tmp_path: Path, monke
 
     monkeypatch.setattr(RowReader, "live_entries_of", eagerly)
     assert said(explorer.open_table(str(tmp_path / "t")).fate("id = 2")) == expected
+
+
+def expire(table: Table, *gone: int) -> None:
+    """Take snapshots out of the metadata, as an expiry does that keeps all files."""
+    for name in ("snapshots", "snapshot-log"):
+        table.md[name] = [s for s in table.md[name] if s["snapshot-id"] not in gone]
+    table.save()
+
+
+def told_of(table: Table, where: str = "") -> list[tuple[str, str, str]]:
+    return [(e.snapshot, e.what, e.words) for e in explorer.open_table(str(table.folder)).fate(where).events]
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_rows_of_expired_snapshots_were_there_already(version: int, tmp_path: Path) -> None:
+    """Three appends, of which the first two have expired: the third added its own row alone."""
+    table = Table(tmp_path / "t", [(1, "id", "long")], version=version)
+    for n in range(3):
+        table.append(table.parquet(f"{n}.parquet", {"id": [n]}))
+    expire(table, 101, 102)
+    already = "it was there already: a snapshot that has expired added its file"
+    assert told_of(table, "id = 0") == [("snapshot-1", "was there", already)]
+    assert told_of(table, "id < 3")[1:] == [
+        ("snapshot-1", "was there", already), ("snapshot-1", "appeared", "added by this append"),
+    ]  # fmt: skip
+
+
+def test_rows_of_an_older_snapshot_that_is_left_were_there_already(tmp_path: Path) -> None:
+    """The snapshot between two has expired. What it, or the one after it, took away may not be told of either."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    files = [table.parquet(f"{n}.parquet", {"id": [n]}) for n in range(4)]
+    table.append(files[0], files[1])
+    table.append(files[2])
+    table.snapshot(
+        "overwrite",
+        [
+            table.manifest("d.avro", [(0, files[0], {"sequence_number": 1, "snapshot_id": 101}), (1, files[3])]),
+            table.manifest("e.avro", [(0, files[2], {"sequence_number": 2, "snapshot_id": 102})]),
+        ],
+    )
+    expire(table, 102)
+    unknown = "added by this overwrite, or written again by it into another file: the snapshot before it, which would "
+    assert told_of(table, "id != 1")[1:] == [
+        ("snapshot-2", "was there", "it was there already: snapshot-1 added its file"),
+        ("snapshot-2", "was there", "it was there already: a snapshot that has expired added its file"),
+        ("snapshot-2", "appeared", f"{unknown}tell, has expired"),
+    ]
+    assert current_log(explorer.open_table(str(table.folder)).metadata)[-1].reason == (
+        "whether snapshot-2 descends from snapshot-1 is not known: an ancestor has expired"
+    )
+    fate = explorer.open_table(str(tmp_path / "t")).fate("id = 1")
+    assert said(fate)[1].endswith(
+        "is not there: snapshot-1 has it; whether this snapshot descends from that is not known: its ancestors have "
+        "expired."
+    )
+
+
+def test_a_row_that_a_replace_wrote_was_there_already(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    old = table.parquet("a.parquet", {"id": [1]})
+    table.append(old)
+    new = table.parquet("b.parquet", {"id": [1]})
+    table.snapshot("replace", [table.manifest("r.avro", [(2, old, {"sequence_number": 1}), (1, new)])])
+    expire(table, 101)
+    already = "it was there already, and this replace wrote it into another file"
+    assert told_of(table) == [("snapshot-1", "was there", already)]
+
+
+def test_a_first_snapshot_without_a_parent_adds_its_rows(tmp_path: Path) -> None:
+    """Also where the entry names another snapshot; but not where the file is older than the snapshot."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    file = table.parquet("a.parquet", {"id": [1]})
+    table.snapshot("append", [table.manifest("m.avro", [(1, file)], snapshot=7)])
+    assert told_of(table) == [("snapshot-1", "appeared", "added by this append")]
+    table.md["snapshots"][0]["sequence-number"] = 5
+    table.save()
+    assert [what for _, what, _ in told_of(table)] == ["was there"]
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_spark_does_not_look_for_nulls_in_a_required_column(engine: Any, as_spark: None, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "b", "string", True)])
+    table.append(table.parquet("a.parquet", {"id": [1, 2, 3], "b": ["x", None, "y"]}))
+    opened = explorer.open_table(str(tmp_path / "t"))
+    why = "takes b IS NULL for false, since b is required"
+    assert said(opened.fate("b is null", engine=engine)) == [
+        "snapshot-1 shows 1 row with b is null.",
+        f"⚠ Spark does not return 1 of them for this filter: it {why}.",
+        "The row at position 1 of a.parquet is there: id=2, b=None.",
+        f"  Spark does not return it for this filter: it {why}.",
+    ]
+    either = said(opened.fate("b is null or id > 1", engine=engine))
+    assert either[0].startswith("snapshot-1 shows 2 rows")
+    assert either[1] == f"Spark {why}."
+    assert not any("not return" in line for line in either)
+    assert said(opened.fate("not (b is null)", engine=engine))[1] == (
+        "Spark takes b IS NOT NULL for true, since b is required, also where a file has a null in it."
+    )
+    assert len(said(opened.fate("id is null or b = 'x'", engine=engine))) == 2
