@@ -55,6 +55,8 @@ class Standing:
     """For visible rows that a scan reads, columns that Spark takes for other values than the file has."""
     entries: Mapping[Place, MatchingFile]
     """For visible rows, the live entry of their file."""
+    come_back: Mapping[Place, str]
+    """For hidden rows that a scan with the filter returns all the same, why it skips the deletes that hide them."""
     compared: bool = True
     """Whether deletes that do not apply were compared with the rows too."""
 
@@ -114,13 +116,15 @@ class Fate:
         return self.matching.rows
 
     def _standing(self, snapshot: Snapshot) -> Standing:
-        candidates = self.matching.in_manifests(self.reader.tree.manifests(snapshot), snapshot)
+        listed = self.reader.tree.manifests(snapshot)
+        candidates = self.matching.in_manifests(listed, snapshot)
         if not candidates:
             return NOTHING
+        skipped_deletes = self.reader.skipped_deletes(self.matching.scan, listed, snapshot)
         files = self.reader.applicability(snapshot)
         visible: set[Place] = set()
         hidden: dict[Place, Verdict] = {}
-        harmless, spared, kept_off, skipped, other_readers, misread = {}, {}, {}, {}, {}, {}
+        harmless, spared, kept_off, skipped, other_readers, misread, come_back = {}, {}, {}, {}, {}, {}, {}
         entries: dict[Place, MatchingFile] = {}
         copies = Counter[str]()
         for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
@@ -130,9 +134,12 @@ class Fate:
             holding = self._holding(files, data, verdicts)
             for position in match.positions:
                 place = Place(data.path, position, copies[data.path])
-                by = next((verdict for verdict, positions in hits if position in positions), None)
-                if by is not None:
-                    hidden[place] = by
+                by = [verdict for verdict, positions in hits if position in positions]
+                if by:
+                    opened = [verdict for verdict in by if verdict.delete.key not in skipped_deletes]
+                    hidden[place] = (opened or by)[0]
+                    if not opened and not match.why_skipped(position):
+                        come_back[place] = "; ".join(dict.fromkeys(skipped_deletes[v.delete.key].why for v in by))
                     continue
                 visible.add(place)
                 entries[place] = match
@@ -149,7 +156,7 @@ class Fate:
                     misread[place] = match.misread
             copies[data.path] += 1
         compared = len(files.deletes) <= COMPARED
-        shown = (harmless, spared, kept_off, skipped, other_readers, misread, entries)
+        shown = (harmless, spared, kept_off, skipped, other_readers, misread, entries, come_back)
         return Standing(frozenset(visible), hidden, *shown, compared)
 
     def _holding(
@@ -340,10 +347,18 @@ class Fate:
                 f"⚠ Spark does not return {len(standing.skipped):,} of them for this filter: partition values or "
                 "statistics exclude their files or row groups."
             )
+        if standing.come_back:
+            number = len(standing.come_back)
+            lines.append(
+                f"⚠ Spark returns {count(number, 'row')} more for this filter: it does not open the deletes that hide "
+                f"{'it' if number == 1 else 'them'}, as their own bounds, counts or partition exclude the filter "
+                "(docs/readers.md). A scan without the filter hides "
+                f"{'it' if number == 1 else 'them'}."
+            )
         absent = self.rows.keys() - {place.stored for place in (*standing.visible, *standing.hidden)}
         listed = itertools.chain(
             (partial(self._present, standing, place) for place in sorted(standing.visible)),
-            (partial(self._hidden, *item) for item in sorted(standing.hidden.items(), key=lambda item: item[0])),
+            (partial(self._hidden, standing, place) for place in sorted(standing.hidden)),
             (partial(self._absence, stored, snapshot) for stored in sorted(absent)),
         )
         for tell in itertools.islice(listed, limit):
@@ -391,9 +406,16 @@ class Fate:
         lines += [f"  {_delete(v)} applies to its file, but {_missed(v)}." for v in standing.spared[place]]
         return lines
 
-    def _hidden(self, place: Place, verdict: Verdict) -> list[str]:
+    def _hidden(self, standing: Standing, place: Place) -> list[str]:
+        verdict = standing.hidden[place]
         reasons = "; ".join(r.words for r in verdict.reasons)
-        return [f"{self._where(place)} is hidden by {_delete(verdict)}: {reasons}."]
+        lines = [f"{self._where(place)} is hidden by {_delete(verdict)}: {reasons}."]
+        if why := standing.come_back.get(place):
+            lines.append(
+                f"  A scan with this filter returns it ({self._row(place.stored)}): it skips that delete, whose "
+                f"manifest entry rules the filter out: {why}."
+            )
+        return lines
 
     def _absence(self, stored: StoredRow, snapshot: Snapshot) -> list[str]:
         why = self._absent(stored, snapshot)

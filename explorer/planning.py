@@ -62,6 +62,7 @@ def plan_scan(
     kept = [v.manifest for v in verdicts if v.keeps]
     specs = tuple(scan.specs[i] for i in sorted({m.partition_spec_id for m in data} & set(scan.specs)))
     deletes = deletes_of(tree, reader, snapshot, listed)
+    come, come_back = (deletes, None) if deletes is None else _put_to(scan, deletes, reader, snapshot, listed)
 
     def made(part: Callable[[ManifestFile, pa.Table], pa.Table], schema: pa.Schema) -> tuple[Batches, Choice]:
         return make(Parts(kept, True, part, schema), f"plan for {bound}")
@@ -71,7 +72,7 @@ def plan_scan(
     why = ""
     for surely in (False, True):  # columns' counts and bounds are most of a manifest
         some = [v.manifest for v in verdicts if v.keeps and (v.surely and deletes is None) == surely]
-        part = partial(plan_parts.sums, scan, deletes, surely=surely)
+        part = partial(plan_parts.sums, scan, come, come_back, surely=surely)
         rows, choice = make(Parts(some, not surely, part, plan_parts.SUMS, of_spec), f"plan for {bound}")
         summed.add(rows)
         why = choice.why if choice.large else why
@@ -80,11 +81,12 @@ def plan_scan(
     missing, (damaged_list, lost) = _missing(read, found), tree.lost_of(snapshot) if snapshot else (False, [])
     uncounted = len({m.manifest_path for m in read}.intersection(lost)) if missing is None else 0
     short = bool(missing or uncounted)
-    chosen_files = made(partial(plan_parts.chosen, scan, deletes), CHOSEN)[0]
+    chosen_files = made(partial(plan_parts.chosen, scan, come), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
-        delete_files=len(summed.used), unplaced=deletes.unplaced(summed.used) if deletes else (),
+        delete_files=len(summed.used), skipped_deletes=len(summed.skipped),
+        unplaced=come.unplaced(summed.used) if come else (),
         refused=summed.refused, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
         missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
@@ -114,6 +116,18 @@ def deletes_of(
         return None
     files = [f for some in reader.live_files(deletes, snapshot) for f in some]
     return Pairs(Applicability(tree.metadata, LiveFiles.of([]), files))
+
+
+def _put_to(
+    scan: Scan, deletes: Pairs, reader: RowReader, snapshot: Snapshot | None, listed: Sequence[ManifestFile]
+) -> tuple[Pairs, Pairs | None]:
+    """Tell the deletes that a scan opens from those that it skips although rows that they hide may match; these are
+    None where there are none."""
+    skipped = {} if snapshot is None else reader.skipped_deletes(scan, listed, snapshot)
+    if not skipped:
+        return deletes, None
+    may_hide = {key for key, delete in skipped.items() if delete.may_hide}
+    return deletes.without(skipped), deletes.of(may_hide) if may_hide else None
 
 
 def _missing(read: Sequence[ManifestFile], found: int) -> int | None:

@@ -4,6 +4,7 @@ explorer.Table has them as methods."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,10 +30,12 @@ from explorer.core.delete_pairs import (
 )
 from explorer.core.deletes import Applicability, Verdict
 from explorer.core.entries import WORDS, live
+from explorer.core.expressions import TRUE
 from explorer.core.live_files import MADE, LiveFile, LiveFiles, Place, live_files, place, read_alike
 from explorer.core.names import first_of
 from explorer.core.paths_meant import closeness
 from explorer.core.row_diff import named_fields
+from explorer.core.scan import BY_METRICS, READ, Scan
 from explorer.core.snapshot_deletes import Deletes
 from explorer.core.values import partition_dicts, partition_path
 from explorer.errors import NotFoundInTable, UnreadableFile
@@ -60,6 +63,15 @@ TOLD = pa.schema(
     [("file_path", pa.string()), ("record_count", pa.int64()), ("file_size_in_bytes", pa.int64()), ("partition", WORDS)]
 )
 """What is told of data files without making them; the partition as a path."""
+
+
+@dataclass(frozen=True)
+class SkippedDelete:
+    """A delete file that a scan skips: `why`, and whether rows that it hides may match the filter all the same
+    (`may_hide`), since what rules it out are columns that it does not delete by."""
+
+    why: str
+    may_hide: bool
 
 
 @dataclass(frozen=True)
@@ -113,6 +125,51 @@ class RowReader(FileRows):
     def live_files(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> Iterator[list[LiveFile]]:
         """The live files of each of some manifests of a snapshot; none where it cannot be read."""
         return self._made(manifests, snapshot)
+
+    def skipped_deletes(
+        self, scan: Scan, manifests: Sequence[ManifestFile], snapshot: Snapshot
+    ) -> dict[tuple[str, int | None], SkippedDelete]:
+        """Find the deletes that a scan does not open, although they may apply to files that it reads: Iceberg Java puts
+        the filter to delete manifests and to their entries, too.
+
+        Args:
+            scan: The filter.
+            manifests: Manifests of the snapshot; of these, the ones of deletes are looked at.
+            snapshot: The snapshot.
+
+        Returns:
+            The deletes by their keys (LiveFile.key).
+        """
+        deletes = [m for m in manifests if m.content != 0]
+        if scan.bound == TRUE or not deletes:
+            return {}
+        skipped: dict[tuple[str, int | None], SkippedDelete] = {}
+        read: set[tuple[str, int | None]] = set()
+        verdicts = scan.manifests(deletes)
+        for verdict, (manifest, files) in zip(verdicts, self.live_entries_of(deletes, snapshot), strict=True):
+            if files is None:
+                continue
+            judged = scan.deletes(manifest, files)
+            reads = (judged.outcome == READ) & verdict.keeps
+            keys = list(zip(*(files[name].to_pylist() for name in ("file_path", "content_offset")), strict=True))
+            read.update(keys[at] for at in np.flatnonzero(reads).tolist())
+            places = np.flatnonzero(~reads)
+            may_hide = self._may_hide(scan, manifest, files.take(pa.array(places)))
+            for at, may in zip(places.tolist(), may_hide, strict=True):
+                why = judged.reason(at) if verdict.keeps else verdict.reason
+                skipped[keys[at]] = SkippedDelete(str(why), may)
+        return {key: delete for key, delete in skipped.items() if key not in read}
+
+    @staticmethod
+    def _may_hide(scan: Scan, manifest: ManifestFile, deletes: pa.Table) -> list[bool]:
+        """Whether rows that some deletes hide may match a filter, by the columns alone that each deletes by."""
+        places = defaultdict[tuple[int, ...], list[int]](list)
+        for at, ids in enumerate(deletes["equality_ids"].to_pylist()):
+            places[tuple(ids or ())].append(at)
+        may = np.zeros(deletes.num_rows, bool)
+        for ids, some in places.items():
+            may[some] = scan.deletes(manifest, deletes.take(pa.array(some)), ids).outcome != BY_METRICS
+        return [bool(each) for each in may]
 
     def live_entries_of(
         self, manifests: Sequence[ManifestFile], snapshot: Snapshot

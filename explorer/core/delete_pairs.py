@@ -4,7 +4,7 @@ columns, without the words."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,6 +133,17 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self._files.deletes)
+
+    def of(self, keys: Collection[tuple[str, int | None]]) -> Pairs:
+        """Those of some of the deletes, by their keys."""
+        return Pairs(Applicability(self._files.metadata, self._files.data, self._some(keys, True)))
+
+    def without(self, keys: Collection[tuple[str, int | None]]) -> Pairs:
+        """Those of all other deletes."""
+        return Pairs(Applicability(self._files.metadata, self._files.data, self._some(keys, False)))
+
+    def _some(self, keys: Collection[tuple[str, int | None]], among: bool) -> list[LiveFile]:
+        return [delete for delete in self._files.deletes if (delete.key in keys) == among]
 
     def unplaced(self, used: Iterable[int]) -> tuple[LiveFile, ...]:
         """Those of some deletes that are vectors without their place, see core.deletes.lacks_place."""

@@ -77,8 +77,11 @@ class Plan:
     """Data files that are read and all of whose rows match."""
     delete_files: int
     """Delete files that come along, each counted once."""
+    skipped_deletes: int
+    """Delete files that would come along, but that the filter skips by columns that they do not delete by, or by where
+    they are recorded: matching rows that they hide come back."""
     unplaced: tuple[LiveFile, ...]
-    """Of them the deletion vectors whose manifest entries do not say where they are, so that Spark fails."""
+    """Of those that come along, the deletion vectors whose entries do not say where they are: Spark fails."""
     refused: int
     """Data files that are read, and that Iceberg Java 1.12 refuses to scan (core.deletes.Verdict.refused)."""
     failing: tuple[str, ...]

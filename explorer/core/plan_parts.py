@@ -21,7 +21,7 @@ from explorer.model.manifest import ManifestFile
 SUMS = pa.schema(
     [
         ("amounts", pa.list_(pa.int64())), ("wholly", pa.int64()), ("used", pa.list_(pa.int64())),
-        ("refused", pa.int64()),
+        ("skipped", pa.list_(pa.int64())), ("refused", pa.int64()),
         ("residuals", pa.list_(pa.struct([("residual", pa.string()), ("files", pa.int64())]))),
     ]
 )  # fmt: skip
@@ -42,10 +42,17 @@ PARTITIONS = pa.schema(
 )  # fmt: skip
 
 
-def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.Table, surely: bool = False) -> pa.Table:
+def sums(
+    scan: Scan,
+    deletes: Pairs | None,
+    skipped: Pairs | None,
+    manifest: ManifestFile,
+    stored: pa.Table,
+    surely: bool = False,
+) -> pa.Table:
     """One row of SUMS: files, rows and bytes for each of OUTCOMES, one after the other; files whose rows all match; the
-    places of the deletes that come along; files that Iceberg Java refuses to scan because of one; what must still be
-    asked of rows, with its number of files."""
+    places of the deletes that come along, and of those `skipped` by the filter that would; files that Iceberg Java
+    refuses to scan because of one; what must still be asked of rows, with its number of files."""
     verdicts = scan.files(manifest, stored, surely)
     columns = [amounts(verdicts.entries[name]) for name in ("record_count", "file_size_in_bytes")]
     added: list[int] = []
@@ -57,13 +64,15 @@ def sums(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa.T
         codes, counts = np.unique(verdicts.codes[verdicts.outcome == READ], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
             asked[str(verdicts.residuals[code])] += count
-    counted = None if deletes is None else _counted(scan, deletes, manifest, _read(verdicts))
+    counted = None if deletes is None else _counted(deletes, manifest, _read(verdicts))
+    kept_off = [] if skipped is None else _counted(skipped, manifest, _read(verdicts)).used.tolist()
     used, refused = ([], 0) if counted is None else (counted.used.tolist(), int(counted.sums["refused"].sum()))
     residuals = [{"residual": said, "files": files} for said, files in asked.items()]
     row = {
         "amounts": added,
         "wholly": int(verdicts.wholly.sum()),
         "used": used,
+        "skipped": kept_off,
         "refused": refused,
         "residuals": residuals,
     }
@@ -103,6 +112,7 @@ class Sums:
         self.wholly = 0
         self.refused = 0
         self.used: set[int] = set()
+        self.skipped: set[int] = set()
         self.residuals = Counter[str]()
 
     def add(self, rows: Batches) -> None:
@@ -112,6 +122,7 @@ class Sums:
             self.wholly += row["wholly"]
             self.refused += row["refused"]
             self.used |= set(row["used"])
+            self.skipped |= set(row["skipped"])
             self.residuals.update({r["residual"]: r["files"] for r in row["residuals"]})
 
 
@@ -171,13 +182,13 @@ def chosen(scan: Scan, deletes: Pairs | None, manifest: ManifestFile, stored: pa
     files = _read(scan.files(manifest, stored))
     number = more = np.zeros(files.num_rows, np.int64)
     if deletes is not None:
-        sums = _counted(scan, deletes, manifest, files).sums
+        sums = _counted(deletes, manifest, files).sums
         number, more = sums["position"] + sums["equality"] + sums["vectors"], sums["bytes"]
     columns = {name: files[name] for name in CHOSEN.names[:4]}
     return pa.table({**columns, "deletes": number, "delete_bytes": more}, schema=CHOSEN)
 
 
-def _counted(scan: Scan, deletes: Pairs, manifest: ManifestFile, files: pa.Table) -> Counted:
+def _counted(deletes: Pairs, manifest: ManifestFile, files: pa.Table) -> Counted:
     """The deletes that come along with some of a manifest's files."""
     return deletes.count(live_entries(files, manifest), manifest.partition_spec_id)
 

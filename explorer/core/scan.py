@@ -6,7 +6,7 @@ counts and bounds. Doubt keeps. Rules: org.apache.iceberg.ManifestGroup, Manifes
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -175,6 +175,11 @@ class Scan:
         all_of_them = pc.all(data).as_py() is not False  # most often: then nothing is copied
         return FileVerdicts(self, manifest, stored if all_of_them else stored.filter(data), surely)
 
+    def deletes(self, manifest: ManifestFile, live: pa.Table, columns: Collection[int] | None = None) -> FileVerdicts:
+        """The verdicts on live delete files of a manifest, which have their metrics: Iceberg Java puts the filter to
+        them as to data files (DeleteFileIndex). With `columns`, no other columns' counts and bounds are asked."""
+        return FileVerdicts(self, manifest, live, False, columns)
+
     def keeps(self, spec_id: int, partition: Mapping[int, Any]) -> bool:
         """Whether rows of a partition may match."""
         return (plan := self.specs.get(spec_id)) is None or evaluated(plan.inclusive, partition)
@@ -214,11 +219,18 @@ class Scan:
 
 
 class FileVerdicts:
-    """The live data files of one manifest (`entries`, as stored), and what becomes of each (`outcome`).
+    """The live files of one manifest (`entries`, as stored), and what becomes of each (`outcome`).
     `wholly`: all its rows match, whether by its partition or by its bounds. Files of one partition have one of the
     `codes`, and `partitions` and `residuals` go by these."""
 
-    def __init__(self, scan: Scan, manifest: ManifestFile, entries: pa.Table, surely: bool) -> None:
+    def __init__(
+        self,
+        scan: Scan,
+        manifest: ManifestFile,
+        entries: pa.Table,
+        surely: bool,
+        columns: Collection[int] | None = None,
+    ) -> None:
         self.entries, self._scan = entries, scan
         plan = scan.specs.get(manifest.partition_spec_id)
         count = entries.num_rows
@@ -232,7 +244,7 @@ class FileVerdicts:
         must = np.array(sure, bool)[self.codes] if count else np.zeros(0, bool)
         rows = entries["record_count"].fill_null(-1).to_numpy() if count else np.zeros(0, np.int64)
         self._empty = (rows == 0) & (scan.bound != TRUE)
-        self.metrics = judged(TRUE if surely else scan.bound, count, partial(_file_ranges, entries, scan))
+        self.metrics = judged(TRUE if surely else scan.bound, count, partial(_file_ranges, entries, scan, columns))
         may = (self.metrics.may | (rows < 0)) & ~self._empty  # bounds are asked of partitions that match wholly, too
         self.outcome = np.where(~by_partition, BY_PARTITION, np.where(may, READ, BY_METRICS)).astype(np.int8)
         self.wholly = (must | (self.metrics.must & (rows > 0))) & (self.outcome == READ)
@@ -259,10 +271,15 @@ class FileVerdicts:
         return reason
 
 
-def _file_ranges(entries: pa.Table, scan: Scan, term: BoundTerm) -> Ranges:
+NO_FIELD = -1
+"""No column has this id, so that no file has counts or bounds for it."""
+
+
+def _file_ranges(entries: pa.Table, scan: Scan, columns: Collection[int] | None, term: BoundTerm) -> Ranges:
     column = term.column
     short_days = scan.rules.short_bounds_are_days
-    ranges = file_ranges(entries, column.field_id, column.kind, column.field_id in scan.nested, short_days)
+    asked = column.field_id if columns is None or column.field_id in columns else NO_FIELD
+    ranges = file_ranges(entries, asked, column.kind, column.field_id in scan.nested, short_days)
     return ranges.of(term)
 
 

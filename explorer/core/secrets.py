@@ -87,9 +87,8 @@ def redacted(text: str, values: Iterable[str] = ()) -> str:
     """Text without the credentials in it, and without these values. Of a text that is longer than any that a person
     reads the beginning alone is left, and how much is not shown: looking through it takes a second for each million."""
     if len(text) > LONGEST:
-        return (
-            f"{redacted(text[:LONGEST], values)[: LONGEST - BEGUN]}… ({len(text) - LONGEST + BEGUN:,} more characters)"
-        )
+        begin = redacted(text[:LONGEST], values)[: LONGEST - BEGUN]
+        return f"{begin}… ({len(text) - LONGEST + BEGUN:,} more characters)"
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, HIDDEN)
 

@@ -66,8 +66,8 @@ class Read:
 
     @classmethod
     def note(cls, size: int, whole: int, offset: int, *file: object) -> None:
-        """So many bytes of a file of `whole` bytes were read from an offset; `file` identifies it. Of parts that overlap
-        no more counts than the file has."""
+        """So many bytes of a file of `whole` bytes were read from an offset; `file` identifies it. Of parts that
+        overlap no more counts than the file has."""
         if cls.counting and (known := hash((size, offset, *file))) not in cls._known:
             cls._known.add(known)
             counted = cls._of_file.get(hash(file), 0)

@@ -43,6 +43,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "missing-files": plan.missing,
         "uncounted-manifests": plan.uncounted,
         "delete-files": plan.delete_files,
+        "skipped-delete-files": plan.skipped_deletes,
         "refused-by-iceberg-java": plan.refused,
         "vectors-without-place": [
             {"file_path": vector.path, "content_offset": vector.content_offset, "lacks": lacks_place(vector)}
@@ -160,6 +161,12 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}{why}"
     if plan.delete_files:
         yield f"{count(plan.delete_files, 'delete file')} {'comes' if plan.delete_files == 1 else 'come'} along"
+    if plan.skipped_deletes:
+        its, hide = ("its", "it alone hides") if plan.skipped_deletes == 1 else ("their", "they alone hide")
+        yield (
+            f"⚠ the filter skips {count(plan.skipped_deletes, 'delete file')} by {its} own bounds, counts or "
+            f"partition: matching rows that {hide} come back (docs/readers.md)"
+        )
     for text, files in list(plan.residuals.items())[:5]:
         what = "nothing more" if text == "true" else text
         bounds = " (Iceberg takes partition values into account there, never bounds)" if plan.wholly else ""

@@ -1,0 +1,28 @@
+"""Rows that come back with filters that exclude their delete, asked of Spark (tests/unit/test_excluded_deletes.py has
+our answers)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import explorer
+from explorer.engines.spark import SparkEngine
+from tests.cases.excluded_deletes import DELETES, FILTERS, with_delete
+
+
+@pytest.mark.parametrize("kind", DELETES)
+def test_spark_returns_as_many_rows_as_a_fate_says(engine: SparkEngine, kind: str, tmp_path: Path) -> None:
+    session, path = engine.session(), with_delete(tmp_path / "t", kind)
+    session.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.excluded")
+    name = f"excluded.{kind.replace(' ', '_')}"
+    location = explorer.open_table(path).metadata.metadata_location
+    session.sql(f"CALL sandbox.system.register_table('{name}', '{location}')")
+    table = explorer.open_table(f"sandbox.{name}")
+    for where in FILTERS:
+        theirs = session.sql(f"SELECT * FROM sandbox.{name} WHERE {where}").count()
+        standing = table.fate(where, engine="local").standings[102]
+        assert len(standing.visible) - len(standing.skipped) + len(standing.come_back) == theirs, where
+        assert not standing.come_back or table.plan(where).skipped_deletes, where
+    session.sql(f"DROP TABLE sandbox.{name}")
