@@ -61,7 +61,7 @@ class Standing:
     """Whether deletes that do not apply were compared with the rows too."""
 
 
-NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {}, {}, {})
+NOTHING = Standing(frozenset(), {}, {}, {}, {}, {}, {}, {}, {}, {})
 
 
 class Fate:
