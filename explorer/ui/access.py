@@ -136,7 +136,7 @@ class Access:
             return Plain, {"status": 403, "text": FOR_LOOPBACK}
         if not self._is_host(request.host_name.lower()):
             return Plain, {"status": 403, "text": "This server does not go by that name."}
-        if _claims(request):
+        if application.prefix and _claims(request):
             return Plain, {"status": 400, "text": "This request says itself from where it comes."}
         came_back = (self.oauth or self.password) and _came_back(request, application.prefix)
         if not came_back and _is_foreign(request):

@@ -18,7 +18,7 @@ import pygraphviz
 import pytest
 from click.testing import CliRunner
 from tornado.http1connection import HTTP1Connection
-from tornado.httputil import HTTPServerRequest
+from tornado.httputil import HTTPHeaders, HTTPServerRequest
 from tornado.iostream import IOStream
 
 import explorer
@@ -279,6 +279,33 @@ def test_scripts_set_text_only(path: Path) -> None:
 def test_csv_of_large_text_has_no_formulas_either() -> None:
     table = pa.table({"x": pa.array(["=1+1", "a"], pa.large_string())})
     assert _csv(Collection(table, "rows")).decode().splitlines()[1:] == ['"\'=1+1"', '"a"']
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"X-Forwarded-For": "203.0.113.7"}, 401), ({"X-Forwarded-For": "1.2.3.4, 203.0.113.7"}, 401),
+        ({"X-Forwarded-For": "203.0.113.7", "X-Real-Ip": "203.0.113.7"}, 401),
+        ({"X-Forwarded-For": "203.0.113.7", "X-Real-Ip": "10.0.0.1"}, 400), ({"X-Real-Ip": "10.0.0.1"}, 400),
+        ({"X-Forwarded-Proto": "http", "X-Scheme": "https"}, 400), ({}, 401),
+    ],
+)  # fmt: skip
+def test_behind_a_proxy_nobody_says_from_where_they_come(headers: dict[str, str], code: int) -> None:
+    """Each made-up address would have attempts at the password of its own."""
+
+    async def asks() -> tuple[Any, dict[str, Any]]:
+        ours, theirs = socket.socketpair()
+        stream = IOStream(ours)
+        connection = HTTP1Connection(stream, False)
+        request = HTTPServerRequest("GET", "/x/", host="localhost", connection=connection, headers=HTTPHeaders(headers))
+        answer = Access(password="right")._answer(SimpleNamespace(prefix="/x", app_paths=["/"]), request)
+        stream.close()
+        theirs.close()
+        assert answer is not None
+        return answer
+
+    handler, options = run_apart(asks)
+    assert options.get("status", 401) == code, handler
 
 
 def test_who_is_gone_is_let_in_nowhere() -> None:

@@ -168,6 +168,30 @@ def test_live_files_of_newer_metadata_are_no_orphans(table: Path) -> None:
     assert (current.refusal, len(current.tables["files"])) == ("", 0)
 
 
+@pytest.mark.parametrize(
+    ("hidden_as", "why"),
+    [
+        ("log", "has the opened metadata file in its log"), ("sequence", "has a higher sequence number"),
+        ("version", "has no lower version"), ("METADATA.json", "in its log"), ("metadata.json", "in its log"),
+    ],
+)  # fmt: skip
+def test_a_newer_metadata_file_may_say_an_older_time(hidden_as: str, why: str, table: Path) -> None:
+    """Clocks differ, and a stranger sets them: version, sequence number and log tell, too."""
+    older, newer = sorted((table / "metadata").glob("*.metadata.json"))[-2:]
+    told = json.loads(newer.read_text()) | {"last-updated-ms": 1}
+    if hidden_as in ("sequence", "version"):
+        told["metadata-log"] = []
+    if hidden_as == "version":
+        told["last-sequence-number"] = 0
+    newer.write_text(json.dumps(told))
+    if hidden_as.endswith(".json"):
+        newer.rename(newer.with_name(hidden_as if hidden_as[0] == "m" else newer.name.replace("metadata", "METADATA")))
+    aged(table)
+    seen = preview(explorer.open_table(str(older)), "remove-orphans")
+    assert seen.call == ""
+    assert why in seen.refusal
+
+
 def test_metadata_that_the_log_has_dropped_is_an_orphan_as_before(table: Path) -> None:
     edit_metadata(table, lambda d: d.update({"metadata-log": d["metadata-log"][-1:]}))
     aged(table)

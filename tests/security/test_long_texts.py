@@ -1,0 +1,56 @@
+"""Texts and names that are longer than any that a person reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import explorer
+from explorer.core import names, secrets
+from explorer.core.names import similar_names
+from explorer.core.secrets import HIDDEN, redacted
+from tests.cases.mini import Table
+
+
+def test_of_a_long_text_the_beginning_is_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = 0
+    original = secrets.without_tokens
+
+    def counted(text: str, instead: str) -> str:
+        nonlocal looked_at
+        looked_at += len(text)
+        return original(text, instead)
+
+    monkeypatch.setattr(secrets, "without_tokens", counted)
+    told = redacted("password=hush " + "a-b.c=d " * 10_000_000)
+    assert looked_at <= secrets.LONGEST
+    assert told.startswith(f"password={HIDDEN} a-b.c=d")
+    assert told.endswith("more characters)")
+    assert len(told) < secrets.LONGEST
+
+
+def test_no_half_of_a_credential_is_left_at_the_cut() -> None:
+    secret = "AKIA" + "Z" * 16
+    told = redacted("x" * (secrets.LONGEST - 10) + f" {secret} " + "y" * 100)
+    assert "AKIA" not in told
+
+
+def test_only_short_names_are_compared() -> None:
+    assert similar_names("fruits", ["fruit", "id"]) == ["fruit"]
+    assert similar_names("x" * (names.COMPARED + 1), ["x" * (names.COMPARED + 1)]) == []
+    assert similar_names("fruits", ["f" * 1_000_000, "fruit"]) == ["fruit"]
+    assert similar_names("fruits", (f"n{n}" for n in range(10**9))) == []  # which ends
+
+
+@pytest.mark.parametrize("transform", ["truncate[0]", "truncate[-1]", f"truncate[{10**20}]", f"truncate[{'9' * 5000}]"])
+def test_transforms_of_no_width_are_told(transform: str, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    table.md["partition-specs"] = [
+        {"spec-id": 0, "fields": [{"name": "p", "source-id": 1, "field-id": 1000, "transform": transform}]}
+    ]
+    table.save()
+    opened = explorer.open_table(tmp_path / "t")
+    assert opened.plan("id = 5").left.files is not None
+    assert any("the transform of" in f.what for f in explorer.doctor(opened).findings)
