@@ -225,6 +225,9 @@ class Fate:
                     f"{', '.join(f'{n}: {was[n]!r} → {now[n]!r}' for n in differ)} (told by {', '.join(self.keys)})"
                 )
                 made.append(self._event(snapshot, "changed", place, place.file, reason))
+            elif (hid := before.hidden.get(place)) is not None:
+                reason = f"{_delete(hid)} hid it before, and no delete of this {snapshot.operation or 'commit'} does"
+                made.append(self._event(snapshot, "came back", place, hid.delete.path, reason))
             else:
                 what, reason = self._came(snapshot, after.entries[place])
                 if place.copy:

@@ -208,12 +208,16 @@ def bytes_kept(entries: Wrote, manifests: Iterable[str], run: Container[int]) ->
 
 def run_between(metadata: TableMetadata, first: int | None, last: int) -> list[Snapshot]:
     """The snapshots after `first` up to and with `last`, by parents, oldest first; None: from the oldest that is left.
-    Raises ValueError when `first` is no ancestor of `last`."""
+    Raises ValueError when `first` is no ancestor of `last`, or nobody knows."""
     run: dict[int, Snapshot] = {}
     snapshot = metadata.snapshot(last)
     while snapshot is not None and snapshot.snapshot_id != first and snapshot.snapshot_id not in run:
         run[snapshot.snapshot_id] = snapshot
         snapshot = metadata.snapshot(snapshot.parent_snapshot_id)
     if first is not None and (snapshot is None or snapshot.snapshot_id != first):
+        ends = list(run.values())[-1:]
+        if snapshot is None and ends and ends[0].parent_snapshot_id is not None:
+            words = f"whether {last} descends from {first} is not known: an ancestor, {ends[0].parent_snapshot_id}, has"
+            raise ValueError(f"{words} expired, so no run of commits leads from one to the other")
         raise ValueError(f"snapshot {first} is no ancestor of {last}, so no run of commits leads from one to the other")
     return list(reversed(run.values()))

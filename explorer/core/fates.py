@@ -33,8 +33,9 @@ class Place(NamedTuple):
 @dataclass(frozen=True)
 class FateEvent:
     """Something that happened to a stored row. `what` is appeared, was there (an older snapshot added the row, and the
-    parent of this one has expired), copied (its file was rewritten), changed, deleted, came back or left (with a
-    rollback); `by` is the delete file or the data file's path; `row` the values; `copy` is that of Place."""
+    parent of this one has expired), copied (its file was rewritten), changed, deleted, came back (with a rollback, or
+    since its delete is gone) or left (with a rollback); `by` is the delete file or the data file's path; `row` the
+    values; `copy` is that of Place."""
 
     snapshot_id: int
     snapshot: str

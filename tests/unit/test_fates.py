@@ -14,6 +14,7 @@ import pytest
 import explorer
 from explorer.core.batches import Parts
 from explorer.core.lineage import current_log
+from explorer.errors import NotFoundInTable
 from explorer.fate import Fate
 from explorer.metadata_tree import MetadataTree
 from explorer.rowlevel import RowReader
@@ -216,6 +217,8 @@ def test_rows_of_an_older_snapshot_that_is_left_were_there_already(tmp_path: Pat
         ("snapshot-2", "was there", "it was there already: a snapshot that has expired added its file"),
         ("snapshot-2", "appeared", f"{unknown}tell, has expired"),
     ]
+    with pytest.raises(NotFoundInTable, match="not known: an ancestor, 102, has expired"):
+        explorer.open_table(str(table.folder)).commits("snapshot-1", "snapshot-2")
     assert current_log(explorer.open_table(str(table.folder)).metadata)[-1].reason == (
         "whether snapshot-2 descends from snapshot-1 is not known: an ancestor has expired"
     )
@@ -268,3 +271,15 @@ def test_spark_does_not_look_for_nulls_in_a_required_column(engine: Any, as_spar
         "Spark takes b IS NOT NULL for true, since b is required, also where a file has a null in it."
     )
     assert len(said(opened.fate("id is null or b = 'x'", engine=engine))) == 2
+
+
+def test_a_row_whose_delete_is_gone_comes_back(tmp_path: Path) -> None:
+    """A commit that lists the data file without the delete did not add the row."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    file = table.parquet("a.parquet", {"id": [1, 2]})
+    table.append(file)
+    table.delta(deletes=[table.position_delete("d.parquet", [(file["file_path"], 0)])])
+    table.snapshot("replace", [m for m in table.lists[102] if m["content"] == 0])
+    told = [(what, words) for _, what, words in told_of(table, "id = 1")]
+    assert [what for what, _ in told] == ["appeared", "deleted", "came back"]
+    assert told[-1][1].endswith("hid it before, and no delete of this replace does")
