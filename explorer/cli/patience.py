@@ -10,19 +10,22 @@ import contextlib
 import os
 import re
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from types import FrameType
 
 from explorer.core.units import human_bytes
 from explorer.errors import ExplorerError
-from explorer.io import budget
+from explorer.io import budget, isolated
 from explorer.progress import listener
 
 VARIABLE = "ICEBERG_EXPLORER_SECONDS"
 SECONDS, BYTES, SECONDS_PER_MB = 7.5, 2_000_000, 20.0
 """Seconds of the processor for a table of which no more than these bytes are read, beside the two in which Python
 starts; and more for each megabyte beyond."""
+CHILDREN_S = 0.5
+"""The time of children is looked at each so many seconds."""
 AGAIN_S = 0.25
 """What did not end is told again after so much of the processor."""
 
@@ -36,6 +39,7 @@ class _Patience:
 
     table = ""
     began = 0.0
+    turn = 0
     read = 0
     depth = 0
 
@@ -51,6 +55,7 @@ def patience() -> Iterator[None]:
     finally:
         _Patience.depth -= 1
         if not _Patience.depth:
+            _Patience.turn += 1
             _set(0)
 
 
@@ -58,18 +63,37 @@ def begin(table: str) -> None:
     """From now on the command is about this table, and its time is counted."""
     if not _Patience.depth or not hasattr(signal, "setitimer"):
         return
-    _Patience.table, _Patience.began, _Patience.read = table, time.process_time(), budget.Read.total
+    _Patience.table, _Patience.began, _Patience.read = table, _taken(), budget.Read.total
     budget.Read.counting = True
     allowed(0)
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGPROF, _look)
         _set(SECONDS)
+        _Patience.turn += 1
+        threading.Thread(target=_watch_children, args=(_Patience.turn,), name="patience", daemon=True).start()
 
 
 def unlimited() -> None:
     """The command goes on until somebody ends it."""
     if _Patience.depth:
+        _Patience.turn += 1
         _set(0)
+
+
+def _taken() -> float:
+    """Seconds of this process, and of the children that decode for it."""
+    return time.process_time() + isolated.processor_seconds()
+
+
+def _watch_children(turn: int) -> None:
+    """Have the main thread look while it waits for children: the system's timer counts this process alone."""
+    while _Patience.depth and _Patience.turn == turn:
+        time.sleep(CHILDREN_S)
+        late = isolated.processor_seconds() > SECONDS and allowed(budget.Read.total - _Patience.read) < (
+            _taken() - _Patience.began
+        )
+        if late and _Patience.depth and _Patience.turn == turn:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
 
 
 def allowed(read: int) -> float:
@@ -87,7 +111,7 @@ def _set(seconds: float) -> None:
 
 def _look(_: int, __: FrameType | None) -> None:
     read = budget.Read.total - _Patience.read
-    taken = time.process_time() - _Patience.began
+    taken = _taken() - _Patience.began
     if (left := allowed(read) - taken) > 0:
         _set(max(left, 0.01))
         return

@@ -41,6 +41,7 @@ class FileRows:
     def __init__(self, storage: Storage, metadata: TableMetadata) -> None:
         self.storage, self.metadata = storage, metadata
         self._kept: LRUCache[Any, pa.Table | pa.Array] = LRUCache(budget.share(4), getsizeof=lambda t: t.nbytes + 1000)
+        self._vectors: LRUCache[str, frozenset[tuple[Any, Any]] | None] = LRUCache(4)
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[FileRows], tuple[Any, ...]]:
@@ -70,6 +71,16 @@ class FileRows:
         ids = (file.first_row_id, file.sequence_number) if lineage else None
         return self._once(("rows", file.path, json.dumps(schema.raw), ids), read)  # type: ignore[no-any-return]
 
+    def _places(self, storage: Storage, path: str) -> frozenset[tuple[Any, Any]] | None:
+        """See io.rows.vector_places; of the last files they are remembered."""
+        with self._lock:
+            if path in self._vectors:
+                return self._vectors[path]
+        places = contents.vector_places(storage, path)
+        with self._lock:
+            self._vectors[path] = places
+        return places
+
     def position_deletes(self, file: LiveFile) -> pa.Table:
         """See io.rows.position_deletes."""
         rows: pa.Table = self._once(("positions", file.path), lambda: contents.position_deletes(self.storage, file))
@@ -77,7 +88,9 @@ class FileRows:
 
     def vector(self, file: LiveFile) -> pa.Array:
         """See io.rows.deletion_vector."""
-        positions: pa.Array = self._once(("vector", file.key), lambda: contents.deletion_vector(self.storage, file))
+        positions: pa.Array = self._once(
+            ("vector", file.key), lambda: contents.deletion_vector(self.storage, file, self._places)
+        )
         return positions
 
     def equality_rows(self, file: LiveFile) -> pa.Table:

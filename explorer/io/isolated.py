@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pyarrow as pa
 
 from explorer.errors import UnreadableFile
@@ -44,6 +45,15 @@ serve()"""
 _idle: list[_Worker] = []
 _lock = threading.Lock()
 _slots = threading.BoundedSemaphore(WORKERS)
+_workers: set[_Worker] = set()
+_ended = 0.0
+"""Seconds that children which are gone have taken of the processor."""
+
+
+def processor_seconds() -> float:
+    """Return the seconds that the children of this process have taken of the processor so far."""
+    with _lock:
+        return _ended + sum(worker.processor_seconds() for worker in _workers)
 
 
 def run(task: str, path: str, data: bytes, **arguments: Any) -> pa.Table:
@@ -113,6 +123,8 @@ class _Worker:
             env={**environment, **threads, "ARROW_DEFAULT_MEMORY_POOL": "system"},
             start_new_session=True,  # Ctrl-C in a terminal is for us
         )
+        with _lock:
+            _workers.add(self)
         with self._at_most(WALL):
             assert self._process.stdout is not None
             self._process.stdout.readline(1 << 10)  # it has loaded what it needs
@@ -121,7 +133,18 @@ class _Worker:
     def alive(self) -> bool:
         return self._process.poll() is None
 
+    def processor_seconds(self) -> float:
+        with contextlib.suppress(psutil.Error):
+            times = psutil.Process(self._process.pid).cpu_times()
+            return float(times.user + times.system)
+        return 0.0
+
     def kill(self) -> None:
+        global _ended
+        with _lock:
+            if self in _workers:
+                _workers.discard(self)
+                _ended += self.processor_seconds()
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

@@ -132,3 +132,21 @@ def test_more_bytes_buy_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(patience.VARIABLE, "a minute")
     with pytest.raises(ExplorerError, match="say how many seconds"):
         patience.allowed(0)
+
+
+def test_the_time_of_children_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While this process waits for them it takes none, and the system's timer stands still."""
+    from explorer.io import isolated
+
+    def wait(*_: Any, **__: Any) -> None:
+        until = time.monotonic() + LOST
+        while time.monotonic() < until:
+            time.sleep(0.05)
+        pytest.fail("nothing ended it")
+
+    began = time.monotonic()
+    monkeypatch.setattr(patience, "CHILDREN_S", 0.05)
+    monkeypatch.setattr(isolated, "processor_seconds", lambda: 100 * (time.monotonic() - began))
+    monkeypatch.setattr(Table, "lifecycle", wait)
+    result = CliRunner().invoke(main, ["lifecycle", str(folder)])
+    assert (result.exit_code, "refused: the command took" in result.stderr) == (1, True)

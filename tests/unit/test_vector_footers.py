@@ -1,0 +1,25 @@
+"""A Puffin file may have thousands of vectors: its footer is read once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import explorer
+from explorer.io import rows
+from explorer.scenarios import fresh_copy
+
+
+def test_a_footer_is_read_once_for_all_vectors_of_a_file(sandbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    original = rows.read_footer
+
+    def counted(storage: object, path: str) -> object:
+        asked.append(path)
+        return original(storage, path)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(rows, "read_footer", counted)
+    table = explorer.open_table(fresh_copy("deletion_vectors"))
+    assert not explorer.doctor(table, deep=True).findings
+    assert len(asked) == len(set(asked)) > 0
