@@ -17,7 +17,7 @@ from types import FrameType
 
 from explorer.core.units import human_bytes
 from explorer.errors import ExplorerError
-from explorer.io import budget, isolated
+from explorer.io import budget
 from explorer.progress import listener
 
 VARIABLE = "ICEBERG_EXPLORER_SECONDS"
@@ -82,11 +82,15 @@ def unlimited() -> None:
 
 def _taken() -> float:
     """Seconds of this process, and of the children that decode for it."""
+    from explorer.io import isolated  # pyarrow takes a while, and help asks for no table
+
     return time.process_time() + isolated.processor_seconds()
 
 
 def _watch_children(turn: int) -> None:
     """Have the main thread look while it waits for children: the system's timer counts this process alone."""
+    from explorer.io import isolated
+
     while _Patience.depth and _Patience.turn == turn:
         time.sleep(CHILDREN_S)
         late = isolated.processor_seconds() > SECONDS and allowed(budget.Read.total - _Patience.read) < (
