@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 # Modules are compiled when they are imported: most never are.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo teaching-tables test every-test quick test-servers test-pythons spark35 lab lint bench bench-remote bench-size bench-plan bench-lesson \
+.PHONY: demo teaching-tables test test-rest test-all first-tests quick test-servers test-pythons spark35 lab lint bench bench-remote bench-size bench-plan bench-lesson \
 	bench-sessions bench-pages bench-start plan-fuzz race pairs attacks screens follow fuzz robustness coverage browser \
 	clean requirements
 
@@ -17,14 +17,19 @@ demo: $(STAMP)  ## unpack the teaching tables and open the dashboard on loopback
 	$(BIN)/iceberg-explorer demo
 	$(BIN)/iceberg-explorer serve --show --port $(PORT)
 
-test: $(STAMP) browser  ## every test, in a real browser and on real Spark too; in three processes, lint beside them
-	$(MAKE) --no-print-directory -j 2 lint every-test
+test: $(STAMP) browser  ## lint, what needs no Spark and no browser, and a pass of each (tests/tiers.py); minutes
+	$(MAKE) --no-print-directory -j 2 lint first-tests
 
-every-test:
-	$(BIN)/python -m pytest $(PROCESSES)
+test-rest: $(STAMP) browser  ## every other test, in a real browser and on real Spark
+	$(BIN)/python -m pytest $(PROCESSES) -m rest
+
+test-all: test test-rest  ## every test
+
+first-tests:
+	$(BIN)/python -m pytest $(PROCESSES) -m "not rest"
 
 # Dozens of processes would compile Panel, pandas and pyiceberg anew where the environment forbids to keep it compiled.
-quick every-test: export PYTHONDONTWRITEBYTECODE :=
+quick first-tests test-rest: export PYTHONDONTWRITEBYTECODE :=
 
 quick: $(STAMP) lint  ## what needs neither Spark nor a browser, with a quarter of the examples
 	ICEBERG_EXPLORER_QUICK=1 $(BIN)/python -m pytest -q $(PROCESSES) tests/unit tests/properties \

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tiers import is_rest
+
 KEPT = os.environ.get("ICEBERG_EXPLORER_TEST_HOME")
 HOME = Path(KEPT or tempfile.mkdtemp(prefix="iceberg-explorer-test-"))
 HOME.mkdir(parents=True, exist_ok=True)
@@ -31,8 +33,9 @@ gc.disable()
 ARTIFACTS = Path(__file__).parent.parent / "test-artifacts"
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     ARTIFACTS.mkdir(exist_ok=True)
+    config.addinivalue_line("markers", "rest: is left to make test-rest (tests/tiers.py)")
 
 
 def pytest_unconfigure() -> None:
@@ -45,6 +48,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Quick tests first: a broken parser should not wait for Spark to say so. Then the longest files, of which each is
     one process's: the last ones to be given out should be short. Where there are several processes, one builds the
     tables meanwhile."""
+    for item in items:
+        if is_rest(item.path):
+            item.add_marker("rest")
     order = ("unit/", "properties/", "spark/test_lab", "browser/", "security/", "notebooks/", "spark/", "servers/")
     if "PYTEST_XDIST_WORKER" in os.environ:
         alone = ("unit/", "properties/", "security/test_files", "servers/test_stores")  # which need no tables

@@ -1,0 +1,30 @@
+"""Which tests `make test` runs, and which are left to `make test-rest`: by their files.
+
+The first tier has what needs no Spark and no browser, and of these what shows in seconds that each works at all. Times
+of a whole run (`--durations`, `--junitxml`) say what belongs where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FIRST = ("unit", "properties", "golden", "security")
+"""Folders whose files are of the first tier, but for SLOW."""
+SLOW = {
+    "unit/test_spark_refusals.py", "security/test_bounds.py", "security/test_catalogs.py", "security/test_damage.py",
+    "security/test_files.py", "security/test_growth.py", "security/test_patterns.py", "security/test_regexes.py",
+    "security/test_sql.py",
+}  # fmt: skip
+"""Files of these folders that are left to the rest."""
+ONE_OF_EACH = {
+    "spark/test_packed.py", "spark/test_few_summaries.py", "spark/test_excluded_deletes.py", "spark/test_planning.py",
+    "spark/test_maintenance_plans.py", "spark/test_reads.py", "browser/test_first.py", "browser/test_tree.py",
+    "browser/test_doctor.py", "browser/test_health.py",
+}  # fmt: skip
+"""Files of the other folders that are of the first tier: a pass of Spark for each kind of use, and of the page."""
+
+
+def is_rest(path: Path) -> bool:
+    """Whether a test's file is left to `make test-rest`."""
+    inside = path.relative_to(Path(__file__).parent)
+    own = inside.as_posix()
+    return own in SLOW or (inside.parts[0] not in FIRST and own not in ONE_OF_EACH)
