@@ -35,7 +35,8 @@ class OutOfTime(BaseException):
 
 
 class _Patience:
-    """That of this process. `ends`: seconds on the process's own clock, but for what is read."""
+    """That of this process: the table, and what was taken and read before it began. `turn` is another one with each
+    table, and when one ends; `depth` says how many commands are within each other."""
 
     table = ""
     began = 0.0

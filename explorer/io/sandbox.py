@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from explorer.errors import UnreadableFile
 from explorer.io.home import private
-from explorer.io.paths import below, canonical
+from explorer.io.paths import below, canonical, local_path
 
 SANDBOX = "sandbox"
 """The name of the embedded catalog."""
@@ -52,6 +53,15 @@ def catalog_entries(sandbox: Path) -> dict[str, str]:
             return dict(connection.execute(f"{asked} WHERE metadata_location IS NOT NULL").fetchall())
         except sqlite3.Error:  # no catalog yet, or another program holds it: whoever opens it says so
             return {}
+
+
+def is_here(sandbox: Path, metadata_location: str | None) -> bool:
+    """Whether an entry of the catalog points to a metadata file that is there, and in no other sandbox."""
+    return (
+        metadata_location is not None
+        and other_sandbox(sandbox, metadata_location) is None
+        and os.path.isfile(local_path(metadata_location) or "")
+    )
 
 
 def stray_entries(sandbox: Path) -> dict[str, str]:

@@ -21,12 +21,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from explorer.core.deletes import PATH_ID
+from explorer.core.entries import DELETED, EXISTING
 from explorer.io.puffin import MAGIC
+from explorer.io.rows import POSITION_ID
 
-PATH_ID, POS_ID = 2147483546, 2147483545
-DELETED = 2
-TIMES = (("snapshots", "timestamp-ms"), ("snapshot-log", "timestamp-ms"), ("metadata-log", "timestamp-ms"))
-"""Lists of a metadata file whose items have times."""
+TIMED = ("snapshots", "snapshot-log", "metadata-log")
+"""Lists of a metadata file whose items have a `timestamp-ms`."""
 Files = dict[str, bytes]
 """By path below the table's folder."""
 
@@ -189,7 +190,7 @@ class _Move:
         groups = [footer.row_group(n) for n in range(footer.num_row_groups)]
         columns = [group.column(n) for group in groups for n in range(group.num_columns)]
         for item in file.get("column_sizes") or ():
-            own = {PATH_ID: "file_path", POS_ID: "pos"}.get(item["key"])
+            own = {PATH_ID: "file_path", POSITION_ID: "pos"}.get(item["key"])
             item["value"] = sum(c.total_compressed_size for c in columns if c.path_in_schema == own) or item["value"]
         if file.get("split_offsets"):
             firsts = [group.column(0) for group in groups]
@@ -205,7 +206,7 @@ class _Move:
             for record in avro.records:
                 for status, adder, grown in self._grown_entries(record):
                     sums["total"] += grown * (status != DELETED)
-                    if adder == snapshot and status != 0:
+                    if adder == snapshot and status != EXISTING:
                         sums["removed" if status == DELETED else "added"] += grown
         return sizes
 
@@ -223,9 +224,9 @@ class _Move:
         moved = _mapped(metadata, self._path)
         moved["table-uuid"] = own_id
         moved["last-updated-ms"] += self.later_ms
-        for items, key in TIMES:
+        for items in TIMED:
             for item in moved.get(items, ()):
-                item[key] += self.later_ms
+                item["timestamp-ms"] += self.later_ms
         for snapshot in moved.get("snapshots", ()):
             for kind, grown in sizes.get(snapshot["snapshot-id"], {}).items():
                 key = "total-files-size" if kind == "total" else f"{kind}-files-size"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -11,8 +10,7 @@ from pathlib import Path
 from explorer.engines.spark import SparkEngine
 from explorer.errors import TableNotFound
 from explorer.io.home import sandbox_home
-from explorer.io.paths import local_path
-from explorer.io.sandbox import SANDBOX, catalog_entries, forget_entries, other_sandbox
+from explorer.io.sandbox import SANDBOX, catalog_entries, forget_entries, is_here
 from explorer.scenarios.packed import unpack, unpack_copy
 from explorer.scenarios.registry import NAMESPACE, SCENARIOS, Scenario
 from explorer.scenarios.workshop import BUILDING, Workshop
@@ -22,13 +20,7 @@ def built() -> set[str]:
     """Names of the scenarios whose tables are in the sandbox, with their files."""
     sandbox = sandbox_home()
     entries = catalog_entries(sandbox)
-    return {
-        s.name
-        for s in SCENARIOS
-        if (location := entries.get(f"{NAMESPACE}.{s.name}")) is not None
-        and other_sandbox(sandbox, location) is None
-        and os.path.isfile(local_path(location) or "")
-    }
+    return {s.name for s in SCENARIOS if is_here(sandbox, entries.get(f"{NAMESPACE}.{s.name}"))}
 
 
 def missing() -> list[Scenario]:

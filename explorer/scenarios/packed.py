@@ -27,7 +27,7 @@ else:
 from explorer.errors import ExplorerError
 from explorer.io.home import private
 from explorer.io.paths import local_path
-from explorer.io.sandbox import Entry, add_entries, catalog_entries
+from explorer.io.sandbox import Entry, add_entries, catalog_entries, is_here
 from explorer.io.table_move import move_table
 from explorer.scenarios.registry import NAMESPACE
 
@@ -149,8 +149,7 @@ def _renamed(own: Path, final: Path, is_there: Callable[[], bool]) -> bool:
 
 
 def _is_there(sandbox: Path, name: str) -> bool:
-    location = catalog_entries(sandbox).get(f"{NAMESPACE}.{name}")
-    return location is not None and os.path.isfile(local_path(location) or "")
+    return is_here(sandbox, catalog_entries(sandbox).get(f"{NAMESPACE}.{name}"))
 
 
 def _text(path: Path) -> bytes:

@@ -12,7 +12,7 @@ from explorer.core.clustering import QUANTILES, Clustering
 from explorer.core.deletes import lacks_place, refusal, unplaced
 from explorer.core.expressions import TRUE
 from explorer.core.metrics_modes import ColumnMode
-from explorer.core.names import base_name
+from explorer.core.names import base_name, first_of
 from explorer.core.plan import Amount, Answer, Plan
 from explorer.core.pruning import Reason
 from explorer.core.pushdown import Pushed, advice
@@ -181,9 +181,7 @@ def summary_lines(plan: Plan) -> Iterator[str]:
             f"the snapshot ({plan.snapshot.schema_id}), which has no {', '.join(map(repr, plan.renamed))}"
         )
     if plan.failing:
-        names = ", ".join(base_name(path) for path in plan.failing[:3]) + f" and {len(plan.failing) - 3:,} more" * (
-            len(plan.failing) > 3
-        )
+        names = first_of([base_name(path) for path in plan.failing], 3)
         yield clean(
             "⚠ Spark 4.1 with Iceberg Java 1.12 fails with this filter: the manifest list has fewer partition "
             f"summaries than the spec has fields, for {names}"
