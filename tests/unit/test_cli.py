@@ -121,7 +121,7 @@ CHOOSE = {"--where", "--columns", "--limit"}
 def listing() -> str:
     """What docs/cli.md says of commands that list rows."""
     text = (ROOT / "docs" / "cli.md").read_text()
-    return text[text.index("What lists rows") :].split("\n\n")[0]
+    return text[text.index("Commands that list rows") :].split("\n\n")[0]
 
 
 def documented() -> dict[str, str]:
