@@ -94,17 +94,17 @@ def main() -> None:
         "",
         (
             f"One run of `make bench` on {os.cpu_count()} cores, Python {platform.python_version()}. Each contender "
-            "has a process of its own, with"
+            "has a process of its own."
         ),
         (
-            "an empty cache but for the `reopen_` ones. `ours_full` decodes every column, `ours_narrow` all but the "
-            "metric maps. Spark is warm:"
+            "The cache is empty, except for the `reopen_` ones. `ours_full` decodes every column, `ours_narrow` all but "
+            "the metric maps. Spark is"
         ),
         (
-            "the same query has run once; `warm_diff` opens the table anew, with the libraries loaded. Spark's peak "
-            "memory is the Python side's"
+            "warm: the same query has run once. `warm_diff` opens the table again, with the libraries loaded. Spark's "
+            "peak memory is only that of"
         ),
-        "only. `floor` reads and inflates, and decodes nothing.",
+        "the Python side. `floor` reads and inflates, and decodes nothing.",
         "",
     ]
     for size in SIZES:
@@ -173,7 +173,7 @@ def main() -> None:
         parts += [
             "## All orders of some commits, on Iceberg itself",
             "",
-            "Spark is warm; with the serial orders. Drawn by Graphviz.",
+            "Spark is warm; the serial orders are included. Graphviz draws them.",
             "",
         ]
         parts += ["| operations | orders | seconds to run | seconds to draw |", "|---|---:|---:|---:|"]

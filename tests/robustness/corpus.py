@@ -549,12 +549,12 @@ def outcomes(target: Path, tables: Sequence[str], seed: int, share: float = 1.0)
 
 
 ABOUT = (
-    "A case is detected where one of the rules speaks that are meant for it; where several may be, any that was silent",
-    "on the whole table. That a manifest has another length than before tells of any edit, and is not counted for its",
-    "records. Damage that changes nothing which readers go by (names of Avro fields, docs, unread keys) is no case.",
+    "A case is detected if one of the rules for this damage reports it. If several rules may report it, any rule counts",
+    "that was silent on the undamaged table. Every edit changes the length of a manifest, so this does not count for its",
+    "records. Damage that no reader notices (names of Avro fields, docs, unread keys) is not a case.",
     "",
-    "What stays unseen nobody could know: a metadata file that is gone where no catalog names it and the one before",
-    "it is whole; one bit in a text, a count or a bound that nothing else tells of (Avro's deflate has no checksum).",
+    "No reader could detect the other cases. A metadata file is missing, no catalog names it, and the one before it is",
+    "intact. Or one bit changed in a text, a count or a bound that nothing else repeats (Avro's deflate has no checksum).",
 )
 
 
@@ -563,13 +563,13 @@ def render(results: Sequence[Outcome], seed: int, memory: int) -> str:
     total, hit = len(results), sum(o.detected for o in results)
     lines = [
         "# Robustness", "",
-        "One run of `make robustness`: tables damaged on purpose, one place of one file at a time, and what the doctor",
-        f"(`--deep`) says. Seed {seed}; {len({o.table for o in results})} tables, {total:,} cases: {hit:,} detected",
+        "One run of `make robustness`. It damages tables on purpose, one place of one file at a time, and runs the doctor",
+        f"(`--deep`). Seed {seed}; {len({o.table for o in results})} tables, {total:,} cases: {hit:,} detected",
         f"({hit / total:.1%}), {sum(bool(o.crashed) for o in results)} crashes, "
         f"{sum(o.seconds > SLOW_S for o in results)} over {SLOW_S:.0f} s (slowest "
         f"{max(o.seconds for o in results):.1f} s), {memory >> 20} MiB at most.",
-        f"In {sum(o.named for o in results) / total:.1%} a finding names the very file.", "", *ABOUT, "",
-        "| file | mutation | cases | detected | rules that spoke |", "|---|---|---:|---:|---|",
+        f"In {sum(o.named for o in results) / total:.1%} a finding names the damaged file.", "", *ABOUT, "",
+        "| file | mutation | cases | detected | rules that reported it |", "|---|---|---:|---:|---|",
     ]  # fmt: skip
     groups: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
     for outcome in results:
@@ -578,7 +578,7 @@ def render(results: Sequence[Outcome], seed: int, memory: int) -> str:
         spoke = Counter(rule for o in some for rule in o.found).most_common(4)
         told = ", ".join(rule for rule, _ in spoke)
         lines.append(f"| {kind} | {mutation} | {len(some)} | {sum(o.detected for o in some)} | {told} |")
-    lines += ["", "## Not detected", "", "| file | mutation | tables | what was said |", "|---|---|---|---|"]
+    lines += ["", "## Not detected", "", "| file | mutation | tables | what was reported |", "|---|---|---|---|"]
     for (kind, mutation), some in groups.items():
         missed = [o for o in some if not o.detected]
         if missed:
