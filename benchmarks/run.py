@@ -97,8 +97,8 @@ def main() -> None:
             "has a process of its own."
         ),
         (
-            "The cache is empty, except for the `reopen_` ones. `ours_full` decodes every column, `ours_narrow` all but "
-            "the metric maps. Spark is"
+            "The cache is empty, except for the `reopen_` ones. `ours_full` decodes every column, `ours_narrow` all "
+            "but the metric maps. Spark is"
         ),
         (
             "warm: the same query has run once. `warm_diff` opens the table again, with the libraries loaded. Spark's "

@@ -40,9 +40,10 @@ BESIDE = {"10M": ["Iceberg's `files` on Spark `local[2]`"]}
 BESIDE["100k"] = BESIDE["1M"] = [*BESIDE["10M"], "pyiceberg's inspect"]
 """Who else is asked; pyiceberg holds all entries in memory."""
 BY_ENGINE = [
-    "Each engine is one Python process. A cell has seconds, seconds again if the first run took less than a minute, and",
-    "the peak memory of the process in MiB. `here` starts with an empty cache of decoded manifests; later questions use",
-    "the filled cache. Spark starts before the first question. Each of its workers may use 0.5 GiB and decodes every time.",
+    "Each engine is one Python process. A cell has seconds, seconds again if the first run took less than a minute,",
+    "and the peak memory of the process in MiB. `here` starts with an empty cache of decoded manifests; later",
+    "questions use the filled cache. Spark starts before the first question. Each of its workers may use 0.5 GiB and",
+    "decodes every time.",
 ]
 QUESTIONS = {
     "show": ["show"],
@@ -235,11 +236,11 @@ def main() -> None:
     lines = [
         "# Large tables",
         "",
-        f"One run of `make bench-size` on {os.cpu_count()} cores, Python {platform.python_version()}. Each question is a",
-        "process of its own on the command line. It runs first with an empty cache. If that took less than a minute, it",
-        "runs again. The tables show seconds until the first line and until the end, with the start of Python. They also",
-        "show the peak memory in MiB: the process's own, and with mapped files, which the system can take back. The memory",
-        "limit is 1 GiB, in addition to the memory of `show`.",
+        f"One run of `make bench-size` on {os.cpu_count()} cores, Python {platform.python_version()}. Each question is",
+        "a process of its own on the command line. It runs first with an empty cache. If that took less than a minute,",
+        "it runs again. The tables show seconds until the first line and until the end, with the start of Python. They",
+        "also show the peak memory in MiB: the process's own, and with mapped files, which the system can take back.",
+        "The memory limit is 1 GiB, in addition to the memory of `show`.",
         "",
     ]
     for size in chosen.sizes.split(","):

@@ -549,12 +549,13 @@ def outcomes(target: Path, tables: Sequence[str], seed: int, share: float = 1.0)
 
 
 ABOUT = (
-    "A case is detected if one of the rules for this damage reports it. If several rules may report it, any rule counts",
-    "that was silent on the undamaged table. Every edit changes the length of a manifest, so this does not count for its",
-    "records. Damage that no reader notices (names of Avro fields, docs, unread keys) is not a case.",
+    "A case is detected if one of the rules for this damage reports it. If several rules may report it, any rule",
+    "counts that was silent on the undamaged table. Every edit changes the length of a manifest, so this does not",
+    "count for its records. Damage that no reader notices (names of Avro fields, docs, unread keys) is not a case.",
     "",
     "No reader could detect the other cases. A metadata file is missing, no catalog names it, and the one before it is",
-    "intact. Or one bit changed in a text, a count or a bound that nothing else repeats (Avro's deflate has no checksum).",
+    "intact. Or one bit changed in a text, a count or a bound that nothing else repeats (Avro's deflate has no",
+    "checksum).",
 )
 
 
@@ -563,8 +564,8 @@ def render(results: Sequence[Outcome], seed: int, memory: int) -> str:
     total, hit = len(results), sum(o.detected for o in results)
     lines = [
         "# Robustness", "",
-        "One run of `make robustness`. It damages tables on purpose, one place of one file at a time, and runs the doctor",
-        f"(`--deep`). Seed {seed}; {len({o.table for o in results})} tables, {total:,} cases: {hit:,} detected",
+        "One run of `make robustness`. It damages tables on purpose, one place of one file at a time, and runs the",
+        f"doctor (`--deep`). Seed {seed}; {len({o.table for o in results})} tables, {total:,} cases: {hit:,} detected",
         f"({hit / total:.1%}), {sum(bool(o.crashed) for o in results)} crashes, "
         f"{sum(o.seconds > SLOW_S for o in results)} over {SLOW_S:.0f} s (slowest "
         f"{max(o.seconds for o in results):.1f} s), {memory >> 20} MiB at most.",
